@@ -1,0 +1,148 @@
+"""Where ratings on an ordered scale lie and how far they agree: quartiles, van der Eijk's A, Tastle–Wierman consensus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispersion:
+    """One item's ratings. Figures that the data do not define are None."""
+
+    n: int
+    n_missing: int
+    median: float | None
+    q1: float | None
+    q3: float | None
+    iqr: float | None  # quartiles of type 7 (numpy and pandas default; R's default)
+    mean: float | None
+    sd: float | None  # n − 1; None for a single rating
+    top_share: float | None
+    agreement: float | None  # van der Eijk's A
+    consensus: float | None  # Tastle–Wierman
+    bimodality: float | None
+
+
+def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Dispersion:
+    """All measures of this module over the ratings of one item on the integer scale low … high.
+
+    ratings: integers, NaN where missing. top: how many of the highest scale points make the top band.
+    Raises ValueError for a rating off the scale or a scale of fewer than two points.
+    """
+    x = np.asarray(ratings, dtype=np.float64)
+    known = x[~np.isnan(x)]
+    counts = frequencies(known, low, high)
+    quartiles = np.percentile(known, [25, 50, 75]).tolist() if known.size else [None] * 3
+    return Dispersion(
+        n=int(known.size),
+        n_missing=int(x.size - known.size),
+        median=quartiles[1],
+        q1=quartiles[0],
+        q3=quartiles[2],
+        iqr=iqr(known),
+        mean=float(known.mean()) if known.size else None,
+        sd=float(known.std(ddof=1)) if known.size > 1 else None,
+        top_share=float(counts[-top:].sum() / known.size) if known.size else None,
+        agreement=agreement(counts),
+        consensus=consensus(counts),
+        bimodality=bimodality(known),
+    )
+
+
+def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
+    """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the scale."""
+    if high <= low:
+        raise ValueError(f"a scale needs at least two points; {low} to {high} was given")
+    x = np.asarray(ratings, dtype=np.float64)
+    x = x[~np.isnan(x)]
+    off = x[(x < low) | (x > high) | (x != np.rint(x))]
+    if off.size:
+        raise ValueError(f"rating {off[0]:g} is not a point of the scale {low}–{high}")
+    return np.bincount((x - low).astype(int), minlength=high - low + 1)
+
+
+def iqr(ratings: ArrayLike) -> float | None:
+    """Q3 − Q1 with quartiles of type 7 (Hyndman & Fan 1996), NaN left out; None without ratings."""
+    x = np.asarray(ratings, dtype=np.float64)
+    x = x[~np.isnan(x)]
+    return float(np.subtract(*np.percentile(x, [75, 25]))) if x.size else None
+
+
+def agreement(counts: ArrayLike) -> float | None:
+    """Van der Eijk's agreement A of a frequency vector over K ordered categories.
+
+    The vector is peeled into layers: the non-empty categories each give up the smallest remaining frequency m. A layer
+    with S non-empty categories has weight w = S·m/N and agreement U·(1 − (S − 1)/(K − 1)), where
+    U = ((K − 2)·TU − (K − 1)·TDU) / ((K − 2)·(TU + TDU)) compares the unimodal triples TU (110 and 011) with the
+    bimodal ones TDU (101). A = Σ w·agreement: 1 unanimous, 0 uniform, −1 half and half at the ends.
+    None without ratings or for K < 3, where A is not defined. Source: van der Eijk 2001, Quality & Quantity 35.
+    """
+    remaining = _counts(counts)
+    n = remaining.sum()
+    if remaining.size < 3 or n == 0:
+        return None
+    a = 0.0
+    while remaining.any():
+        pattern = remaining > 0
+        m = remaining[pattern].min()
+        a += pattern.sum() * m / n * _layer_agreement(pattern)
+        remaining = np.where(pattern, remaining - m, 0)
+    return float(np.clip(a, -1.0, 1.0))
+
+
+def consensus(counts: ArrayLike) -> float | None:
+    """Tastle–Wierman consensus, Cns = 1 + Σ pᵢ·log₂(1 − |Xᵢ − μ|/d) over categories Xᵢ with share pᵢ.
+
+    μ = Σ pᵢXᵢ is the mean and d = X_max − X_min the width of the scale. 1 unanimous, 0 half and half at the ends.
+    None without ratings or for one category. Source: Tastle & Wierman 2007, Int. J. Approximate Reasoning 45.
+    """
+    c = _counts(counts)
+    n, d = c.sum(), c.size - 1
+    if n == 0 or d < 1:
+        return None
+    p = c / n
+    x = np.arange(c.size)
+    mu = float(p @ x)
+    chosen = p > 0  # an empty end category would give 0·log 0
+    cns = 1 + float(p[chosen] @ np.log2(1 - np.abs(x[chosen] - mu) / d))
+    return float(np.clip(cns, 0.0, 1.0))
+
+
+def bimodality(ratings: ArrayLike) -> float | None:
+    """Bimodality coefficient BC = (g₁² + 1) / (g₂ + 3(n − 1)²/((n − 2)(n − 3))).
+
+    g₁, g₂ are skewness and excess kurtosis, corrected for bias. A uniform distribution has 5/9; larger hints at two
+    modes, and strong skew does too. None for n < 4 or without variance. Source: SAS; Pfister et al. 2013.
+    """
+    x = np.asarray(ratings, dtype=np.float64)
+    x = x[~np.isnan(x)]
+    n = x.size
+    if n < 4 or np.ptp(x) == 0:
+        return None
+    g1, g2 = float(stats.skew(x, bias=False)), float(stats.kurtosis(x, bias=False))
+    return (g1**2 + 1) / (g2 + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
+
+
+def _counts(counts: ArrayLike) -> Floats:
+    c = np.asarray(counts, dtype=np.float64)
+    if c.ndim != 1 or np.isnan(c).any() or (c < 0).any():
+        raise ValueError(f"frequencies must be one list of numbers ≥ 0, not {counts!r}")
+    return c
+
+
+def _layer_agreement(pattern: NDArray[np.bool_]) -> float:
+    k, s = pattern.size, int(pattern.sum())
+    if s == 1:
+        return 1.0
+    triples = [tuple(triple) for triple in combinations(pattern.tolist(), 3)]
+    tu = triples.count((True, True, False)) + triples.count((False, True, True))
+    tdu = triples.count((True, False, True))
+    u = ((k - 2) * tu - (k - 1) * tdu) / ((k - 2) * (tu + tdu)) if tu + tdu else 1.0
+    return float(u * (1 - (s - 1) / (k - 1)))

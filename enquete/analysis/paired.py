@@ -1,0 +1,211 @@
+"""Change within the same participants: Wilcoxon's signed-rank test, its effect sizes, and corrections for many tests.
+
+A test over simulated agents describes the run, not people: agents of one run share a prompt and a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+
+DECIMALS = 9  # differences are compared to this many decimals: 0.3 − 0.1 and 0.5 − 0.3 are a tie
+EXACT_UP_TO = 200  # non-zero differences; the exact distribution costs about n³ additions
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """What `wilcoxon` found. Undefined figures are None, with the reason in `note`."""
+
+    n: int  # complete pairs
+    n_missing: int  # pairs dropped for a NaN
+    n_zero: int  # pairs without a change
+    n_ties: int  # non-zero differences that share their size with another
+    w_plus: float  # rank sum of the increases (R's V for before − after is w_minus)
+    w_minus: float
+    p: float | None  # two-sided
+    method: str  # "exact", "exact permutation", "normal approximation", "none"
+    rank_biserial: float | None
+    hodges_lehmann: float | None
+    mean_change: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTest:
+    """One item's paired test with its p-values corrected over all items of the table."""
+
+    item: str
+    test: PairedTest
+    p_holm: float | None
+    p_bh: float | None
+
+
+def wilcoxon(before: ArrayLike, after: ArrayLike) -> PairedTest:
+    """Wilcoxon signed-rank test of d = after − before, two-sided.
+
+    W+ = Σ rank(|d|) over d > 0 and W− over d < 0, with mid-ranks for ties and zeros left out (Wilcoxon's convention).
+    p is exact given the ranks up to 200 non-zero differences: under H0 every sign is + or − with ½, so W+ has the
+    distribution of Σ Bᵢ·rankᵢ. Without ties this is the tabulated test ("exact"); with ties or zeros it is the
+    sign-flip permutation test ("exact permutation"), where the tables would be wrong. Above 200 the normal
+    approximation with tie correction is used, without continuity correction:
+    z = (W+ − n(n+1)/4) / √(n(n+1)(2n+1)/24 − Σ(t³ − t)/48).
+
+    before, after: numbers of equal length, paired by position; NaN where missing.
+    No pair or no variation: p and rank-biserial are None and `note` says why.
+    Raises ValueError on different lengths or infinite values.
+    Source: Wilcoxon 1945; Hollander & Wolfe 1973, ch. 3; Pratt & Gibbons 1981 for ties.
+    """
+    x, y = _paired(before, after)
+    complete = ~(np.isnan(x) | np.isnan(y))
+    d = np.round(y[complete] - x[complete], DECIMALS)
+    moved = d[d != 0]
+    rank = stats.rankdata(np.abs(moved))
+    w_plus, w_minus = float(rank[moved > 0].sum()), float(rank[moved < 0].sum())
+    n_zero, n_ties = int(d.size - moved.size), _tied(np.abs(moved))
+    p, method = _p_value(rank, w_plus, plain=n_zero == 0 and n_ties == 0)
+    return PairedTest(
+        n=int(d.size),
+        n_missing=int(x.size - d.size),
+        n_zero=n_zero,
+        n_ties=n_ties,
+        w_plus=w_plus,
+        w_minus=w_minus,
+        p=p,
+        method=method,
+        rank_biserial=(w_plus - w_minus) / (w_plus + w_minus) if moved.size else None,
+        hodges_lehmann=hodges_lehmann(d),
+        mean_change=float(d.mean()) if d.size else None,
+        note="" if moved.size else ("no variation" if d.size else "no pairs"),
+    )
+
+
+def hodges_lehmann(d: ArrayLike) -> float | None:
+    """Hodges–Lehmann estimate of the typical change: the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j.
+
+    Zeros are kept, because the estimate speaks of all pairs; R's wilcox.test drops them (pass non-zero values for
+    that figure). In the unit of d; None without values. Source: Hodges & Lehmann 1963.
+    """
+    u, count = np.unique(np.asarray(d, dtype=np.float64), return_counts=True)
+    if u.size == 0:
+        return None
+    i, j = np.triu_indices(u.size)
+    walsh = (u[i] + u[j]) / 2
+    weight = np.where(i == j, count[i] * (count[i] + 1) // 2, count[i] * count[j])
+    return _weighted_median(walsh, weight)
+
+
+def holm(ps: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down adjustment, p̃₍ᵢ₎ = max over j ≤ i of min(1, (m − j + 1)·p₍ⱼ₎).
+
+    m counts the tests that have a p; None and NaN stay None and are not counted. Source: Holm 1979 (R: p.adjust).
+    """
+    p, known = _known(ps)
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * (m - np.arange(m)))
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return _with_gaps(adjusted, known)
+
+
+def benjamini_hochberg(ps: Sequence[float | None]) -> list[float | None]:
+    """Benjamini–Hochberg adjustment, p̃₍ᵢ₎ = min over j ≥ i of min(1, m·p₍ⱼ₎/j); gaps as in `holm`.
+
+    Source: Benjamini & Hochberg 1995, by scipy.stats.false_discovery_control.
+    """
+    p, known = _known(ps)
+    return _with_gaps(np.asarray(stats.false_discovery_control(p)) if p.size else p, known)
+
+
+def paired_by_item(before: pd.DataFrame, after: pd.DataFrame) -> list[ItemTest]:
+    """`wilcoxon` for every column of two waves (participants × items), with Holm and BH over all columns.
+
+    Participants are joined by index label; one who is missing in a wave counts as a missing pair.
+    Items of either wave appear, in the order of `before`, then of `after`. Raises ValueError on a doubled label.
+    """
+    for wave, frame in (("before", before), ("after", after)):
+        require_unique(frame, wave)
+    rows, items = before.index.union(after.index), list(dict.fromkeys([*before.columns, *after.columns]))
+    x, y = before.reindex(index=rows, columns=items), after.reindex(index=rows, columns=items)
+    tests = [wilcoxon(x[item].to_numpy(dtype=float), y[item].to_numpy(dtype=float)) for item in items]
+    p = [test.p for test in tests]
+    corrected = zip(items, tests, holm(p), benjamini_hochberg(p), strict=True)
+    return [ItemTest(str(item), test, p_holm, p_bh) for item, test, p_holm, p_bh in corrected]
+
+
+def require_unique(frame: pd.DataFrame, name: str) -> None:
+    """ValueError naming the first participant or item that occurs twice in `frame`."""
+    for axis, labels in (("participant", frame.index), ("item", frame.columns)):
+        doubled = labels[labels.duplicated()]
+        if len(doubled):
+            raise ValueError(f"{name}: {axis} {doubled[0]!r} occurs more than once; one row or column each is needed")
+
+
+def _paired(before: ArrayLike, after: ArrayLike) -> tuple[Floats, Floats]:
+    x, y = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"before and after must be two lists of equal length, not {x.shape} and {y.shape}")
+    if np.isinf(x).any() or np.isinf(y).any():
+        raise ValueError("before and after must be finite numbers or NaN; an infinite value was given")
+    return x, y
+
+
+def _tied(sizes: Floats) -> int:
+    _, counts = np.unique(sizes, return_counts=True)
+    return int(counts[counts > 1].sum())
+
+
+def _p_value(rank: Floats, w_plus: float, *, plain: bool) -> tuple[float | None, str]:
+    n = rank.size
+    if n == 0:
+        return None, "none"
+    if n <= EXACT_UP_TO:
+        return _exact(rank, w_plus), "exact" if plain else "exact permutation"
+    _, t = np.unique(rank, return_counts=True)
+    variance = n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(t.astype(float) ** 3 - t)) / 48
+    z = (w_plus - n * (n + 1) / 4) / np.sqrt(variance)
+    return float(2 * stats.norm.sf(abs(z))), "normal approximation"
+
+
+def _exact(rank: Floats, w_plus: float) -> float:
+    doubled = np.rint(2 * rank).astype(int)  # mid-ranks are halves, so twice a rank indexes the distribution
+    probability = np.zeros(doubled.sum() + 1)
+    probability[0] = 1.0
+    reached = 0
+    for r in doubled:
+        shifted = probability[: reached + 1].copy()
+        probability[: reached + 1] *= 0.5
+        probability[r : r + reached + 1] += 0.5 * shifted
+        reached += r
+    w = round(2 * w_plus)
+    tail = min(probability[: w + 1].sum(), probability[w:].sum())
+    return float(min(1.0, 2 * tail))
+
+
+def _weighted_median(values: Floats, weight: NDArray[np.int64]) -> float:
+    order = np.argsort(values, kind="stable")
+    v, reached = values[order], np.cumsum(weight[order])
+    total = int(reached[-1])
+    low, high = np.searchsorted(reached, [(total - 1) // 2 + 1, total // 2 + 1])
+    return float((v[low] + v[high]) / 2)
+
+
+def _known(ps: Sequence[float | None]) -> tuple[Floats, NDArray[np.bool_]]:
+    p = np.array([np.nan if value is None else value for value in ps], dtype=np.float64)
+    known = ~np.isnan(p)
+    outside = p[known][(p[known] < 0) | (p[known] > 1)]
+    if outside.size:
+        raise ValueError(f"a p-value lies between 0 and 1; {outside[0]} was given")
+    return p[known], known
+
+
+def _with_gaps(adjusted: Floats, known: NDArray[np.bool_]) -> list[float | None]:
+    values = iter(adjusted.tolist())
+    return [next(values) if is_known else None for is_known in known]

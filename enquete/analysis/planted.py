@@ -1,0 +1,89 @@
+"""Deterministic draws and the response function from which synthetic answers are built.
+
+A draw depends on what it is about and on nothing else: never on order, timing, process or Python's hash().
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+from scipy.special import ndtri
+
+from enquete.state.seam import Answer, Item, Option, Participant
+
+T = TypeVar("T")
+Key = tuple[str | int, ...]
+
+
+def persona_hash(who: Participant) -> str:
+    """Identifies the persona that answers: name, stakeholder type and persona text; not the memory, not the arm."""
+    return hashlib.sha256("\x1f".join((who.name, who.stakeholder_type, who.persona)).encode()).hexdigest()[:16]
+
+
+def uniform(*key: str | int) -> float:
+    """A number in the open interval (0, 1), drawn by SHA-256 from `key`."""
+    digest = hashlib.sha256("\x1f".join(map(str, key)).encode()).digest()
+    return (int.from_bytes(digest[:8], "big") + 0.5) / 2**64
+
+
+def normal(*key: str | int) -> float:
+    """A standard normal number, drawn from `key`."""
+    return float(ndtri(min(max(uniform(*key), 1e-12), 1 - 1e-12)))
+
+
+def pick(choices: Sequence[T], *key: str | int) -> T:
+    """One of `choices`, each as likely as the other."""
+    return choices[int(uniform(*key) * len(choices))]
+
+
+def sample(weights: Sequence[tuple[T, float]], n: int, *key: str | int) -> list[T]:
+    """`n` different choices, drawn without replacement in proportion to their weights (Efraimidis & Spirakis 2006)."""
+    order = sorted((-math.log(uniform(*key, index)) / weight, index) for index, (_, weight) in enumerate(weights))
+    return [weights[index][0] for _, index in order[:n]]
+
+
+def place(position: float, item: Item) -> tuple[float | None, int | str | None]:
+    """A latent position, −1 (lowest) … 1 (highest), as the item's own answer: (number, or None; chosen option, or None).
+
+    A scale gives the option nearest to the position, halves going outward so that a moderate split stays one; a number
+    lies between minimum and maximum (0–100 where none is set). Works for any number of options and any labels.
+    """
+    share = (min(max(position, -1.0), 1.0) + 1) / 2
+    if item.kind == "number":
+        return _number(share, item), None
+    options = item.options if item.kind == "choice" else tuple(sorted(item.options, key=_numeric_first))
+    if not options:
+        raise ValueError(f"item {item.id!r} of kind {item.kind!r} has no options to choose from")
+    value = options[_outward(share * (len(options) - 1), (len(options) - 1) / 2)].value
+    return (float(value) if isinstance(value, int) else None), value
+
+
+def answer_at(position: float, item: Item, *, confidence: float, text: str = "") -> Answer:
+    """The answer to a closed item at a latent position; a choice that is no number goes into `data`."""
+    value, option = place(position, item)
+    return Answer(
+        item.id,
+        "ok",
+        value=value,
+        text=text,
+        confidence=round(min(max(confidence, 0.05), 0.98), 2) if item.confidence else None,
+        data=option if item.kind == "choice" or value is None else None,
+    )
+
+
+def _number(share: float, item: Item) -> float:
+    low = item.minimum if item.minimum is not None else 0.0
+    high = item.maximum if item.maximum is not None else max(100.0, low)
+    value = low + share * (high - low)
+    return float(min(max(round(value, 0 if high - low >= 10 else 1), low), high))
+
+
+def _numeric_first(option: Option) -> tuple[bool, int]:
+    return (False, option.value) if isinstance(option.value, int) else (True, 0)
+
+
+def _outward(index: float, middle: float) -> int:
+    return math.floor(index + 0.5) if index >= middle else math.ceil(index - 0.5)

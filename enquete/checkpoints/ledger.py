@@ -1,0 +1,418 @@
+"""The ledger: calls, answers, frozen values, forms, stages and counters of one run. The truth; checkpoints are position.
+
+A paid request is a row before it is sent (`reserve`) and keeps its raw response after (`settle`), so the ledger is the
+audit, the cassette and the budget at once. Reads are short and synchronous on their own connection; writes are awaited
+and committed in groups (writer.py). A read sees everything whose write was awaited.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from enquete.checkpoints.codec import (
+    CALL,
+    OCCASION,
+    answer_from_row,
+    answer_to_row,
+    call_values,
+    occasion_values,
+    short_hash,
+)
+from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
+from enquete.checkpoints.writer import GroupWriter
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Answer, BlockKey, CallKey, Completion, Participant, Prompt
+
+FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a settled call cost and how it went."""
+
+    input_tokens: int
+    output_tokens: int
+    allowance: int = 0  # tokens of sends that never answered
+    sends: int = 1
+    latency_ms: int = 0
+    fingerprint: str = ""
+    raw: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How far a methodology got in a phase."""
+
+    methodology: str
+    phase: str
+    outcome: str
+    note: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A bug that was caught: the unit has no answers."""
+
+    arm: str
+    methodology: str
+    phase: str
+    round: int
+    unit: str
+    error: str
+    traceback: str
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection in WAL mode; read-only ones never create a file."""
+    mode = "ro" if read_only else "rwc"
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
+    )
+    try:
+        if not read_only:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+class Ledger:
+    """One run's ledger. Open it inside the event loop that will use it."""
+
+    def __init__(self, path: Path, run: str, *, create: bool = False):
+        """Raises LedgerError if the file is damaged, of another run or of another schema version."""
+        self.path = path
+        self.run = run
+        if not create and not path.exists():
+            raise LedgerError(f"{path}: this run has no ledger")
+        try:
+            self._write_connection = connect(path)
+            if create:
+                self._create()
+            self._check(self._write_connection)
+            self._read = connect(path, read_only=True)
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+        self._writer = GroupWriter(self._write_connection)
+
+    @classmethod
+    def reading(cls, path: Path, run: str) -> Ledger:
+        """A ledger to read only, beside whoever drives the run: reports, exports, an earlier baseline."""
+        if not path.is_file():
+            raise LedgerError(f"{path}: this run has no ledger")
+        ledger = cls.__new__(cls)
+        ledger.path, ledger.run = path, run
+        try:
+            ledger._read = connect(path, read_only=True)
+            ledger._check(ledger._read)
+        except sqlite3.DatabaseError as error:
+            raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+        return ledger
+
+    def close_reading(self) -> None:
+        self._read.close()
+
+    def _create(self) -> None:
+        connection = self._write_connection
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in TABLES.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+        connection.executemany(
+            "INSERT INTO meta VALUES(?, ?)", [("schema_version", str(SCHEMA_VERSION)), ("run", self.run)]
+        )
+        connection.execute("COMMIT")
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        if meta.get("schema_version") != str(SCHEMA_VERSION):
+            raise LedgerError(
+                f"{self.path}: ledger schema {meta.get('schema_version')!r}, this version of Enquete reads {SCHEMA_VERSION}"
+            )
+        if meta.get("run") != self.run:
+            raise LedgerError(f"{self.path}: ledger of run {meta.get('run')!r}, not {self.run!r}")
+
+    async def close(self) -> None:
+        await self._writer.close()
+        self._read.close()
+        self._write_connection.close()
+
+    async def drain(self) -> None:
+        await self._writer.drain()
+
+    @property
+    def commits(self) -> int:
+        return self._writer.commits
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    def settled(self, key: CallKey) -> Completion | None:
+        """The stored response to this call, if it was ever paid for."""
+        row = self._read.execute(
+            f"SELECT response, finish FROM calls WHERE {CALL} AND status='settled'", call_values(key)
+        ).fetchone()
+        return Completion(row[0], row[1]) if row else None
+
+    async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
+        """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
+        messages = json.dumps(prompt.messages, ensure_ascii=False)
+        system_hash, prompt_hash = short_hash(prompt.system), short_hash(prompt.system + messages)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO systems VALUES(?, ?) ON CONFLICT(hash) DO NOTHING", (system_hash, prompt.system)
+            )
+            changed = connection.execute(
+                "INSERT INTO calls(methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages,"
+                " prompt_hash, reserved, reserved_at) VALUES(?,?,?,?,?,?,'reserved',?,?,?,?,?,?)"
+                " ON CONFLICT(methodology, phase, arm, purpose, subject, attempt) DO UPDATE SET status='reserved',"
+                " model=excluded.model, system_hash=excluded.system_hash, messages=excluded.messages,"
+                " prompt_hash=excluded.prompt_hash, reserved=excluded.reserved, reserved_at=excluded.reserved_at, error=''"
+                " WHERE calls.status IN ('failed', 'lost')",
+                (*call_values(key), model, system_hash, messages, prompt_hash, tokens, now()),
+            ).rowcount
+            if changed != 1:
+                raise RuntimeError(f"call {key} is already settled or in flight")
+
+        await self._writer.submit(write)
+
+    async def settle(self, key: CallKey, completion: Completion, usage: Usage) -> None:
+        """Store what came back, with what it cost. Each on its own: a settled response is never bought again."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            changed = connection.execute(
+                f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?,"
+                f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
+                f" WHERE {CALL} AND status='reserved'",
+                (completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
+                 usage.latency_ms, usage.fingerprint, usage.raw, now(), *call_values(key)),
+            ).rowcount  # fmt: skip
+            if changed != 1:
+                raise RuntimeError(f"call {key} was settled twice or never reserved")
+            spent = usage.input_tokens + usage.output_tokens + usage.allowance
+            _count(connection, key, {"tokens": spent, "calls": 1})
+
+        await self._writer.submit(write)
+
+    async def fail(self, key: CallKey, error: str, usage: Usage) -> None:
+        """The request failed for good. What may have been billed (time-outs) stays as an allowance."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                f"UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?,"
+                f" settled_at=? WHERE {CALL} AND status='reserved'",
+                (error, usage.allowance, usage.sends, usage.latency_ms, now(), *call_values(key)),
+            )
+            _count(connection, key, {"tokens": usage.allowance})
+
+        await self._writer.submit(write)
+
+    async def sweep(self) -> int:
+        """Calls that were in flight when a process died: each may have been billed, so its reservation is an allowance.
+
+        Returns their number. Only the holder of the run's lock may call it.
+        """
+
+        def write(connection: sqlite3.Connection) -> int:
+            lost = connection.execute(
+                "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
+                " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved"
+            ).fetchall()
+            for arm, methodology, phase, purpose, subject, attempt, tokens in lost:
+                key = CallKey(self.run, arm, methodology, phase, purpose, subject, attempt)
+                _count(connection, key, {"tokens": tokens, "lost": 1})
+            return len(lost)
+
+        return await self._writer.submit(write)
+
+    # --- answers ---------------------------------------------------------------------------------------------------
+
+    def answers_to(self, key: BlockKey) -> dict[str, Answer]:
+        """Stored answers of this occasion, by item."""
+        rows = self._read.execute(
+            "SELECT item, status, value, text, confidence, data, notes, position, options_shown FROM answers"
+            f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION})",
+            occasion_values(key),
+        ).fetchall()
+        return {row[0]: answer_from_row(row) for row in rows}
+
+    async def store(self, key: BlockKey, answers: Sequence[Answer]) -> None:
+        """Commit answers and counters in one transaction. A failed row may be replaced; any other rewrite is a bug."""
+        rows = [answer_to_row(key.part, answer) for answer in answers]
+        await self._writer.submit(lambda connection: _store(connection, key, rows))
+
+    def iterate_answers(
+        self, methodology: str, *, arm: str | None = None, phase: str | None = None, round: int | None = None
+    ) -> Iterator[tuple[BlockKey, Answer]]:
+        """Stored answers in a stable order: phase, round, participant, session, turn, position."""
+        where, values = ["o.methodology=?"], [methodology]
+        for column, value in (("arm", arm), ("phase", phase), ("round", round)):
+            if value is not None:
+                where.append(f"o.{column}=?")
+                values.append(value)  # type: ignore[arg-type]  # sqlite takes str and int alike
+        cursor = self._read.execute(
+            "SELECT a.item, a.status, a.value, a.text, a.confidence, a.data, a.notes, a.position, a.options_shown,"
+            " o.arm, o.methodology, o.phase, o.session, o.round, o.turn, o.participant, a.part FROM occasions o"
+            f" JOIN answers a ON a.occasion=o.id WHERE {' AND '.join(where)}"
+            " ORDER BY o.arm, o.phase, o.round, o.participant, o.session, o.turn, a.position, a.item",
+            values,
+        )
+        for row in cursor:
+            yield BlockKey(self.run, *row[9:]), answer_from_row(row[:9])
+
+    # --- frozen values, stages, failures ---------------------------------------------------------------------------
+
+    async def freeze(self, arm: str, methodology: str, phase: str, name: str, value: JsonValue) -> JsonValue:
+        """First writer wins. Returns what is stored."""
+        where = (methodology, phase, arm, name)
+        text = json.dumps(value, ensure_ascii=False)
+
+        def write(connection: sqlite3.Connection) -> str:
+            connection.execute(
+                "INSERT INTO frozen(methodology, phase, arm, name, value, at) VALUES(?,?,?,?,?,?)"
+                " ON CONFLICT(methodology, phase, arm, name) DO NOTHING",
+                (*where, text, now()),
+            )
+            row = connection.execute(
+                "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?", where
+            ).fetchone()
+            return str(row[0])
+
+        stored: JsonValue = json.loads(await self._writer.submit(write))
+        return stored
+
+    def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
+        row = self._read.execute(
+            "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
+            (methodology, phase, arm, name),
+        ).fetchone()
+        return json.loads(row[0]) if row else None
+
+    async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
+        await self._writer.submit(
+            lambda connection: connection.execute(
+                "INSERT INTO stages VALUES(?,?,?,?,?) ON CONFLICT(methodology, phase)"
+                " DO UPDATE SET outcome=excluded.outcome, note=excluded.note, at=excluded.at",
+                (methodology, phase, outcome, note, now()),
+            )
+        )
+
+    def stages(self) -> dict[tuple[str, str], Stage]:
+        rows = self._read.execute("SELECT methodology, phase, outcome, note, at FROM stages").fetchall()
+        return {(row[0], row[1]): Stage(*row) for row in rows}
+
+    async def record_failure(self, failure: Failure) -> None:
+        """One row a unit: a repeated failure replaces the earlier one."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            key = (failure.arm, failure.methodology, failure.phase, failure.round, failure.unit)
+            connection.execute(f"DELETE FROM failures WHERE {FAILURE}", key)
+            connection.execute(
+                "INSERT INTO failures(arm, methodology, phase, round, unit, error, traceback, at) VALUES(?,?,?,?,?,?,?,?)",
+                (*key, failure.error, failure.traceback, now()),
+            )
+
+        await self._writer.submit(write)
+
+    async def clear_failure(self, arm: str, methodology: str, phase: str, round: int, unit: str) -> None:
+        """The unit went through after all."""
+        key = (arm, methodology, phase, round, unit)
+        if self._read.execute(f"SELECT 1 FROM failures WHERE {FAILURE}", key).fetchone():
+            await self._writer.submit(
+                lambda connection: connection.execute(f"DELETE FROM failures WHERE {FAILURE}", key)
+            )
+
+    def failures(self) -> list[Failure]:
+        rows = self._read.execute(
+            "SELECT arm, methodology, phase, round, unit, error, traceback FROM failures ORDER BY id"
+        )
+        return [Failure(*row) for row in rows]
+
+    # --- population, counters --------------------------------------------------------------------------------------
+
+    async def store_population(self, participants: Sequence[Participant]) -> None:
+        rows = [(i, p.id, p.agent_id, p.name, p.stakeholder_type, p.persona) for i, p in enumerate(participants)]
+        await self._writer.submit(
+            lambda connection: connection.executemany("INSERT INTO participants VALUES(?,?,?,?,?,?)", rows)
+        )
+
+    def population(self) -> list[Participant]:
+        rows = self._read.execute(
+            "SELECT id, agent_id, name, stakeholder_type, persona FROM participants ORDER BY position"
+        )
+        return [Participant(id=r[0], agent_id=r[1], name=r[2], stakeholder_type=r[3], persona=r[4]) for r in rows]
+
+    async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
+        """What each agent remembers in this phase; frozen with the first call of the phase."""
+        await self._writer.submit(
+            lambda connection: connection.executemany(
+                "INSERT INTO digests VALUES(?,?,?) ON CONFLICT(phase, participant) DO NOTHING",
+                [(phase, participant, text) for participant, text in digests.items()],
+            )
+        )
+
+    def digests(self, phase: str) -> dict[str, str | None]:
+        return dict(self._read.execute("SELECT participant, text FROM digests WHERE phase=?", (phase,)).fetchall())
+
+    def counters(self) -> dict[tuple[str, str, str, int, str], int]:
+        """By (arm, methodology, phase, round, name): calls, tokens, lost, and answers by status."""
+        rows = self._read.execute("SELECT arm, methodology, phase, round, name, value FROM counters").fetchall()
+        return {row[:5]: row[5] for row in rows}
+
+    def total(self, name: str) -> int:
+        row = self._read.execute("SELECT coalesce(sum(value), 0) FROM counters WHERE name=?", (name,)).fetchone()
+        return int(row[0])
+
+
+def _store(connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]]) -> None:
+    connection.execute(
+        "INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn) VALUES(?,?,?,?,?,?,?)"
+        " ON CONFLICT DO NOTHING",
+        occasion_values(key),
+    )
+    occasion = connection.execute(f"SELECT id FROM occasions WHERE {OCCASION}", occasion_values(key)).fetchone()[0]
+    replaced = connection.execute(
+        "SELECT count(*) FROM answers WHERE occasion=? AND part=? AND status='failed'", (occasion, key.part)
+    ).fetchone()[0]
+    stored = now()
+    changed = connection.executemany(
+        "INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,"
+        " asked_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item) DO UPDATE SET status=excluded.status,"
+        " value=excluded.value, text=excluded.text, confidence=excluded.confidence, data=excluded.data,"
+        " notes=excluded.notes, position=excluded.position, options_shown=excluded.options_shown,"
+        " asked_at=excluded.asked_at WHERE answers.status='failed'",
+        [(occasion, *row, stored) for row in rows],
+    ).rowcount
+    if changed != len(rows):
+        raise RuntimeError(f"{len(rows) - changed} answers of {key} are already stored")
+    counts: dict[str, int] = {"blocks": 1 if not replaced else 0}
+    if replaced:
+        counts["answers_failed"] = -replaced
+    for row in rows:
+        name = f"answers_{row[2]}"
+        counts[name] = counts.get(name, 0) + 1
+    _count(connection, key, counts)
+
+
+def _count(connection: sqlite3.Connection, key: BlockKey | CallKey, counts: dict[str, int]) -> None:
+    round_ = key.round if isinstance(key, BlockKey) else 0
+    connection.executemany(
+        "INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
+        [(key.arm, key.methodology, key.phase, round_, name, value) for name, value in counts.items() if value],
+    )

@@ -1,0 +1,104 @@
+"""What a run is: frozen before the first call, written to the ledger and to instruments_used.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from enquete.state.seam import Arm, Language
+
+
+class UsedInstrument(BaseModel):
+    """An instrument as it was asked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hash: str
+    source: str
+    content: dict[str, JsonValue]
+
+
+class RunRecord(BaseModel):
+    """Everything needed to go on with a run, and to say later what it was. Contains no key and no budget."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    sim_id: str
+    sim_path: str
+    kind: Literal["mirofish", "personas"]
+    topic: str
+    methods: dict[str, str]  # name → dotted path of its Methodology, in the order asked for
+    phases: list[str]
+    arms: list[Arm]
+    language: Language
+    asking: Literal["block", "item"]
+    seed: int
+    settings: dict[str, dict[str, JsonValue]]
+    instruments: dict[str, UsedInstrument]
+    digest_chars: int
+    memoryless_weight: float
+    baseline: Literal["measured", "reconstructed", "earlier", "none"]
+    baseline_run_id: str = ""
+    actions_at_start: int = 0
+    assume_completed: bool = False
+    population_hash: str
+    notices: list[str] = []
+    versions: dict[str, str] = {}
+    base_url: str = ""
+    created_at: str
+
+    def identity(self) -> dict[str, Any]:
+        """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation completes."""
+        return {
+            "simulation": self.sim_id,
+            "methods": sorted(self.methods),
+            "phases": list(self.phases),
+            "arms": [arm.model_dump(mode="json") for arm in self.arms],
+            "language": self.language,
+            "asking": self.asking,
+            "settings": {name: dict(values) for name, values in sorted(self.settings.items())},
+            "instruments": {name: used.hash for name, used in sorted(self.instruments.items())},
+            "digest_chars": self.digest_chars,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        return sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def token(self) -> str:
+        """Names the run and what it was: a token of another run or of changed settings is refused."""
+        return f"{self.run_id}.{self.fingerprint}"
+
+    @property
+    def main(self) -> Arm:
+        return next(arm for arm in self.arms if arm.role == "main")
+
+    def phases_of(self, methodology_phases: tuple[str, ...]) -> list[str]:
+        return [phase for phase in methodology_phases if phase in self.phases]
+
+
+def differences(old: RunRecord, new: RunRecord) -> list[str]:
+    """What differs between two runs' identities, one line each."""
+    return _differences(old.identity(), new.identity(), "")
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> list[str]:
+    lines = []
+    for key in sorted(old.keys() | new.keys()):
+        a, b = old.get(key), new.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            lines += _differences(a, b, f"{path}{key}.")
+        elif a != b:
+            lines.append(f"{path}{key}: {_short(a)} → {_short(b)}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else text[:117] + "…"

@@ -1,0 +1,138 @@
+"""Instrument of the Delphi methodology: open questions, then dimensions on which the themes found in them are rated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
+
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
+from enquete.instruments.scales import AMOUNT, Scale, ScaleName
+from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
+from enquete.state.seam import Item, Language
+
+PLACEHOLDERS = ("theme", "description")
+
+QuestionId = Annotated[Line, AfterValidator(identifier("question"))]
+DimensionId = Annotated[Line, AfterValidator(identifier("dimension"))]
+
+
+def _about_a_theme(template: Text) -> Text:
+    for language, text in ((language, text) for language in LANGUAGE_NAMES if (text := getattr(template, language))):
+        used = re.findall(r"\{(.*?)\}", text)
+        for unknown in (name for name in used if name not in PLACEHOLDERS):
+            raise wrong(f"the {LANGUAGE_NAMES[language]} text has {{{unknown}}}{suggestion(unknown, PLACEHOLDERS)}")
+        if "theme" not in used:
+            raise wrong(f"the {LANGUAGE_NAMES[language]} text lacks {{theme}}, the place of the theme that is rated")
+    return template
+
+
+class Instructions(Part):
+    """What is said at the beginning of a round; `round3` also opens every later round of revision."""
+
+    round1: Text
+    round2: Text
+    round3: Text
+
+
+class Question(Part):
+    """An open question of round 1."""
+
+    inline_text = "wording"
+
+    question_id: QuestionId
+    wording: Text
+
+
+class Dimension(Part):
+    """A rating of each theme. The wording holds {theme} and may hold {description}."""
+
+    inline_text = "wording"
+
+    dimension_id: DimensionId
+    wording: Annotated[Text, AfterValidator(_about_a_theme)]
+    scale: ScaleName
+
+    def about(self, label: str, description: str, language: Language) -> str:
+        """The wording for one theme. Without a description, '{description}' goes together with its brackets."""
+        template = self.wording.in_(language)
+        if not description:
+            template = re.sub(r"\s*\(\{description\}\)|\s*\{description\}", "", template)
+        # One pass, so that braces in a theme found by a model are never read as a placeholder.
+        return re.sub(r"\{(theme|description)\}", lambda found: label if found[1] == "theme" else description, template)
+
+
+class Disagreement(Part):
+    """When a theme counts as agreed or disputed; distances in scale points."""
+
+    consensus_iqr: Annotated[StrictFloat, Field(ge=0, le=10)] = 1.0  # agreed at or below
+    disagreement_iqr: Annotated[StrictFloat, Field(ge=0, le=10)] = 2.0  # disputed above
+    polarised_below: Annotated[StrictFloat, Field(ge=-1, le=1)] = 0.2  # van der Eijk's A, -1 to 1
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.consensus_iqr > self.disagreement_iqr:
+            raise wrong(
+                f"consensus_iqr {self.consensus_iqr:g} is above disagreement_iqr {self.disagreement_iqr:g}; "
+                "a theme would be agreed and disputed at once"
+            )
+        return self
+
+
+class DelphiInstrument(Instrument):
+    """Three rounds or more: open questions, rating of the themes, revision after feedback."""
+
+    scale_ends = AMOUNT
+
+    instructions: Instructions
+    questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
+    dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
+    rounds: Annotated[StrictInt, Field(ge=3, le=5)] = 3
+    max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 15
+    disagreement: Disagreement = Disagreement()
+
+    def instruction(self, round: int, language: Language) -> str:
+        """The instruction of `round`, counted from 1."""
+        texts = (self.instructions.round1, self.instructions.round2, self.instructions.round3)
+        return texts[min(round, len(texts)) - 1].in_(language)
+
+    def question_items(self, language: Language) -> tuple[Item, ...]:
+        """Round 1, with the question ids as item ids."""
+        return tuple(
+            Item(id=question.question_id, kind="text", wording=question.wording.in_(language))
+            for question in self.questions
+        )
+
+    def rating_items(
+        self, themes: Sequence[tuple[str, str, str]], language: Language, reason: bool = False
+    ) -> tuple[Item, ...]:
+        """Each of `themes` (id, label, description) on each dimension, with ids 'theme:<id>/<dimension_id>'.
+
+        `reason` also asks why, as in a round of revision.
+        """
+        return tuple(
+            self._rating_item(theme, dimension, language, reason) for theme in themes for dimension in self.dimensions
+        )
+
+    def dimension(self, dimension_id: str) -> Dimension:
+        """KeyError for an unknown id."""
+        return {dimension.dimension_id: dimension for dimension in self.dimensions}[dimension_id]
+
+    def scale_of(self, dimension_id: str) -> Scale:
+        return self.scales[self.dimension(dimension_id).scale]
+
+    def _rating_item(self, theme: tuple[str, str, str], dimension: Dimension, language: Language, reason: bool) -> Item:
+        theme_id, label, description = theme
+        scale = self.scales[dimension.scale]
+        return Item(
+            id=f"theme:{theme_id}/{dimension.dimension_id}",
+            kind="scale",
+            wording=dimension.about(label, description, language),
+            options=scale.options(language),
+            minimum=scale.min,
+            maximum=scale.max,
+            reason=reason,
+        )

@@ -1,0 +1,184 @@
+"""Themes without a model: TF-IDF over words and character n-grams, average-linkage clustering, labels from the texts.
+
+Works for any topic and, through character n-grams and word frequencies, for any language; stop words are known for German
+and English. Measured by tests/graphs/test_delphi_rule_coder.py against the planted themes of the synthetic panel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.sparse import csr_matrix, hstack
+from scipy.spatial.distance import squareform
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from sklearn.metrics import silhouette_score
+from sklearn.preprocessing import normalize
+
+from enquete.graphs.delphi.themes import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
+
+STEM = 6  # a word's first letters: a stemmer for any language with suffixes
+NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it
+DESCRIPTION_CHARS = 300
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
+dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
+durch ein eine einem einen einer eines einfach eher etwas für ganz gegen geht gerade gibt hat hatte haben ich ihm ihn ihr ihre
+ihrem ihren ihrer immer ins ist jede jeder jedes jetzt kann kaum kein keine können man manche mehr mein meine meinem meinen
+meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne schon sehe sehr sein seine seit selbst sich sie
+sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
+was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über"""
+STOP_WORDS = frozenset(_GERMAN.split()) | ENGLISH_STOP_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Positions of the texts that belong together, the most central first."""
+
+    members: tuple[int, ...]
+
+
+def code_by_rule(data: BatchInput) -> BatchThemes:
+    """Draft themes of a batch, found over its sentences; a statement may voice several. Deterministic.
+
+    Statements without a word of three letters stay uncoded. Each draft names full statement ids.
+    """
+    sentences = [(s.id, part) for s in sorted(data.statements, key=lambda s: s.id) for part in _sentences(s.text)]
+    texts = [text for _, text in sentences]
+    clusters = _clusters(texts, data.max_themes)
+    labels = _labels(texts, clusters)
+    return BatchThemes(
+        themes=[
+            DraftTheme(
+                label=label,
+                description=_description(texts, cluster),
+                statement_ids=sorted({sentences[i][0] for i in cluster.members}),
+            )
+            for label, cluster in zip(labels, clusters, strict=True)
+        ]
+    )
+
+
+def merge_by_rule(data: MergeInput) -> MergedThemes:
+    """Themes of several batches that say the same, put together by their labels and descriptions. Deterministic."""
+    texts = [f"{theme.label}. {theme.description}" for theme in data.themes]
+    clusters = _clusters(texts, data.max_themes, keep_all=True)
+    labels = _labels([theme.description or theme.label for theme in data.themes], clusters)
+    return MergedThemes(
+        themes=[
+            MergedTheme(
+                label=label, description=data.themes[cluster.members[0]].description, members=sorted(cluster.members)
+            )
+            for label, cluster in zip(labels, clusters, strict=True)
+        ]
+    )
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in _SENTENCE_END.split(text) if _WORD.search(part)]
+
+
+def _content_words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
+
+
+def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
+    """At most `most` clusters, the largest first. Strays go to the nearest centre or, unless `keep_all`, nowhere."""
+    if not texts:
+        return []
+    x = _features(texts)
+    label = _partition(np.asarray((x @ x.T).todense()), most)
+    kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
+    centres = normalize(np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept]))
+    nearness = np.asarray(x @ centres.T)
+    home = np.array([kept.index(c) if c in kept else -1 for c in label])
+    stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
+    home[stray] = nearness[stray].argmax(axis=1)
+    found = [np.flatnonzero(home == k) for k in range(len(kept))]
+    return [Cluster(tuple(m[np.argsort(-nearness[m, k], kind="stable")].tolist())) for k, m in enumerate(found)]
+
+
+def _features(texts: Sequence[str]) -> csr_matrix:
+    """Texts × features, rows of length 1 (0 for a text of nothing but stop words, which then is like no other)."""
+    cleaned = [" ".join(_content_words(text)) or " ".join(_WORD.findall(text.casefold())) for text in texts]
+    if not any(cleaned):
+        return csr_matrix((len(texts), 1))
+    stems = TfidfVectorizer(analyzer=_stems, sublinear_tf=True)
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 6), sublinear_tf=True)
+    x: csr_matrix = normalize(hstack([stems.fit_transform(cleaned), grams.fit_transform(cleaned)]).tocsr())
+    return x
+
+
+def _stems(cleaned: str) -> list[str]:
+    return [word[:STEM] for word in cleaned.split()]
+
+
+def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times `most`."""
+    n = len(similarity)
+    if n < 3:
+        return np.arange(n) if most >= n else np.zeros(n, dtype=np.int64)
+    distance = np.clip(1 - similarity, 0, None)
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    best, score = np.zeros(n, dtype=np.int64), -1.0
+    for k in range(2, min(most + most // 2, n - 1) + 1):
+        label = np.asarray(fcluster(tree, k, "maxclust"), dtype=np.int64)
+        if len(np.unique(label)) < 2:
+            continue
+        reached = float(silhouette_score(distance, label, metric="precomputed"))
+        if reached > score:
+            best, score = label, reached
+    return best
+
+
+def _labels(texts: Sequence[str], clusters: Sequence[Cluster]) -> list[str]:
+    """Up to three words per cluster that are frequent in it and rare elsewhere, in their most frequent written form."""
+    words = [Counter[str]() for _ in clusters]
+    forms: dict[str, Counter[str]] = {}
+    for cluster, count in zip(clusters, words, strict=True):
+        for i in cluster.members:
+            written = {w.casefold()[:STEM]: w for w in _WORD.findall(texts[i]) if w.casefold() not in STOP_WORDS}
+            count.update(written.keys())
+            for stem, form in written.items():
+                forms.setdefault(stem, Counter())[form] += 1
+    total = sum(words, Counter[str]())
+    return _distinct([_label(count, total, forms) for count in words])
+
+
+def _label(count: Counter[str], total: Counter[str], forms: dict[str, Counter[str]]) -> str:
+    ranked = sorted(count, key=lambda stem: (-(count[stem] ** 2) / total[stem], stem))
+    best = [min(forms[stem], key=lambda form: (-forms[stem][form], form)) for stem in ranked[:3]]
+    text = ", ".join(best) or "–"
+    return text[0].upper() + text[1:]
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    seen = Counter[str]()
+    numbered = []
+    for label in labels:
+        seen[label] += 1
+        numbered.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return numbered
+
+
+def _description(texts: Sequence[str], cluster: Cluster) -> str:
+    """The most central sentence and the next that says it in other words, if both fit."""
+    first = texts[cluster.members[0]]
+    said = set(_stems_of(first))
+    for i in cluster.members[1:]:
+        other = set(_stems_of(texts[i]))
+        if len(other & said) <= len(other) / 2 and len(first) + len(texts[i]) < DESCRIPTION_CHARS:
+            return f"{first} {texts[i]}"
+    return first if len(first) <= DESCRIPTION_CHARS else f"{first[: DESCRIPTION_CHARS - 1].rstrip()}…"
+
+
+def _stems_of(text: str) -> list[str]:
+    return [word[:STEM] for word in _content_words(text)]

@@ -1,0 +1,90 @@
+"""Instrument of the longitudinal methodology: closed items in families, and one open comment per wave."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, StrictBool
+
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.reading import Line, identifier, not_empty, reference
+from enquete.instruments.scales import Scale, ScaleName
+from enquete.instruments.text import Part, Text
+from enquete.state.seam import Item, Language
+
+ItemId = Annotated[Line, AfterValidator(identifier("item"))]
+FamilyId = Annotated[Line, AfterValidator(identifier("family", used_as="family"))]
+FamilyName = Annotated[Line, AfterValidator(reference("family", "families"))]
+
+
+class Family(Part):
+    """Items that are read together. All are worded, or reverse-coded, towards the same side of the family."""
+
+    inline_text = "label"
+
+    label: Text
+
+
+class LongitudinalItem(Part):
+    """A statement rated on a scale; `control` marks one that the simulation should leave unmoved."""
+
+    inline_text = "wording"
+
+    item_id: ItemId
+    wording: Text
+    family: FamilyName
+    scale: ScaleName | None = None  # None: the instrument's
+    reverse_coded: StrictBool = False
+    control: StrictBool = False
+
+
+class Comment(Part):
+    """The open question of a wave."""
+
+    inline_text = "wording"
+
+    item_id: ItemId
+    wording: Text
+
+
+class LongitudinalInstrument(Instrument):
+    """What is asked, word for word, in every wave."""
+
+    instruction: Text
+    scale: ScaleName = "likert5"
+    families: Annotated[dict[FamilyId, Family], AfterValidator(not_empty)]
+    items: Annotated[tuple[LongitudinalItem, ...], AfterValidator(not_empty)]
+    comment: Comment | None = None
+
+    def block_items(self, language: Language) -> tuple[Item, ...]:
+        """One wave: the scale items in the file's order, each with a confidence, then the comment."""
+        closed = (self._scale_item(item, language) for item in self.items)
+        if self.comment is None:
+            return tuple(closed)
+        return (*closed, Item(id=self.comment.item_id, kind="text", wording=self.comment.wording.in_(language)))
+
+    def item(self, item_id: str) -> LongitudinalItem:
+        """The closed item of that id; KeyError for the comment and for unknown ids."""
+        return {item.item_id: item for item in self.items}[item_id]
+
+    def scale_of(self, item_id: str) -> Scale:
+        return self.scales[self.item(item_id).scale or self.scale]
+
+    def family_of(self, item_id: str) -> str:
+        return self.item(item_id).family
+
+    def reverse_coded(self, item_id: str) -> bool:
+        """Whether agreement speaks against the family's direction. Answers stay raw; analysis rekeys with this."""
+        return self.item(item_id).reverse_coded
+
+    def _scale_item(self, item: LongitudinalItem, language: Language) -> Item:
+        scale = self.scale_of(item.item_id)
+        return Item(
+            id=item.item_id,
+            kind="scale",
+            wording=item.wording.in_(language),
+            options=scale.options(language),
+            minimum=scale.min,
+            maximum=scale.max,
+            confidence=True,
+        )

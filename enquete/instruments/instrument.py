@@ -1,0 +1,70 @@
+"""What every instrument file has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Self
+
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
+
+from enquete.instruments.reading import Identifier, Line, Reading, identifier, not_empty, reading, shown, wrong
+from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
+from enquete.instruments.text import Part, Text
+from enquete.state.seam import Language
+
+ScaleId = Annotated[Line, AfterValidator(identifier("scale"))]
+
+
+class Instrument(Part):
+    """Head of an instrument file. A methodology's own instrument inherits it and adds its items.
+
+    Within validation every part can look up what the file defines (`reading.current`), and the built-in scales that the
+    file uses are copied into `scales`: a frozen instrument, and so its hash, holds every text that is shown.
+    """
+
+    scale_ends: ClassVar[Ends] = AGREEMENT
+    """Labels at the ends of a scale that is given as a mere number of points."""
+
+    instrument_id: Identifier
+    version: Line
+    title: Text
+    topic: Text
+    language_default: Language
+    languages: Annotated[tuple[Language, ...], AfterValidator(not_empty)] | None = None
+    scales: dict[ScaleId, Scale] = Field(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_as_one_file(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        document = cls._with_scales(data)
+        with reading(document):
+            return handler(document)
+
+    @field_validator("languages")
+    @classmethod
+    def _distinct(cls, languages: tuple[Language, ...] | None) -> tuple[Language, ...] | None:
+        if languages and len(set(languages)) < len(languages):
+            raise wrong(f"{', '.join(languages)} names a language twice")
+        return languages
+
+    @model_validator(mode="after")
+    def _default_is_declared(self) -> Self:
+        if self.languages and self.language_default not in self.languages:
+            raise wrong(
+                f"language_default {shown(self.language_default)} is not among languages {list(self.languages)}"
+            )
+        return self
+
+    @classmethod
+    def _with_scales(cls, data: Mapping[object, object]) -> dict[object, object]:
+        document = dict(data)
+        own = document.get("scales", {})
+        if not isinstance(own, Mapping):
+            return document  # a problem of its own, reported at `scales`
+        used = Reading(document).used("scale")
+        if "scale" in cls.model_fields and "scale" not in document:
+            used.add(str(cls.model_fields["scale"].default))
+        document["scales"] = with_builtin_scales(dict(own), used, cls.scale_ends)
+        return document

@@ -1,0 +1,99 @@
+"""Load, validate, freeze and hash instruments."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from enquete.instruments.problems import validation_problems
+from enquete.instruments.reading import suggestion
+from enquete.instruments.source import MOST_BYTES, Source, read_source
+from enquete.state.errors import InstrumentError
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Frozen(Generic[T]):
+    """An instrument as a run used it: validated, with its hash and where it came from."""
+
+    instrument: T
+    hash: str
+    source: str
+
+
+def load_instrument(model: type[T], path: Path) -> T:
+    """The instrument in the YAML file at `path`.
+
+    Raises InstrumentError with every problem of the file: name, line, field, bad value, what would be right.
+    """
+    return validate_instrument(model, read_source(str(path), _bytes(path)))
+
+
+def load_shipped(model: type[T], name: str) -> T:
+    """The instrument that comes with Enquete as `name` ('longitudinal'); raises InstrumentError for another name."""
+    known = shipped_instruments()
+    if name not in known:
+        raise InstrumentError([f"{name!r} is no shipped instrument{suggestion(name, known)}"])
+    file = files("enquete.instruments").joinpath(f"{name}.yaml")
+    return validate_instrument(model, read_source(file.name, file.read_bytes()))
+
+
+def shipped_instruments() -> tuple[str, ...]:
+    names = (entry.name for entry in files("enquete.instruments").iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+
+
+def validate_instrument(model: type[T], source: Source) -> T:
+    """`source` as a `model`; raises InstrumentError with the problems in the order of their lines."""
+    problems = list(source.problems)
+    try:
+        instrument = model.model_validate(source.document)
+    except ValidationError as error:
+        problems += validation_problems(error, model, source)
+        raise InstrumentError(_in_order(problems)) from None
+    if problems:
+        raise InstrumentError(_in_order(problems))
+    return instrument
+
+
+def freeze_instrument(instrument: T, source: str) -> Frozen[T]:
+    """`instrument` with its hash; `source` says where it came from (a path, or 'shipped')."""
+    return Frozen(instrument, instrument_hash(instrument), source)
+
+
+def instrument_hash(instrument: BaseModel) -> str:
+    """sha256 (hex) of the validated instrument as canonical JSON: key order, comments and layout do not matter."""
+    values = instrument.model_dump(mode="json", exclude_none=True)
+    canonical = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _in_order(problems: list[tuple[int, str]]) -> list[str]:
+    return [problem for _, problem in sorted(problems, key=lambda entry: entry[0])]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InstrumentError([f"{path}: no such file{_sibling(path)}"]) from None
+    except IsADirectoryError:
+        raise InstrumentError([f"{path}: is a folder; name a YAML file in it"]) from None
+    except (OSError, ValueError) as error:
+        raise InstrumentError([f"{path}: cannot be read ({error})"]) from None
+
+
+def _sibling(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix in (".yaml", ".yml")]
+    except OSError:
+        return f"; the folder {path.parent} does not exist either"
+    return suggestion(path.name, sorted(names)).replace("Known:", "YAML files there:")

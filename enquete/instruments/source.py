@@ -1,0 +1,246 @@
+"""An instrument file as YAML: plain values, and for each of them its line and how it is written there.
+
+PyYAML alone keeps the last of two equal keys, turns `no` into false and expands aliases without end; here these are
+problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import yaml
+
+from enquete.instruments.reading import shown
+from enquete.state.errors import InstrumentError
+
+Path = tuple[str | int, ...]
+Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str | int, Value] | None"
+
+MOST_BYTES = 1_000_000
+MOST_ALIASES = 50
+MOST_NODES = 20_000  # also after aliases are expanded
+DEEPEST = 20
+
+_TAG = "tag:yaml.org,2002:"
+_TEXT_TAGS = {_TAG + name for name in ("str", "timestamp", "value", "merge")}
+_PLAIN_TAGS = {_TAG + name for name in ("null", "bool", "int", "float")}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The values of a file. `lines` and `written` are by path, such as ('items', 3, 'scale'); lines count from 1."""
+
+    name: str
+    document: dict[str | int, Value]
+    lines: Mapping[Path, int]
+    written: Mapping[Path, str]  # unquoted scalars that are no text, as they stand in the file
+    problems: tuple[tuple[int, str], ...]  # (line, message); equal keys, keys that are no text, unknown tags
+
+    def line(self, path: Path) -> int:
+        """The line of `path`, or of the nearest part around it that stands in the file."""
+        return next((self.lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in self.lines), 1)
+
+
+def read_source(name: str, raw: bytes) -> Source:
+    """Read the bytes of the file that messages call `name`.
+
+    Raises InstrumentError where there is nothing to validate: too large, no UTF-8, YAML syntax, empty, no mapping.
+    """
+    if len(raw) > MOST_BYTES:
+        raise InstrumentError([f"{name}: {len(raw)} bytes; an instrument has at most {MOST_BYTES}"])
+    root = _compose(name, _decode(name, raw))
+    if root is None:
+        raise InstrumentError([f"{name}: the file is empty; start with instrument_id, version and title"])
+    if not isinstance(root, yaml.MappingNode):
+        kind = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
+        raise InstrumentError(
+            [f"{name}:{_line(root)}: {kind}; an instrument is a mapping such as `instrument_id: my-study`"]
+        )
+    walk = _Walk(name)
+    document = walk.mapping(root, (), ())
+    return Source(name, document, walk.lines, walk.written, tuple(walk.problems))
+
+
+def field_name(path: Path) -> str:
+    """('items', 3, 'scale') as 'items[3].scale'."""
+    parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _decode(name: str, raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InstrumentError([f"{name}: encoded as UTF-16; save it as UTF-8"])
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        byte = raw[error.start]
+        raise InstrumentError([f"{name}:{line}: byte 0x{byte:02x} is no UTF-8; save the file as UTF-8"]) from None
+
+
+class _OverLimit(Exception):
+    """(line, message): the file holds more than an instrument can."""
+
+
+class _Limited(yaml.SafeLoader):
+    """Composes nodes up to a depth and a number, before anything is expanded."""
+
+    def __init__(self, stream: str):
+        super().__init__(stream)
+        self.depth = self.nodes = self.aliases = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]  # untyped in the stubs
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        self.nodes += 1
+        self.aliases += self.check_event(yaml.AliasEvent)
+        if self.aliases > MOST_ALIASES:
+            raise _OverLimit(line, f"more than {MOST_ALIASES} aliases (*name); write the parts out")
+        if self.nodes > MOST_NODES or self.depth >= DEEPEST:
+            raise _OverLimit(line, "too large or too deeply nested for an instrument")
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
+
+
+def _compose(name: str, text: str) -> yaml.Node | None:
+    try:
+        loader = _Limited(text)
+        try:
+            return loader.get_single_node()
+        finally:
+            loader.dispose()
+    except _OverLimit as error:
+        line, message = error.args
+        raise InstrumentError([f"{name}:{line}: {message}"]) from None
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InstrumentError([f"{name}{line}: {_syntax(error)}"]) from None
+    except yaml.reader.ReaderError as error:
+        line = f":{text[: error.position].count(chr(10)) + 1}"
+        raise InstrumentError([f"{name}{line}: a character that YAML does not allow (U+{_code(error):04X})"]) from None
+    except (ValueError, OverflowError) as error:  # "\UFFFFFFFF" in a quoted text
+        raise InstrumentError([f"{name}: an escape that is no character ({error})"]) from None
+
+
+def _code(error: yaml.reader.ReaderError) -> int:
+    character: object = error.character
+    return ord(character) if isinstance(character, str) else int(str(character))
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "no valid YAML"
+    if "\\t" in problem:
+        return "a tab in the indentation; YAML wants spaces"
+    if "mapping values are not allowed" in problem:
+        return "a colon where none may stand; put texts that contain ': ' in quotes, and check the indentation"
+    if "single document" in (error.context or ""):
+        return "a second document begins here (---); one file holds one instrument"
+    context = f" ({error.context})" if error.context else ""
+    return f"no valid YAML: {problem}{context}; check indentation, colons and quotes here and in the line before"
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+@dataclass
+class _Walk:
+    """Turns nodes into values and notes lines, spellings and problems on the way."""
+
+    name: str
+    lines: dict[Path, int] = field(default_factory=dict)
+    written: dict[Path, str] = field(default_factory=dict)
+    problems: list[tuple[int, str]] = field(default_factory=list)
+    count: int = 0
+    constructor: yaml.constructor.SafeConstructor = field(default_factory=yaml.constructor.SafeConstructor)
+
+    def value(self, node: yaml.Node, path: Path, around: tuple[int, ...]) -> Value:
+        self.lines.setdefault(path, _line(node))
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise InstrumentError([f"{self.name}:{_line(node)}: aliases (*name) blow the file up; write the parts out"])
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node, path)
+        if id(node) in around:
+            self.problem(node, path, "an alias (*name) that contains itself; write the part out")
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, path, around)
+        return self.sequence(node, path, around)
+
+    def sequence(self, node: yaml.Node, path: Path, around: tuple[int, ...]) -> list[Value]:
+        self.check_tag(node, path, {_TAG + "seq"})
+        inside = (*around, id(node))
+        return [self.value(child, (*path, index), inside) for index, child in enumerate(node.value)]
+
+    def mapping(self, node: yaml.MappingNode, path: Path, around: tuple[int, ...]) -> dict[str | int, Value]:
+        self.check_tag(node, path, {_TAG + "map"})
+        values: dict[str | int, Value] = {}
+        first: dict[str, int] = {}
+        for key_node, child in node.value:
+            key = self.key(key_node, path)
+            if key is None:
+                continue
+            if str(key) in first:
+                self.problem(
+                    key_node, (*path, key), f"the key stands twice (first in line {first[str(key)]}); remove one"
+                )
+                continue
+            first[str(key)] = _line(key_node)
+            self.lines[(*path, key)] = _line(key_node)
+            values[key] = self.value(child, (*path, key), (*around, id(node)))
+        return values
+
+    def key(self, node: yaml.Node, path: Path) -> str | int | None:
+        if not isinstance(node, yaml.ScalarNode):
+            self.problem(node, path, "a key that is itself a list or mapping; a key is a word")
+            return None
+        if node.tag == _TAG + "merge":
+            self.problem(node, path, "merge keys (<<) are not supported; write the keys out")
+            return None
+        key = self.scalar(node, (*path, node.value))
+        self.written.pop((*path, node.value), None)  # that place belongs to the value
+        if isinstance(key, str) or (isinstance(key, int) and not isinstance(key, bool)):
+            return key
+        self.problem(node, path, f"YAML reads the key {node.value} as {read_as(key)}; put it in quotes: '{node.value}'")
+        return None
+
+    def scalar(self, node: yaml.ScalarNode, path: Path) -> str | int | float | bool | None:
+        if any("\ud800" <= character <= "\udfff" for character in node.value):
+            self.problem(node, path, "half of a surrogate pair; write the character itself")
+            return ""
+        if node.tag in _TEXT_TAGS or not self.check_tag(node, path, _PLAIN_TAGS):
+            return str(node.value)
+        try:
+            found = self.constructor.construct_object(node)
+        except (ValueError, KeyError, OverflowError, yaml.YAMLError):
+            self.problem(node, path, f"{shown(node.value)} is no {node.tag.removeprefix(_TAG)}")
+            return None
+        if isinstance(found, int | float) and not -(2.0**63) < found < 2.0**63:
+            self.problem(node, path, f"{shown(node.value)} is no finite number of ordinary size")
+            return None
+        self.written[path] = str(node.value)
+        return found if isinstance(found, int | float) else None
+
+    def check_tag(self, node: yaml.Node, path: Path, allowed: set[str]) -> bool:
+        if node.tag in allowed:
+            return True
+        tag = node.tag.replace(_TAG, "!!")
+        self.problem(node, path, f"the tag {tag} is not supported; remove it")
+        return False
+
+    def problem(self, node: yaml.Node, path: Path, message: str) -> None:
+        where = f"{field_name(path)}: " if path else ""
+        self.problems.append((_line(node), f"{self.name}:{_line(node)}: {where}{message}"))
+
+
+def read_as(value: object) -> str:
+    """How YAML understood an unquoted scalar that was meant as a text."""
+    if value is None:
+        return "nothing"
+    return str(value).lower() if isinstance(value, bool) else f"the number {value}"

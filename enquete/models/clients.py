@@ -1,0 +1,82 @@
+"""One shared `ChatOpenAI` per event loop and model, on the aiohttp transport, and one exchange over it.
+
+Measured by CPU per call at concurrency 32 (docs/models.md). What matters: one client for all, the aiohttp
+transport, and `extra_body` for everything but model and messages. With `response_format` as an ordinary argument
+langchain-openai goes through the SDK's `parse`, which costs a millisecond and raises away a paid response that
+ended by length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+import openai
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
+from langchain_openai import ChatOpenAI
+from pydantic import JsonValue, SecretStr
+
+from enquete.models.tracing import tracing_wanted
+
+CONNECT_SECONDS = 20.0
+_MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+
+
+@dataclass
+class _LoopClients:
+    http: openai.DefaultAioHttpClient
+    chat: dict[str, ChatOpenAI] = field(default_factory=dict)
+
+
+class Clients:
+    """Clients of one server. A connection belongs to an event loop, so each loop has its own."""
+
+    def __init__(self, base_url: str, api_key: SecretStr | None):
+        self._base_url = base_url
+        # Not None: ChatOpenAI would take OPENAI_API_KEY from the environment and send it to any server.
+        self._api_key = api_key or SecretStr("none")
+        self._traced = tracing_wanted()
+        self._loops: dict[asyncio.AbstractEventLoop, _LoopClients] = {}
+
+    async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> ChatResult:
+        """One request, no retries. Raises openai's errors, or ValueError, TypeError, KeyError on a malformed body."""
+        chat = self._chat(model)
+        turns = [_MESSAGE[role](content=content) for role, content in messages]
+        if self._traced:
+            generations = await chat.agenerate([turns], extra_body=body)
+            return ChatResult(generations=list(generations.generations[0]), llm_output=generations.llm_output)
+        # The step below `ainvoke`: no callbacks of a surrounding graph, hence no LangSmith tracer that an inherited
+        # variable switched on, and a third less CPU.
+        return await chat._agenerate(turns, extra_body=body)
+
+    async def aclose(self) -> None:
+        """Close the connections of every loop. Requests in flight fail."""
+        while self._loops:
+            _, clients = self._loops.popitem()
+            with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
+                await clients.http.aclose()
+
+    def _chat(self, model: str) -> ChatOpenAI:
+        loop = asyncio.get_running_loop()
+        clients = self._loops.get(loop)
+        if clients is None:
+            timeout = openai.Timeout(None, connect=CONNECT_SECONDS)
+            clients = self._loops[loop] = _LoopClients(openai.DefaultAioHttpClient(timeout=timeout))
+        if model not in clients.chat:
+            clients.chat[model] = self._new_chat(model, clients.http)
+        return clients.chat[model]
+
+    def _new_chat(self, model: str, http: openai.DefaultAioHttpClient) -> ChatOpenAI:
+        return ChatOpenAI(
+            model=model,
+            base_url=self._base_url,
+            api_key=self._api_key,
+            http_async_client=http,
+            max_retries=0,  # retries are ours: they must let go of the concurrency slot
+            timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
+            use_responses_api=False,
+            openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
+            cache=False,
+        )

@@ -1,0 +1,130 @@
+"""The shared steps of a methodology's graph: open a round, fan out shards, close the round. Wiring is the graph's own.
+
+Graphs never interrupt here: a round that cannot be finished ends the graph with outcome short, waiting or failed, and
+the parent's gate decides.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import Any, Literal
+
+from langgraph.config import get_stream_writer
+from langgraph.types import Send
+
+from enquete.checkpoints.ledger import Failure
+from enquete.nodes.shards import LocalExecutor, ShardExecutor
+from enquete.nodes.workplace import Workplace, using
+from enquete.respondents.desk import LocalDesk
+from enquete.state.channels import RoundsState, ShardSpec
+from enquete.state.errors import LedgerError
+
+executor: ShardExecutor = LocalExecutor()
+
+Readout = Callable[[LocalDesk, int], dict[str, Any]]
+"""Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
+
+
+class Rounds:
+    """Node functions for the methodology of this name. `ask` is the name of the graph's asking node."""
+
+    def __init__(self, name: str, ask: str, close: str, readout: Readout | None = None):
+        self._name = name
+        self._ask = ask
+        self._close = close
+        self._readout = readout
+
+    async def open_round(self, state: RoundsState) -> dict[str, Any]:
+        """Which round is next, and how many units each arm has in it."""
+        async with using(state["run"]) as workplace:
+            number = state.get("round") or self._first_open(workplace, state["phase"])
+            units = {
+                arm.id: len(workplace.units(self._name, state["phase"], number, arm.id))
+                for arm in workplace.record.arms
+            }
+        return {"round": number, "units": units}
+
+    def _first_open(self, workplace: Workplace, phase: str) -> int:
+        """Rounds that are closed need no second look."""
+        desk = workplace.desk(self._name, phase, workplace.record.main.id)
+        last = workplace.procedure(self._name).rounds
+        return next((n for n in range(1, last) if desk.frozen(f"closed/{n}") is None), last)
+
+    async def fan_out(self, state: RoundsState) -> list[Send] | str:
+        """One task a shard: a range of units, never their data."""
+        async with using(state["run"]) as workplace:
+            size = workplace.machine.shard_size
+        sends = [
+            Send(self._ask, self._spec(state, arm, lo, min(lo + size, units)))
+            for arm, units in state["units"].items()
+            for lo in range(0, units, size)
+        ]
+        return sends or self._close
+
+    def _spec(self, state: RoundsState, arm: str, lo: int, hi: int) -> ShardSpec:
+        return ShardSpec(
+            run=state["run"],
+            methodology=self._name,
+            phase=state["phase"],
+            arm=arm,
+            round=state["round"],
+            lo=lo,
+            hi=hi,
+        )
+
+    async def ask(self, spec: ShardSpec) -> dict[str, Any]:
+        """Conduct one shard; its counts are added to the round's."""
+        counts = await executor.run(spec, get_stream_writer())
+        return {"counts": {f"round {spec['round']}/{outcome}": n for outcome, n in counts.items()}}
+
+    async def close_round(self, state: RoundsState) -> dict[str, Any]:
+        """After the barrier: is the round complete, and what follows?"""
+        counts, number = state.get("counts", {}), state["round"]
+        for outcome in ("short", "waiting"):
+            if counts.get(f"round {number}/{outcome}"):
+                return await self._end(state, outcome)
+        async with using(state["run"]) as workplace:
+            verdict = await self._between(workplace, state["phase"], number)
+            readout = self._read(workplace, state["phase"], number) if self._readout else {}
+        if verdict == "next":
+            return {"round": number + 1, "outcome": "", **readout}
+        return {**readout, **await self._end(state, "done" if verdict == "end" else verdict)}
+
+    def _read(self, workplace: Workplace, phase: str, number: int) -> dict[str, Any]:
+        if self._readout is None:
+            return {}
+        return self._readout(workplace.desk(self._name, phase, workplace.record.main.id), number)
+
+    async def _between(self, workplace: Workplace, phase: str, number: int) -> str:
+        """The main arm first: other arms answer about its themes and feedback. A bug here fails the methodology."""
+        procedure = workplace.procedure(self._name)
+        arms = sorted(workplace.record.arms, key=lambda arm: arm.role != "main")
+        verdict = "end"
+        try:
+            for arm in arms:
+                answer = await procedure.between(number, workplace.desk(self._name, phase, arm.id))
+                if answer not in ("next", "end"):
+                    return answer
+                verdict = answer if arm.role == "main" else verdict
+        except LedgerError:
+            raise
+        except Exception as error:
+            if workplace.raise_bugs:
+                raise
+            key = (workplace.record.main.id, self._name, phase, number, "between rounds")
+            await workplace.ledger.record_failure(
+                Failure(*key, f"{type(error).__name__}: {error}", traceback.format_exc())
+            )
+            return "failed"
+        await workplace.desk(self._name, phase, workplace.record.main.id).freeze(f"closed/{number}", True)
+        return verdict
+
+    async def _end(self, state: RoundsState, outcome: str) -> dict[str, Any]:
+        """The graph stops here: filed in the ledger, told to the parent."""
+        async with using(state["run"]) as workplace:
+            await workplace.ledger.set_stage(self._name, state["phase"], outcome, f"round {state['round']}")
+        return {"outcome": outcome, "outcomes": {f"{self._name}/{state['phase']}": outcome}}
+
+    def route(self, state: RoundsState) -> Literal["next", "end"]:
+        return "end" if state.get("outcome") else "next"

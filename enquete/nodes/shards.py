@@ -1,0 +1,108 @@
+"""Shards: ranges of units, run where there is room. Agents of a shard work at the same time, an agent's own blocks in turn.
+
+A subgraph per agent cost a hundred times the CPU of a shard of fifty; rows go to the ledger, never through channels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from enquete.checkpoints.ledger import Failure
+from enquete.nodes.workplace import Workplace, using
+from enquete.state.channels import ShardSpec
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Outcome
+
+REPORT_EVERY_S = 0.2
+
+Report = Callable[[dict[str, Any]], None]
+
+
+class ShardExecutor(Protocol):
+    """Where shards run. The spec is JSON and the result counts, so another process can do it."""
+
+    async def run(self, spec: ShardSpec, report: Report) -> dict[str, int]:
+        """Units by outcome."""
+        ...
+
+
+class LocalExecutor:
+    """Runs shards in this process, as many at once as it takes to keep the models busy."""
+
+    async def run(self, spec: ShardSpec, report: Report) -> dict[str, int]:
+        async with using(spec["run"]) as workplace, workplace.shard_slots:
+            return await run_shard(workplace, spec, report)
+
+
+async def run_shard(workplace: Workplace, spec: ShardSpec, report: Report) -> dict[str, int]:
+    """Conduct every unit of the range; those already answered are found in the ledger and cost nothing."""
+    units = workplace.units(spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+    progress = _Progress(workplace, spec, len(units), report)
+
+    async def conduct(unit: str) -> Outcome:
+        outcome = await conduct_unit(workplace, spec, unit)
+        progress.tick(outcome)
+        return outcome
+
+    outcomes = await asyncio.gather(*(conduct(unit) for unit in units[spec["lo"] : spec["hi"]]))
+    return dict(Counter(outcomes))
+
+
+async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outcome:
+    """One unit. A bug stays with its unit, recorded with its traceback; a ledger that cannot be written stops the run."""
+    key = (spec["arm"], spec["methodology"], spec["phase"], spec["round"], unit)
+    desk = workplace.desk(spec["methodology"], spec["phase"], spec["arm"])
+    try:
+        outcome = await workplace.procedure(spec["methodology"]).conduct(unit, spec["round"], desk)
+    except LedgerError:
+        raise
+    except Exception as error:
+        if workplace.raise_bugs:
+            raise
+        workplace.failed_units.add(key)
+        text = f"{type(error).__name__}: {error}"
+        await workplace.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
+        return "failed"
+    if key in workplace.failed_units and outcome == "done":
+        workplace.failed_units.discard(key)
+        await workplace.ledger.clear_failure(*key)
+    return outcome
+
+
+class _Progress:
+    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S."""
+
+    def __init__(self, workplace: Workplace, spec: ShardSpec, total: int, report: Report):
+        self._workplace = workplace
+        self._spec = spec
+        self._total = total
+        self._report = report
+        self._key = (spec["methodology"], spec["phase"], spec["round"], spec["arm"])
+        self._next = 0.0
+
+    def tick(self, outcome: Outcome) -> None:
+        if outcome == "done":
+            self._workplace.tally[self._key] = self._workplace.tally.get(self._key, 0) + 1
+        done = self._workplace.tally.get(self._key, 0)
+        now = time.monotonic()
+        if now >= self._next or done == self._total:
+            self._next = now + REPORT_EVERY_S
+            self._report(self._event(done))
+
+    def _event(self, done: int) -> dict[str, Any]:
+        budget = self._workplace.budget
+        return {
+            "methodology": self._spec["methodology"],
+            "phase": self._spec["phase"],
+            "arm": self._spec["arm"],
+            "round": self._spec["round"],
+            "done": done,
+            "total": self._total,
+            "tokens": budget.spent,
+            "cap": budget.cap,
+        }

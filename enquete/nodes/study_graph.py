@@ -1,0 +1,204 @@
+"""The outermost graph: population, T0, the pause, T1, the gate, the synthesis. Built from the same pieces for a whole
+run and for one methodology on its own.
+
+Only this graph interrupts, at two places that never wait together: `await_simulation` between the waves, and `gate`
+after everything that could be done was done. The ledger's stages decide where to go, not the resume value.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from langgraph.errors import NodeError
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send, interrupt
+
+from enquete.checkpoints.ledger import Failure
+from enquete.checkpoints.record import RunRecord
+from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.waiting import open_t1, simulation_status
+from enquete.nodes.workplace import Workplace, load_methodology, using
+from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
+from enquete.state.errors import LedgerError, SettingsError
+from enquete.state.settings import Environment, RunRequest
+
+Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
+"""name → (dotted path, phases, compiled inner graph)."""
+
+
+class Synthesise(Protocol):
+    """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies above."""
+
+    async def __call__(self, workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str: ...
+
+
+def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
+    """`longitudinal_T0` where a methodology runs in two phases, else its name."""
+    return f"{methodology}_{phase}" if len(phases) > 1 else methodology
+
+
+def planned(record: RunRecord) -> list[tuple[str, str]]:
+    """(methodology, phase) of everything this run asks, in the order it gets budget. T0 of an earlier run is not asked."""
+    stages = []
+    for name, dotted in record.methods.items():
+        for phase in load_methodology(dotted).phases:
+            here = record.baseline in ("measured", "reconstructed") if phase == "T0" else phase in record.phases
+            stages += [(name, phase)] if here else []
+    return sorted(stages, key=lambda stage: stage[1])
+
+
+class Steps:
+    """Node functions and routes of the outermost graph."""
+
+    def __init__(self, inner: Inner, synthesise: Synthesise):
+        self._inner = inner
+        self._synthesise = synthesise
+        self._available = {name: dotted for name, (dotted, _, _) in inner.items()}
+
+    async def load_population(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
+        """The run's population; begins a run where the façade has not (LangGraph Studio)."""
+        address = state.get("run") or await self._begin(state, runtime)
+        async with using(address) as workplace:
+            return {"run": address, "agents": len(workplace.population), "awaiting": ""}
+
+    async def _begin(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> str:
+        request = runtime.context or RunRequest()
+        request = request.model_copy(update={"sim": state.get("sim") or request.sim})
+        if not request.sim:
+            raise SettingsError("no simulation named: give `sim`, a sim_id or a path")
+        choice, population = choose_run(request, Environment.read(), self._available)
+        if choice.action == "new":
+            await begin(choice, population)
+        return str(choice.folder)
+
+    async def freeze(self, state: InterviewsState) -> dict[str, Any]:
+        """What will be asked, and what was settled before. A methodology that failed is tried again by a new walk."""
+        async with using(state["run"]) as workplace:
+            stages = workplace.ledger.stages()
+            outcomes = {f"{m}/{p}": s.outcome for (m, p), s in stages.items() if m and s.outcome == "done"}
+            return {"outcomes": outcomes, "flags": list(workplace.record.notices)}
+
+    async def after_freeze(self, state: InterviewsState) -> list[Send] | str:
+        async with using(state["run"]) as workplace:
+            return self._todo(workplace, "T0", retry=True) or self._after_t0(workplace)
+
+    async def after_t0(self, state: InterviewsState) -> str:
+        async with using(state["run"]) as workplace:
+            return self._after_t0(workplace)
+
+    def _after_t0(self, workplace: Workplace) -> str:
+        if self._unfinished(workplace, "T0"):
+            return "gate"
+        return "await_simulation" if any(phase == "T1" for _, phase in planned(workplace.record)) else "gate"
+
+    async def await_simulation(self, state: InterviewsState) -> dict[str, Any]:
+        """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
+        async with using(state["run"]) as workplace:
+            status = simulation_status(workplace.record)
+            if status.completed:
+                return {"awaiting": "", "flags": await open_t1(workplace)}
+        interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason})
+        return {"awaiting": "simulation"}
+
+    async def after_waiting(self, state: InterviewsState) -> list[Send] | str:
+        if state.get("awaiting"):
+            return "await_simulation"
+        async with using(state["run"]) as workplace:
+            return self._todo(workplace, "T1", retry=True) or "gate"
+
+    async def gate(self, state: InterviewsState) -> dict[str, Any]:
+        """The one place that stops for budget or people; after it, what is unfinished is dispatched again."""
+        async with using(state["run"]) as workplace:
+            unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
+            stopped = workplace.budget.stopped
+        if not unfinished:
+            return {"awaiting": ""}
+        reason = "budget" if "short" in unfinished.values() else "waiting"
+        interrupt({"reason": stopped or reason, "unfinished": unfinished})
+        return {"awaiting": "gate"}
+
+    async def after_gate(self, state: InterviewsState) -> list[Send] | str:
+        if not state.get("awaiting"):
+            return "synthesis"
+        async with using(state["run"]) as workplace:
+            for phase in ("T0", "T1"):
+                if self._unfinished(workplace, phase):
+                    return self._todo(workplace, phase, retry=True)
+        return "synthesis"
+
+    async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
+        """Findings, report and exports from the ledger."""
+        async with using(state["run"]) as workplace:
+            return {"status": await self._synthesise(workplace, planned(workplace.record))}
+
+    def _unfinished(self, workplace: Workplace, phase: str) -> dict[str, str]:
+        """Stages of this phase that stopped for want of budget or a person, or were never reached."""
+        stages = workplace.ledger.stages()
+        found = {}
+        for name, its_phase in planned(workplace.record):
+            stage = stages.get((name, its_phase))
+            if its_phase == phase and (stage is None or stage.outcome in ("short", "waiting")):
+                found[f"{name}/{phase}"] = stage.outcome if stage else "not reached"
+        return found
+
+    def _todo(self, workplace: Workplace, phase: str, *, retry: bool) -> list[Send]:
+        """A task for each methodology of this phase that is not done."""
+        stages = workplace.ledger.stages()
+        sends = []
+        for name, its_phase in planned(workplace.record):
+            stage = stages.get((name, its_phase))
+            if its_phase == phase and (stage is None or stage.outcome != "done") and (retry or stage is None):
+                target = node_name(name, phase, self._inner[name][1])
+                sends.append(Send(target, {"run": str(workplace.folder), "phase": phase}))
+        return sends
+
+
+def crash_handler(name: str, phase: str) -> Any:
+    """A bug in one methodology's graph: recorded, that methodology failed, its siblings go on."""
+
+    async def handler(state: dict[str, Any], error: NodeError) -> dict[str, Any]:
+        if isinstance(error.error, LedgerError):
+            raise error.error
+        async with using(state["run"]) as workplace:
+            if workplace.raise_bugs:
+                raise error.error
+            text = "".join(traceback.format_exception(error.error))
+            summary = f"{type(error.error).__name__}: {error.error}"
+            await workplace.ledger.record_failure(Failure("main", name, phase, 0, "graph", summary, text))
+            await workplace.ledger.set_stage(name, phase, "failed", summary)
+        return {"outcomes": {f"{name}/{phase}": "failed"}}
+
+    return handler
+
+
+def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
+    """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
+    steps = Steps(inner, synthesise)
+    builder = StateGraph(
+        InterviewsState, context_schema=RunRequest, input_schema=InterviewsInput, output_schema=InterviewsOutput
+    )
+    nodes: dict[str, list[str]] = {"T0": [], "T1": []}
+    for methodology, (_, phases, graph) in inner.items():
+        for phase in phases:
+            node = node_name(methodology, phase, phases)
+            nodes[phase].append(node)
+            builder.add_node(node, graph, error_handler=crash_handler(methodology, phase))
+    builder.add_node("load_population", steps.load_population)
+    builder.add_node("freeze", steps.freeze)
+    builder.add_node("await_simulation", steps.await_simulation)
+    builder.add_node("gate", steps.gate, defer=True)
+    builder.add_node("synthesis", steps.synthesis, defer=True)
+    builder.add_edge(START, "load_population")
+    builder.add_edge("load_population", "freeze")
+    builder.add_conditional_edges("freeze", steps.after_freeze, [*nodes["T0"], "await_simulation", "gate"])
+    for node in nodes["T0"]:
+        builder.add_conditional_edges(node, steps.after_t0, ["await_simulation", "gate"])
+    builder.add_conditional_edges("await_simulation", steps.after_waiting, ["await_simulation", *nodes["T1"], "gate"])
+    for node in nodes["T1"]:
+        builder.add_edge(node, "gate")
+    builder.add_conditional_edges("gate", steps.after_gate, [*nodes["T0"], *nodes["T1"], "synthesis"])
+    builder.add_edge("synthesis", END)
+    return builder.compile(name=name)

@@ -1,0 +1,75 @@
+"""Between T0 and T1: has the simulation completed, are its agents still the same, and what do they remember?"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from enquete.checkpoints.record import RunRecord
+from enquete.nodes.workplace import Workplace
+from enquete.simulations.completion import Completion, completion
+from enquete.simulations.digest import digests
+from enquete.simulations.join import Join, join, require_joinable
+from enquete.simulations.population import load_population
+
+WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation to wait for")
+
+
+def simulation_status(record: RunRecord, *, assume_completed: bool = False) -> Completion:
+    """Decided by the files alone; the simulation's environment need not be running."""
+    if record.kind == "personas":
+        return WITHOUT
+    return completion(Path(record.sim_path), assume_completed=assume_completed or record.assume_completed)
+
+
+async def open_t1(workplace: Workplace) -> list[str]:
+    """Join today's agents to the run's and freeze their memories. Returns what a reader must know. Done once a run.
+
+    Raises PopulationMismatch where the agents cannot be joined, SimulationNotFound where the folder is gone.
+    """
+    stored = workplace.ledger.frozen("", "", "T1", "memory")
+    if stored is None:
+        stored = await _remember(workplace)
+    notes = stored.get("notes") if isinstance(stored, dict) else None
+    return [str(note) for note in notes] if isinstance(notes, list) else []
+
+
+async def _remember(workplace: Workplace) -> JsonValue:
+    record = workplace.record
+    if record.kind == "personas":
+        return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
+    population = await asyncio.to_thread(load_population, Path(record.sim_path), assume_completed=True)
+    joined = join(workplace.population, population.participants)
+    require_joinable(joined)
+    texts: dict[str, str | None] = {}
+    notes: list[str] = []
+    if record.digest_chars > 0:
+        read = await asyncio.to_thread(digests, population, limit=record.digest_chars, language=record.language)
+        texts = {then: read.texts.get(now) for then, now in joined.matched}
+        notes = [f"{issue.file}: {issue.message}" for issue in read.issues if issue.severity != "info"]
+    await workplace.ledger.store_digests("T1", texts)
+    workplace.remember("T1")
+    summary = _summary(joined, texts, [*_join_notes(joined), *notes])
+    return await workplace.ledger.freeze("", "", "T1", "memory", summary)
+
+
+def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> dict[str, JsonValue]:
+    return {
+        "matched": len(joined.matched),
+        "lost": list(joined.lost),
+        "new": list(joined.new),
+        "changed": list(joined.changed),
+        "with_memory": sum(text is not None for text in texts.values()),
+        "notes": list(notes),
+    }
+
+
+def _join_notes(joined: Join) -> list[str]:
+    found = (
+        ("lost", joined.lost, "no longer in the simulation, asked at T1 without memory"),
+        ("new", joined.new, "in the simulation only since T0, not part of this run"),
+        ("changed", joined.changed, "persona differs from T0's; T0's is used"),
+    )
+    return [f"{word}: {len(ids)} agents {meaning} ({', '.join(ids[:5])})" for word, ids, meaning in found if ids]

@@ -1,0 +1,85 @@
+"""What passes between the reports and a methodology's `analysis` and `present` modules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.state.seam import Language
+
+RESPONDED = ("ok", "repaired")
+"""Statuses that carry an answer; every other row is a typed gap."""
+
+Records = Iterable[Mapping[str, JsonValue]]
+Files = Mapping[str, "Records | Mapping[str, JsonValue]"]
+"""What `present.files` returns: file name → one object (written as JSON) or rows (written as JSONL, streamed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFacts:
+    """What an instrument says about an item of the response table. None where the item has no scale."""
+
+    family: str = ""
+    dimension: str = ""
+    reverse_keyed: bool = False
+    scale_min: int | None = None
+    scale_max: int | None = None
+
+
+@dataclass(frozen=True)
+class AnalysisContext:
+    """What an analysis may know beside the rows of the main arm, the instrument and the settings."""
+
+    language: Language
+    baseline: str = "none"  # measured, reconstructed, earlier, none
+    memoryless_weight: float = 0.5
+    frozen: Mapping[str, JsonValue] = field(default_factory=dict)  # by name: "themes", "feedback/2"
+    participants: pd.DataFrame = field(default_factory=pd.DataFrame)  # index id; agent_id, name, stakeholder_type
+    partial: bool = False
+    outcomes: Mapping[str, str] = field(default_factory=dict)  # phase → done, short, waiting, failed
+    incomparable: tuple[str, ...] = ()  # why T0 and T1 cannot be compared, in the run's language
+    pairing: Mapping[str, JsonValue] = field(default_factory=dict)  # matched, lost, new, changed agents
+
+
+def responded(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that carry an answer."""
+    return frame[frame["status"].isin(RESPONDED)]
+
+
+def statuses(frame: pd.DataFrame) -> dict[str, int]:
+    """Rows by status, the most frequent first and then by name, so that equal tables give equal bytes."""
+    counts = frame["status"].value_counts()
+    return {str(name): int(n) for name, n in sorted(counts.items(), key=lambda pair: (-int(pair[1]), str(pair[0])))}
+
+
+def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
+    """n_responded and n_total of the rows, with the statuses that make up the difference."""
+    return {"n_responded": len(responded(frame)), "n_total": len(frame), "statuses": dict(statuses(frame))}
+
+
+def jsonable(value: Any) -> JsonValue:
+    """`value` as JSON that strict readers accept: NaN, infinities and pandas' NA become null; tuples become lists.
+
+    Raises TypeError for anything that is neither a number, a text, a container of those, nor a dataclass.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.bool_ | np.integer):
+        return value.item()  # type: ignore[no-any-return]  # numpy types item() as Any
+    if value is pd.NA or value is pd.NaT:
+        return None
+    if is_dataclass(value) and not isinstance(value, type):
+        return jsonable(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(member) for key, member in value.items()}
+    if isinstance(value, Sequence | np.ndarray):
+        return [jsonable(member) for member in value]
+    raise TypeError(f"{type(value).__name__} {value!r} cannot be written as JSON")

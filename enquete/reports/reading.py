@@ -1,0 +1,207 @@
+"""A run, opened to read only: its record, ledger, instruments and desks, without a lock, a key or a model.
+
+Everything that reports need comes through here, each kind of row in one query. The whole reading is one SQLite read
+transaction, so that table, counts and report agree even while another process goes on with the run.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
+from enquete.nodes.workplace import load_methodology
+from enquete.respondents.desk import LocalDesk
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Arm, Block, CallKey, Methodology, Participant, Procedure
+
+ANSWERS = """
+SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.status, a.value, a.text, a.confidence,
+  a.data, a.notes, a.position AS item_position, a.options_shown AS option_order, a.asked_at
+FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
+"""
+
+ANSWER_CALLS = """
+SELECT arm, subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
+  sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
+FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? GROUP BY arm, subject
+"""
+
+SPENT = """
+SELECT methodology, phase, arm, purpose, count(*) AS calls, sum(status = 'settled') AS settled,
+  sum(status = 'failed') AS failed, sum(status = 'lost') AS lost, sum(status = 'reserved') AS in_flight,
+  sum(sends) AS sends, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(allowance) AS allowance
+FROM calls GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
+"""
+
+CALLS = """
+SELECT c.purpose, c.subject, c.arm, c.attempt, c.status, c.model, c.finish, c.reserved, c.allowance, c.input_tokens,
+  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, c.messages, c.response, c.raw,
+  c.error, c.reserved_at, c.settled_at, s.text AS system
+FROM calls c LEFT JOIN systems s ON s.hash = c.system_hash WHERE c.methodology = ? AND c.phase = ?
+ORDER BY c.arm, c.purpose, c.subject, c.attempt
+"""
+
+
+class ReadingLedger(Ledger):
+    """A ledger to read only, in one transaction. Frozen values are parsed once: a plan asks for them per agent."""
+
+    _values: dict[tuple[str, str, str, str], JsonValue]
+
+    @classmethod
+    def open(cls, path: Path, run: str) -> ReadingLedger:
+        ledger = cls.reading(path, run)
+        assert isinstance(ledger, cls)
+        ledger._values = {}
+        ledger._read.execute("BEGIN")
+        return ledger
+
+    def rows(self, query: str, values: Sequence[str] = ()) -> sqlite3.Cursor:
+        return self._read.execute(query, values)
+
+    def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
+        key = (arm, methodology, phase, name)
+        if key not in self._values:
+            self._values[key] = super().frozen(*key)
+        return self._values[key]
+
+
+class NobodyAsks:
+    """Stands where a desk wants a respondent and a model: a report that asks anything is a bug."""
+
+    async def ask(self, who: Participant, block: Block, model: object) -> NoReturn:
+        raise RuntimeError(f"a report asked {who.id} for {block.key}")
+
+    async def request(self, key: CallKey, compose: object, offline: object = None) -> NoReturn:
+        raise RuntimeError(f"a report requested {key}")
+
+
+class RunReading:
+    """One run, read only. Use `open_run`; belongs to the thread that opened it."""
+
+    def __init__(self, folder: Path, record: RunRecord, ledger: ReadingLedger):
+        self.folder = folder
+        self.record = record
+        self.ledger = ledger
+        self._procedures: dict[str, Procedure] = {}
+
+    @property
+    def run(self) -> str:
+        return self.record.run_id
+
+    @property
+    def interviews(self) -> Path:
+        """The folder that results go to: the parent of runs/{run_id}."""
+        return self.folder.parent.parent
+
+    @cached_property
+    def population(self) -> list[Participant]:
+        return self.ledger.population()
+
+    @cached_property
+    def stages(self) -> dict[tuple[str, str], str]:
+        """Outcome by (methodology, phase)."""
+        return {key: stage.outcome for key, stage in self.ledger.stages().items()}
+
+    def methodology(self, name: str) -> Methodology[Any, Any]:
+        return load_methodology(self.record.methods[name])
+
+    def instrument(self, name: str) -> Any:
+        return self.methodology(name).instrument.model_validate(self.record.instruments[name].content)
+
+    def settings(self, name: str) -> Any:
+        return self.methodology(name).settings.model_validate(self.record.settings.get(name, {}))
+
+    def procedure(self, name: str) -> Procedure:
+        if name not in self._procedures:
+            make = self.methodology(name).procedure
+            self._procedures[name] = make(self.instrument(name), self.settings(name), self.record.language)
+        return self._procedures[name]
+
+    def desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
+        """The desk that the interviews used, without anyone to ask."""
+        memories = self.memories(phase, arm)
+        nobody = NobodyAsks()
+        return LocalDesk(
+            arm=arm,
+            main_arm=self.record.main.id,
+            methodology=name,
+            phase=phase,
+            language=self.record.language,
+            asking=self.record.asking,
+            population=[who.model_copy(update={"digest": memories.get(who.id)}) for who in self.population],
+            ledger=self.ledger,
+            respondent=nobody,
+            model=nobody,
+            interviewer=nobody,
+            interviewer_has_model=False,
+        )
+
+    def memories(self, phase: str, arm: Arm) -> dict[str, str | None]:
+        """Memory digest by participant, as this arm had it in this phase."""
+        return self.ledger.digests(phase) if arm.digest == "own" else {}
+
+    def answers(self, methodology: str, phase: str) -> pd.DataFrame:
+        return self._frame(ANSWERS, (methodology, phase))
+
+    def answer_calls(self, methodology: str, phase: str) -> pd.DataFrame:
+        """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""
+        return self._frame(ANSWER_CALLS, (methodology, phase))
+
+    def spent(self) -> pd.DataFrame:
+        """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget."""
+        return self._frame(SPENT, ())
+
+    def calls(self, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
+        """Every request of this stage, one at a time."""
+        cursor = self.ledger.rows(CALLS, (methodology, phase))
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))
+
+    def frozen_values(self, arm: str, methodology: str) -> dict[str, JsonValue]:
+        """Frozen values of a methodology by name; where two phases froze the same name, the later phase's."""
+        found = self.ledger.rows(
+            "SELECT phase, name FROM frozen WHERE arm=? AND methodology=? ORDER BY phase, name", (arm, methodology)
+        ).fetchall()
+        return {name: self.ledger.frozen(arm, methodology, phase, name) for phase, name in found}
+
+    def fingerprints(self, methodology: str, phase: str, arm: str) -> frozenset[str]:
+        """Server fingerprints that answers of this stage carry."""
+        cursor = self.ledger.rows(
+            "SELECT DISTINCT fingerprint FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose='answer'"
+            " AND fingerprint<>''",
+            (methodology, phase, arm),
+        )
+        return frozenset(row[0] for row in cursor)
+
+    def baseline_folder(self) -> Path | None:
+        """The run that T0 was measured in, where that was an earlier one."""
+        return self.folder.parent / self.record.baseline_run_id if self.record.baseline == "earlier" else None
+
+    def _frame(self, query: str, values: Sequence[str]) -> pd.DataFrame:
+        cursor = self.ledger.rows(query, values)
+        names = [column[0] for column in cursor.description]
+        return pd.DataFrame.from_records(cursor.fetchall(), columns=names)
+
+
+@contextmanager
+def open_run(folder: Path) -> Iterator[RunReading]:
+    """Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
+    if not (folder / LEDGER).is_file():
+        raise LedgerError(f"{folder / LEDGER}: this run has no ledger")
+    record = read_record(folder)
+    ledger = ReadingLedger.open(folder / LEDGER, record.run_id)
+    try:
+        yield RunReading(folder, record, ledger)
+    finally:
+        ledger.close_reading()

@@ -1,0 +1,137 @@
+"""How a block becomes a prompt.
+
+The system message is byte-identical for an agent within a methodology, arm and phase: shared text first, persona next,
+memory last, so that providers can cache it; the question follows as the user's message. Persona, posts and other
+people's words are data: each stands in a fence whose tag is a hash of its content, so no content can close its own fence.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Literal
+
+from pydantic import JsonValue
+
+from enquete.respondents.wording import WORDING, Wording
+from enquete.state.seam import Block, Item, Language, Participant, Prompt
+
+Problem = Literal["", "unreadable", "refused", "missing", "short"]
+
+OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
+OUTPUT_PER_CLOSED = 48
+OUTPUT_PER_TEXT = 400
+
+
+def fence(name: str, text: str) -> str:
+    """`text` as data. The tag depends on the content, so the content cannot contain it."""
+    tag = sha256(text.encode()).hexdigest()[:12]
+    return f"[[{name}:{tag}\n{text}\n{tag}]]"
+
+
+def system_prompt(who: Participant, language: Language) -> str:
+    """Shared rules, then who answers, then what they remember."""
+    words = WORDING[language]
+    persona = fence("persona", who.name + "\n" + who.persona)
+    parts = [words.role, f"{words.persona}:\n{persona}"]
+    if who.digest:
+        parts.append(f"{words.memory}:\n{fence('memory', who.digest)}")
+    return "\n\n".join(parts)
+
+
+def compose(
+    who: Participant, block: Block, items: tuple[Item, ...], language: Language, problem: Problem, attempt: int
+) -> Prompt:
+    """The request for `items` of a block; `problem` says what was wrong with the last reply."""
+    words = WORDING[language]
+    parts = [_again(problem, words)] if problem else []
+    parts += [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
+    parts += [block.instruction, "\n".join(_question(item, words) for item in items)]
+    parts += [f"{words.form}\n{_form(items)}"]
+    message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
+    return Prompt(system_prompt(who, language), (message,), reply_schema(items), _output_tokens(items) * 2**attempt)
+
+
+def reply_schema(items: tuple[Item, ...]) -> dict[str, JsonValue]:
+    """JSON schema of the reply: one object, one property per item id."""
+    return {
+        "type": "object",
+        "properties": {item.id: _item_schema(item) for item in items},
+        "required": [item.id for item in items],
+        "additionalProperties": False,
+    }
+
+
+def _again(problem: Problem, words: Wording) -> str:
+    return {
+        "unreadable": words.again_unreadable,
+        "refused": words.again_refused,
+        "missing": words.again_missing,
+        "short": words.again_short,
+        "": "",
+    }[problem]
+
+
+def _question(item: Item, words: Wording) -> str:
+    """One question with its options, as a line or two."""
+    lines = [f"- {item.id}: {item.wording}"]
+    if item.options:
+        options = "; ".join(f"{o.value} = {o.label}" if o.label else str(o.value) for o in item.options)
+        lines.append(f"  {words.options}: {options}")
+    elif item.kind == "number":
+        lines.append(f"  ({words.number.format(low=_plain(item.minimum), high=_plain(item.maximum))})")
+    else:
+        lines.append(f"  ({words.text})")
+    extras = [text for wanted, text in ((item.confidence, words.confidence), (item.reason, words.reason)) if wanted]
+    if extras:
+        lines.append(f"  ({'; '.join(extras)})")
+    return "\n".join(lines)
+
+
+def _plain(number: float | None) -> str:
+    return "" if number is None else f"{number:g}"
+
+
+def _form(items: tuple[Item, ...]) -> str:
+    """The shape of the reply by example, so that a server without schema support can follow too."""
+    return "{" + ", ".join(f'"{item.id}": {_form_of(item)}' for item in items) + "}"
+
+
+def _form_of(item: Item) -> str:
+    if item.kind == "text":
+        return '{"text": "…"}'
+    parts = ['"value": …']
+    parts += ['"confidence": 0.…'] if item.confidence else []
+    parts += ['"reason": "…"'] if item.reason else []
+    return "{" + ", ".join(parts) + "}"
+
+
+def _item_schema(item: Item) -> JsonValue:
+    if item.kind == "text":
+        properties: dict[str, JsonValue] = {"text": {"type": "string"}}
+    else:
+        properties = {"value": _value_schema(item)}
+    if item.confidence:
+        properties["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
+    if item.reason:
+        properties["reason"] = {"type": "string"}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _value_schema(item: Item) -> JsonValue:
+    """Closed questions show their options in the schema as they do in the prompt."""
+    if item.kind == "number":
+        bounds: dict[str, JsonValue] = {"type": "number"}
+        bounds |= {"minimum": item.minimum} if item.minimum is not None else {}
+        bounds |= {"maximum": item.maximum} if item.maximum is not None else {}
+        return bounds
+    labels = "; ".join(f"{option.value} = {option.label}" for option in item.options if option.label)
+    return {
+        "type": "integer" if item.kind == "scale" else "string",
+        "enum": [option.value if item.kind == "scale" else str(option.value) for option in item.options],
+        "description": labels,
+    }
+
+
+def _output_tokens(items: tuple[Item, ...]) -> int:
+    per_item = sum(OUTPUT_PER_TEXT if item.kind == "text" or item.reason else OUTPUT_PER_CLOSED for item in items)
+    return max(OUTPUT_FLOOR, per_item)

@@ -1,0 +1,221 @@
+"""What a simulation folder or personas file holds, what is missing, and what does not match: before anything is paid."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from enquete.simulations.action_log import PLATFORMS
+from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
+from enquete.simulations.digest import Digests, digests
+from enquete.simulations.experience import Source
+from enquete.simulations.issues import MOST_SHOWN, Issue
+from enquete.simulations.locate import locate
+from enquete.simulations.population import Population, load_population
+from enquete.simulations.records import try_object
+from enquete.simulations.texts import whole
+from enquete.state.seam import Language
+
+SEVERITIES = ("error", "warning", "info")
+
+
+class Finding(BaseModel):
+    """An Issue for the report: error, warning or info."""
+
+    model_config = ConfigDict(frozen=True)
+
+    severity: Literal["error", "warning", "info"]
+    file: str
+    message: str
+
+
+class MemorySource(BaseModel):
+    """One platform's record: where memory is read from, and whether it says what agents were shown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    platform: str
+    source: Source
+    readable: bool
+    exposure: bool
+
+
+class CheckReport(BaseModel):
+    """`ok`: the population can be interviewed as it is (no errors). Counts are agents, except `actions`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sim_id: str
+    kind: Literal["mirofish", "personas"]
+    topic: str
+    status: str
+    completed: bool
+    reason: str
+    agents: int
+    types: dict[str, int]
+    platforms: dict[str, int]
+    memory: tuple[MemorySource, ...]
+    agents_with_memory: int
+    actions: int
+    missing: tuple[str, ...]
+    issues: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not any(issue.severity == "error" for issue in self.issues)
+
+    def render(self, language: Language = "en") -> str:
+        """The report as text for a terminal."""
+        lines = [*summary_lines(self, language), *memory_lines(self, language), *problem_lines(self, language)]
+        return "\n".join([*lines, WORDS[language]["ok" if self.ok else "not_ok"]])
+
+
+WORDS: dict[Language, dict[str, str]] = {
+    "de": {
+        "agents": "Agenten",
+        "types": "Stakeholder-Typen",
+        "status": "Status",
+        "completed": "abgeschlossen",
+        "running": "nicht abgeschlossen",
+        "platforms": "Plattformen",
+        "actions": "Aktionen",
+        "memory": "Erinnerung",
+        "with": "mit Erinnerung",
+        "database": "Datenbank",
+        "log": "Aktionsprotokoll",
+        "none": "nichts Lesbares",
+        "exposure": "mit angezeigten Beiträgen",
+        "no_exposure": "ohne angezeigte Beiträge",
+        "missing": "Fehlt",
+        "error": "Fehler",
+        "warning": "Warnung",
+        "info": "Hinweis",
+        "more": "und {} weitere Befunde",
+        "ok": "Befragung möglich.",
+        "not_ok": "Befragung nicht möglich, bevor die Fehler behoben sind.",
+    },
+    "en": {
+        "agents": "Agents",
+        "types": "Stakeholder types",
+        "status": "Status",
+        "completed": "completed",
+        "running": "not completed",
+        "platforms": "Platforms",
+        "actions": "Actions",
+        "memory": "Memory",
+        "with": "with memory",
+        "database": "database",
+        "log": "action log",
+        "none": "nothing readable",
+        "exposure": "with the posts agents were shown",
+        "no_exposure": "without the posts agents were shown",
+        "missing": "Missing",
+        "error": "Error",
+        "warning": "Warning",
+        "info": "Note",
+        "more": "and {} more findings",
+        "ok": "Ready for interviews.",
+        "not_ok": "Not ready for interviews until the errors are resolved.",
+    },
+}
+
+
+def check(path: str | Path, root: Path | None = None) -> CheckReport:
+    """Read everything and report it; `path` is an id under `root` or a path.
+
+    Raises SimulationNotFound, or SimulationError where a personas file cannot be read at all.
+    """
+    population = load_population(locate(path, root), strict=False)
+    memory = digests(population, limit=200)
+    missing: tuple[str, ...] = ()
+    count_issues: list[Issue] = []
+    if population.has_simulation:
+        missing, count_issues = missing_files(population.path), stated_counts(population)
+    return CheckReport(
+        sim_id=population.sim_id,
+        kind=population.kind,
+        topic=population.topic,
+        status=population.completion.status,
+        completed=population.completion.completed,
+        reason=population.completion.reason,
+        agents=len(population.participants),
+        types=dict(Counter(p.stakeholder_type for p in population.participants).most_common()),
+        platforms=dict(Counter(seat.platform for seat in population.seats)),
+        memory=memory_sources(memory),
+        agents_with_memory=sum(text is not None for text in memory.texts.values()),
+        actions=population.actions,
+        missing=missing,
+        issues=tuple(map(finding, (*population.issues, *count_issues, *memory.issues))),
+    )
+
+
+def finding(issue: Issue) -> Finding:
+    return Finding(severity=issue.severity, file=issue.file, message=issue.message)
+
+
+def memory_sources(memory: Digests) -> tuple[MemorySource, ...]:
+    return tuple(
+        MemorySource(platform=name, source=source, readable=source != "none", exposure=memory.exposure[name])
+        for name, source in memory.sources.items()
+    )
+
+
+def missing_files(folder: Path) -> tuple[str, ...]:
+    """Files that a finished MiroFish run of both platforms has, and this folder has not."""
+    expected = ["state.json", "run_state.json", CONFIG, REDDIT, TWITTER]
+    for platform in PLATFORMS:
+        expected += [f"{platform}/actions.jsonl", f"{platform}_simulation.db"]
+    return tuple(name for name in expected if not (folder / name).exists())
+
+
+def stated_counts(population: Population) -> list[Issue]:
+    """state.json's own count of agents against what was found: an omitted entity shows here first."""
+    issues: list[Issue] = []
+    state = try_object(population.path / "state.json", issues)
+    issues = [Issue("warning", issue.file, f"{issue.message} (nothing is read from it)") for issue in issues]
+    stated, found = whole(state.get("entities_count")), len(population.participants)
+    if stated is not None and stated != found:
+        issues.append(Issue("warning", "state.json", f"entities_count is {stated}, but {found} agents were found"))
+    return issues
+
+
+def summary_lines(report: CheckReport, language: Language) -> list[str]:
+    words = WORDS[language]
+    title = f"{report.sim_id} ({report.kind})"
+    types = ", ".join(f"{name} {count}" for name, count in report.types.items())
+    lines = [f"{title}: {report.topic}" if report.topic else title, f"{words['agents']}: {report.agents}"]
+    if types:
+        lines.append(f"{words['types']}: {types}")
+    if report.kind == "personas":
+        return lines
+    done = words["completed" if report.completed else "running"]
+    platforms = ", ".join(f"{name} {count}" for name, count in report.platforms.items()) or words["none"]
+    return [
+        *lines,
+        f"{words['status']}: {report.status} ({done}; {report.reason})",
+        f"{words['platforms']}: {platforms}",
+        f"{words['actions']}: {report.actions}",
+    ]
+
+
+def memory_lines(report: CheckReport, language: Language) -> list[str]:
+    words = WORDS[language]
+    lines = []
+    for memory in report.memory:
+        exposure = f", {words['exposure' if memory.exposure else 'no_exposure']}" if memory.readable else ""
+        lines.append(f"{words['memory']} ({memory.platform}): {words[memory.source]}{exposure}")
+    with_memory = f"{report.agents_with_memory} / {report.agents}"
+    return [*lines, f"{words['agents']} {words['with']}: {with_memory}"]
+
+
+def problem_lines(report: CheckReport, language: Language) -> list[str]:
+    """Errors first; a shift in a large population is one finding per agent, so long lists are cut."""
+    words = WORDS[language]
+    missing = [f"{words['missing']}: {', '.join(report.missing)}"] if report.missing else []
+    ordered = sorted(report.issues, key=lambda issue: SEVERITIES.index(issue.severity))
+    shown = [f"{words[issue.severity]}: {issue.file}: {issue.message}" for issue in ordered[:MOST_SHOWN]]
+    more = [f"… {words['more'].format(len(ordered) - MOST_SHOWN)}"] if len(ordered) > MOST_SHOWN else []
+    return [*missing, *shown, *more]

@@ -1,0 +1,81 @@
+"""Whether a simulation has run to its end.
+
+run_state.json decides. The action logs decide only where it is missing or unreadable. state.json is never asked:
+it stays at "running" after a run has ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, summarise_logs
+from enquete.simulations.database import count_trace
+from enquete.simulations.files import read_object
+from enquete.simulations.texts import clean, clip
+from enquete.state.errors import SimulationError
+
+FINISHED = {"completed", "complete", "finished", "done"}
+
+
+@dataclass(frozen=True)
+class Completion:
+    """`status`: run_state's own word, or ended / not_ended by the logs, or not_started, or no_simulation."""
+
+    completed: bool
+    status: str
+    reason: str
+    assumed: bool = False
+
+
+NO_SIMULATION = Completion(False, "no_simulation", "a personas file has no simulation")
+
+
+def completion(path: Path, assume_completed: bool = False) -> Completion:
+    """Whether the simulation in folder `path` has completed, and what says so.
+
+    `assume_completed` is the user's word for a run that was killed and therefore still says running.
+    """
+    return completion_from(path, summarise_logs(path), assume_completed)
+
+
+def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_completed: bool) -> Completion:
+    found = from_run_state(path) or from_logs(logs)
+    if found.completed or not assume_completed:
+        return found
+    return Completion(True, found.status, f"assumed to be completed; {found.reason}", assumed=True)
+
+
+def from_run_state(path: Path) -> Completion | None:
+    """None where run_state.json is missing, unreadable or without a runner_status."""
+    file = path / "run_state.json"
+    try:
+        word = clean(read_object(file).get("runner_status")) if file.exists() else ""
+    except SimulationError:
+        return None
+    status = clip(re.sub(r"[\s-]+", "_", word).lower(), 60)
+    if not status:
+        return None
+    return Completion(status in FINISHED, status, f"run_state.json: runner_status is {clip(word, 60)!r}")
+
+
+def from_logs(logs: Mapping[Platform, LogSummary]) -> Completion:
+    if not logs:
+        return Completion(False, "not_started", "neither run_state.json nor action logs can be read")
+    unfinished = [platform for platform, summary in logs.items() if not summary.ended]
+    where = ", ".join(f"{platform}/actions.jsonl" for platform in unfinished or logs)
+    if unfinished:
+        return Completion(False, "not_ended", f"run_state.json cannot be read and {where} lacks simulation_end")
+    return Completion(True, "ended", f"run_state.json cannot be read, but {where} ends with simulation_end")
+
+
+def count_actions(path: Path) -> int:
+    """Actions of agents on all platforms: lines of the logs, or rows of a database's trace where there is no log."""
+    return count_from(path, summarise_logs(path))
+
+
+def count_from(path: Path, logs: Mapping[Platform, LogSummary]) -> int:
+    without_log = [platform for platform in PLATFORMS if platform not in logs]
+    return sum(summary.actions for summary in logs.values()) + sum(count_trace(path, p) for p in without_log)

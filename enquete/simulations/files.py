@@ -1,0 +1,142 @@
+"""Reading JSON and CSV that others wrote. Whatever is wrong with a file becomes a SimulationError that names it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from enquete.simulations.texts import clip
+from enquete.state.errors import SimulationError
+
+LIST_KEYS = ("personas", "profiles", "agents", "users")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a file: where it stands (for messages) and its fields by lower-case name."""
+
+    where: str
+    fields: dict[str, JsonValue]
+
+
+def parse_json(text: str | bytes) -> JsonValue:
+    """The JSON value of a text; ValueError also for what json itself answers with other exceptions."""
+    try:
+        value: JsonValue = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
+    except UnicodeDecodeError as error:
+        problem = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is no UTF-8; save the file as UTF-8"
+        raise SimulationError(f"{path.name}: {problem}") from error
+
+
+def read_json(path: Path) -> JsonValue:
+    text = read_text(path)
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise SimulationError(f"{path.name}: not valid JSON: {clip(str(error), 200)}") from error
+
+
+def read_object(path: Path) -> dict[str, JsonValue]:
+    """A file that holds one JSON object."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise SimulationError(f"{path.name}: a JSON object is expected, found {kind_of(value)}")
+    return value
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The records of a .csv, .jsonl or .json file, in their order."""
+    if path.suffix.lower() in (".csv", ".tsv"):
+        return list(csv_rows(path))
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return [as_row(path, f"line {number}", value) for number, value in jsonl_values(path)]
+    values = listed(path, read_json(path))
+    return [as_row(path, f"entry {position}", value) for position, value in enumerate(values)]
+
+
+def listed(path: Path, value: JsonValue) -> list[JsonValue]:
+    """The list in a JSON file, or under one of the usual keys."""
+    if isinstance(value, dict):
+        inner = next((value[key] for key in LIST_KEYS if isinstance(value.get(key), list)), None)
+        value = value if inner is None else inner
+    if not isinstance(value, list):
+        raise SimulationError(f"{path.name}: a list of objects is expected, found {kind_of(value)}")
+    return value
+
+
+def jsonl_values(path: Path) -> Iterator[tuple[int, JsonValue]]:
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, parse_json(line)
+        except ValueError as error:
+            raise SimulationError(f"{path.name}, line {number}: not valid JSON: {clip(str(error), 200)}") from error
+
+
+def as_row(path: Path, where: str, value: JsonValue) -> Row:
+    if not isinstance(value, dict):
+        raise SimulationError(f"{path.name}, {where}: an object is expected, found {kind_of(value)}")
+    return Row(where, {key.strip().casefold(): field for key, field in value.items()})
+
+
+def csv_rows(path: Path) -> Iterator[Row]:
+    """The rows of a CSV file with a header; comma, semicolon or tab, whichever the header uses."""
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text), strict=True)
+    try:
+        header = [column.strip().casefold() for column in next(reader, [])]
+        require_header(path, header)
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield csv_row(path, reader.line_num, header, cells)
+    except csv.Error as error:
+        raise SimulationError(f"{path.name}, line {reader.line_num}: not valid CSV: {error}") from error
+
+
+def delimiter_of(text: str) -> str:
+    head = text.partition("\n")[0]
+    return max(",;\t", key=head.count)
+
+
+def require_header(path: Path, header: list[str]) -> None:
+    named = [column for column in header if column]
+    if not named:
+        raise SimulationError(f"{path.name}, line 1: a header with column names is expected")
+    twice = sorted({column for column in named if named.count(column) > 1}) if len(named) != len(set(named)) else []
+    if twice:
+        raise SimulationError(f"{path.name}, line 1: column {twice[0]!r} appears twice")
+
+
+def csv_row(path: Path, line: int, header: list[str], cells: list[str]) -> Row:
+    if len(cells) > len(header):
+        problem = f"{len(cells)} fields, but the header names {len(header)}; put quotes around text that holds a comma"
+        raise SimulationError(f"{path.name}, line {line}: {problem}")
+    return Row(f"line {line}", dict(zip(header, cells, strict=False)))
+
+
+def kind_of(value: JsonValue) -> str:
+    """A value's JSON kind, with its beginning where that helps to find it."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    return f"{type(value).__name__} {clip(repr(value), 40)}" if isinstance(value, str) else type(value).__name__

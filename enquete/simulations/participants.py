@@ -1,0 +1,87 @@
+"""Agents and persona rows as participants, and why some of them cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from enquete.simulations.agents import Agent
+from enquete.simulations.identity import UNFIT_FOR_ID, name_id
+from enquete.simulations.issues import Issue
+from enquete.simulations.records import Record
+from enquete.simulations.texts import clip
+from enquete.state.seam import Participant
+
+
+def usable_agent(agent: Agent, issues: list[Issue]) -> bool:
+    """An agent needs a name and a uuid that can stand in keys; one without a persona is interviewed, with a warning."""
+    where = f"{agent.profile.where}: "
+    if not agent.name:
+        issues.append(Issue("error", agent.profile.file, where + "neither name nor username"))
+    elif UNFIT_FOR_ID.search(agent.uuid):
+        message = f"uuid {clip(agent.uuid, 60)!r} of {agent.name!r} holds spaces, '|' or slashes"
+        issues.append(Issue("error", agent.profile.file, where + message))
+    else:
+        if not agent.profile.persona:
+            message = f"{agent.name!r} has an empty persona: answers will rest on the name alone"
+            issues.append(Issue("warning", agent.profile.file, where + message))
+        return True
+    return False
+
+
+def agent_key(agent: Agent) -> str:
+    return f"agent:{agent.uuid}" if agent.uuid else name_id(agent.name, agent.profile.persona)
+
+
+def participant_of(agent: Agent, participant_id: str) -> Participant:
+    return Participant(
+        id=participant_id,
+        name=agent.name,
+        stakeholder_type=agent.type,
+        persona=agent.profile.persona,
+        agent_id=agent.profile.index,
+    )
+
+
+def usable_persona(record: Record, issues: list[Issue]) -> bool:
+    """Unlike in a simulation, a persona without a text is an error: nothing would be answered in character."""
+    problems = []
+    if not (record.name or record.username):
+        problems.append("field 'name' (or 'realname', 'username') is missing or empty")
+    if not record.persona:
+        problems.append("field 'persona' (or 'user_char', 'bio', 'description') is missing or empty")
+    if UNFIT_FOR_ID.search(record.id or record.uuid):
+        problems.append(f"field 'id': {clip(record.id or record.uuid, 60)!r} holds spaces, '|' or slashes")
+    issues.extend(Issue("error", record.file, f"{record.where}: {problem}") for problem in problems)
+    return not problems
+
+
+def repeated_ids(records: Sequence[Record]) -> list[Issue]:
+    seen: dict[str, Record] = {}
+    issues = []
+    for record in records:
+        if not (record.id or record.uuid):
+            continue
+        key = persona_key(record)
+        if key in seen:
+            first = f"{seen[key].where} ({seen[key].name})"
+            message = f"{record.where}: id {record.id or record.uuid!r} is already that of {first}"
+            issues.append(Issue("error", record.file, message))
+        seen.setdefault(key, record)
+    return issues
+
+
+def persona_key(record: Record) -> str:
+    identity = record.id or record.uuid
+    if not identity:
+        return name_id(record.name or record.username, record.persona)
+    return identity if identity.startswith("agent:") else f"agent:{identity}"
+
+
+def persona_participant(record: Record, participant_id: str) -> Participant:
+    return Participant(
+        id=participant_id,
+        name=record.name or record.username,
+        stakeholder_type=record.type or record.profession or "unknown",
+        persona=record.persona,
+        agent_id=record.index,
+    )

@@ -1,0 +1,149 @@
+"""The agents that a simulation left behind, or the personas of a file, as participants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import JsonValue
+
+from enquete.simulations.action_log import PLATFORMS, summarise_logs
+from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, Agent, reconcile
+from enquete.simulations.completion import NO_SIMULATION, Completion, completion_from, count_from
+from enquete.simulations.identity import unique_ids
+from enquete.simulations.issues import Issue, refuse_errors
+from enquete.simulations.locate import is_simulation
+from enquete.simulations.participants import (
+    agent_key,
+    participant_of,
+    persona_key,
+    persona_participant,
+    repeated_ids,
+    usable_agent,
+    usable_persona,
+)
+from enquete.simulations.records import agent_configs, read_profiles, try_object, try_profiles
+from enquete.simulations.texts import clean, fold
+from enquete.state.errors import SimulationError
+from enquete.state.seam import Participant
+
+__all__ = ["Issue", "Population", "Seat", "load_population"]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a participant sits on a platform. `names` are folded; `certain`: every file agrees on the index."""
+
+    platform: Literal["twitter", "reddit"]
+    index: int
+    participant: str
+    names: frozenset[str]
+    username: str
+    certain: bool
+
+
+@dataclass(frozen=True)
+class Population:
+    """Participants in their stable order, without memory (see digest.py), and what was found wrong while reading."""
+
+    sim_id: str
+    path: Path
+    kind: Literal["mirofish", "personas"]
+    participants: tuple[Participant, ...]
+    completion: Completion
+    actions: int
+    issues: tuple[Issue, ...]
+    topic: str = ""
+    seats: tuple[Seat, ...] = ()
+    stances: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_simulation(self) -> bool:
+        return self.kind == "mirofish"
+
+
+def load_population(path: Path, *, assume_completed: bool = False, strict: bool = True) -> Population:
+    """Read a MiroFish / OASIS simulation folder or a personas file (.json, .jsonl, .csv).
+
+    Raises SimulationError with all errors found, each naming file, row and value. With strict=False errors stay among
+    the issues and the agents concerned are left out or left unjoined: for `check`, never for interviewing.
+    """
+    if path.is_dir():
+        return load_mirofish(path, assume_completed, strict)
+    return load_personas(path, strict)
+
+
+def load_mirofish(path: Path, assume_completed: bool, strict: bool) -> Population:
+    if not is_simulation(path):
+        raise SimulationError(f"{path.name}: no simulation folder; {REDDIT} or {TWITTER} is expected in it")
+    issues: list[Issue] = []
+    config = try_object(path / CONFIG, issues)
+    agents = read_agents(path, config, issues)
+    ids = unique_ids([agent_key(agent) for agent in agents], issues)
+    if strict:
+        refuse_errors(issues)
+    logs = summarise_logs(path)
+    return Population(
+        sim_id=path.resolve().name,
+        path=path,
+        kind="mirofish",
+        participants=tuple(map(participant_of, agents, ids)),
+        completion=completion_from(path, logs, assume_completed),
+        actions=count_from(path, logs),
+        issues=tuple(issues),
+        topic=clean(config.get("simulation_requirement")),
+        seats=tuple(seat for agent, identity in zip(agents, ids, strict=True) for seat in seats_of(agent, identity)),
+        stances={i: agent.config.stance for agent, i in zip(agents, ids, strict=True) if agent.config},
+    )
+
+
+def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]) -> list[Agent]:
+    """The agents that can be interviewed, joined over the folder's files."""
+    configs = agent_configs(config, CONFIG, issues)
+    reddit, twitter = try_profiles(path / REDDIT, issues), try_profiles(path / TWITTER, issues)
+    agents, disagreements = reconcile(reddit, twitter, configs)
+    issues.extend(disagreements)
+    if not (path / CONFIG).exists():
+        issues.append(Issue("warning", CONFIG, "missing: agents have no entity uuid, ids come from name and persona"))
+    if not agents:
+        issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
+    return [agent for agent in agents if usable_agent(agent, issues)]
+
+
+def seats_of(agent: Agent, participant_id: str) -> list[Seat]:
+    names = {fold(record.name) for record in agent.sources()} | {fold(r.username) for r in agent.platforms.values()}
+    return [
+        Seat(
+            platform,
+            agent.platforms[platform].index,
+            participant_id,
+            frozenset(names - {""}),
+            fold(agent.platforms[platform].username),
+            agent.aligned,
+        )
+        for platform in PLATFORMS
+        if platform in agent.platforms
+    ]
+
+
+def load_personas(path: Path, strict: bool) -> Population:
+    issues: list[Issue] = []
+    records = read_profiles(path)
+    usable = [record for record in records if usable_persona(record, issues)]
+    issues.extend(repeated_ids(usable))
+    if not records:
+        issues.append(Issue("error", path.name, "no personas in it"))
+    if strict:
+        refuse_errors(issues)
+    ids = unique_ids([persona_key(record) for record in usable], issues)
+    return Population(
+        sim_id=path.stem,
+        path=path,
+        kind="personas",
+        participants=tuple(map(persona_participant, usable, ids)),
+        completion=NO_SIMULATION,
+        actions=0,
+        issues=tuple(issues),
+    )

@@ -1,0 +1,150 @@
+"""One agent as one file describes it: a profile row, a persona row or an agent_configs entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from enquete.simulations.files import Row, read_object, read_rows
+from enquete.simulations.issues import Issue
+from enquete.simulations.texts import clean, clip, first, one_line, whole
+from enquete.state.errors import SimulationError
+
+NAMES = ("name", "realname", "real_name", "full_name", "entity_name", "agent_name")
+USERNAMES = ("username", "user_name", "handle")
+UUIDS = ("source_entity_uuid", "entity_uuid", "uuid")
+TYPES = ("stakeholder_type", "entity_type", "type", "typ", "source_entity_type")
+BIOS = ("bio", "description", "beschreibung")
+PERSONAS = ("persona", "user_char", "user_profile")
+FACTS = (
+    ("age", "Age"),
+    ("gender", "Gender"),
+    ("mbti", "MBTI"),
+    ("country", "Country"),
+    ("profession", "Profession"),
+    ("interested_topics", "Interests"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`index` is what OASIS counts agents by: the row's position, or an entry's agent_id in the configuration."""
+
+    file: str
+    where: str
+    index: int
+    name: str
+    username: str = ""
+    uuid: str = ""
+    type: str = ""
+    persona: str = ""
+    profession: str = ""
+    stance: str = ""
+    user_id: int | None = None
+    id: str = ""
+
+
+def record_of(file: str, index: int, row: Row) -> Record:
+    fields = row.fields
+    return Record(
+        file=file,
+        where=row.where,
+        index=index,
+        name=one_line(first(fields, NAMES)),
+        username=one_line(first(fields, USERNAMES)),
+        uuid=first(fields, UUIDS),
+        type=clip(one_line(first(fields, TYPES)), 80),
+        persona=persona_text(fields),
+        profession=clip(one_line(clean(fields.get("profession"))), 80),
+        stance=one_line(clean(fields.get("stance"))),
+        user_id=whole(fields.get("user_id")),
+        id=first(fields, ("id", "participant_id")),
+    )
+
+
+def persona_text(fields: Mapping[str, JsonValue]) -> str:
+    """Bio, persona and a line of facts. Labels stay English in every language: the text is hashed for T0 and T1."""
+    bio, persona = first(fields, BIOS), first(fields, PERSONAS)
+    prose = [persona] if one_line(bio) in one_line(persona) else [bio, persona]
+    return "\n\n".join(part for part in (*prose, facts_line(fields)) if part)
+
+
+def facts_line(fields: Mapping[str, JsonValue]) -> str:
+    """Age, country and the like. MiroFish writes 30 / other / any type for institutions: these say nothing about them."""
+    institution = whole(fields.get("age")) == 30 and clean(fields.get("gender")).casefold() == "other"
+    left_out = ("age", "gender", "mbti") if institution else ()
+    facts = [(label, one_line(interests(fields.get(key)))) for key, label in FACTS if key not in left_out]
+    return " · ".join(f"{label}: {text}" for label, text in facts if text)
+
+
+def interests(value: JsonValue) -> str:
+    """A fact as text; lists that a CSV holds as "['A', 'B']" lose their brackets."""
+    text = clean(value)
+    if text.startswith("[") and text.endswith("]"):
+        return ", ".join(part.strip().strip("'\"") for part in text[1:-1].split(","))
+    return text
+
+
+def read_profiles(path: Path) -> list[Record]:
+    """The rows of a profiles or personas file; `index` is the position, as OASIS builds its agents."""
+    return [record_of(path.name, position, row) for position, row in enumerate(read_rows(path))]
+
+
+def try_profiles(path: Path, issues: list[Issue]) -> list[Record]:
+    """As read_profiles; a missing file is empty, an unreadable one is an error among `issues`."""
+    if not path.exists():
+        return []
+    try:
+        records = read_profiles(path)
+    except SimulationError as error:
+        issues.append(Issue("error", path.name, without_file(path, error)))
+        return []
+    issues.extend(user_id_issues(records))
+    return records
+
+
+def user_id_issues(records: Sequence[Record]) -> list[Issue]:
+    """OASIS numbers agents by position whatever user_id says, so a gap in user_id is the trace of an omitted entity."""
+    off = [record for record in records if record.user_id is not None and record.user_id != record.index]
+    if not off:
+        return []
+    example = f"{off[0].where} ({off[0].name}) is row {off[0].index} but says user_id {off[0].user_id}"
+    return [Issue("warning", off[0].file, f"user_id differs from the row's position in {len(off)} rows: {example}")]
+
+
+def try_object(path: Path, issues: list[Issue]) -> dict[str, JsonValue]:
+    """A file with one JSON object; missing is empty, unreadable is an error among `issues`."""
+    if not path.exists():
+        return {}
+    try:
+        return read_object(path)
+    except SimulationError as error:
+        issues.append(Issue("error", path.name, without_file(path, error)))
+        return {}
+
+
+def agent_configs(config: Mapping[str, JsonValue], file: str, issues: list[Issue]) -> list[Record]:
+    """The agents of simulation_config.json; an entry that cannot be used is an error among `issues`."""
+    entries = config.get("agent_configs")
+    if entries is None:
+        return []
+    if not isinstance(entries, list):
+        issues.append(Issue("error", file, "agent_configs: a list is expected"))
+        return []
+    records = []
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            issues.append(Issue("error", file, f"agent_configs[{position}]: an object is expected"))
+            continue
+        agent_id = whole(entry.get("agent_id"))
+        row = Row(f"agent_configs[{position}]", {**entry, "name": entry.get("entity_name")})
+        records.append(record_of(file, position if agent_id is None else agent_id, row))
+    return records
+
+
+def without_file(path: Path, error: SimulationError) -> str:
+    """The message without the file name that an Issue already carries."""
+    return str(error).removeprefix(f"{path.name}: ").removeprefix(f"{path.name}, ")

@@ -1,0 +1,97 @@
+"""Every error that Enquete raises on purpose.
+
+    EnqueteError                     exit code 1
+    ├── InputError                   exit code 2: something the user gave is wrong
+    │   ├── SettingsError            an argument, environment variable or .env line
+    │   ├── SimulationNotFound       no such simulation under the root
+    │   ├── SimulationError          a simulation or personas file that cannot be read
+    │   ├── PopulationMismatch       T1's agents are not T0's agents
+    │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
+    │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
+    │   └── RunNotFound              no run of that id, token or simulation
+    ├── RunLocked                    another process drives this run
+    ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
+    └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
+        ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
+        └── ModelRejected            the server refuses the request itself (key, model name, malformed)
+
+A message names the file, the field or line, the bad value and what would be right. Anything else that is
+raised is a bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class EnqueteError(Exception):
+    """Root of the tree."""
+
+    exit_code = 1
+
+
+class InputError(EnqueteError):
+    """Something the user gave is wrong; nothing was asked."""
+
+    exit_code = 2
+
+
+class SettingsError(InputError):
+    """An argument, environment variable or .env line is wrong."""
+
+
+class SimulationNotFound(InputError):
+    """No such simulation; the message lists the known ones."""
+
+
+class SimulationError(InputError):
+    """A simulation folder or personas file that cannot be read."""
+
+
+class PopulationMismatch(InputError):
+    """The agents at T1 cannot be joined to the agents at T0."""
+
+
+class InstrumentError(InputError):
+    """An instrument file is wrong. Holds all problems found, not only the first."""
+
+    def __init__(self, problems: Sequence[str]):
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
+class RunMismatch(InputError):
+    """An unfinished run with other settings exists; the message lists the differences."""
+
+
+class RunNotFound(InputError):
+    """No run of that id, token or simulation."""
+
+
+class RunLocked(EnqueteError):
+    """Another process drives this run."""
+
+
+class LedgerError(EnqueteError):
+    """The ledger is damaged or was written by another schema version."""
+
+
+class ModelError(EnqueteError):
+    """A request to a model failed. `sends` were made, `timeouts` of them may have been billed without an answer."""
+
+    def __init__(self, message: str, *, sends: int = 1, timeouts: int = 0):
+        super().__init__(message)
+        self.sends = sends
+        self.timeouts = timeouts
+
+
+class ModelUnavailable(ModelError):
+    """Time-out, connection fault, 429 or 5xx that outlived the retries."""
+
+
+class ModelRejected(ModelError):
+    """The server refuses the request itself. `fatal`: it would refuse every other one too (wrong key, unknown model)."""
+
+    def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
+        super().__init__(message, sends=sends, timeouts=timeouts)
+        self.fatal = fatal

@@ -1,0 +1,316 @@
+"""The seam of Enquete: what methodologies, respondents and stores say to one another.
+
+Methodology code sees only a `Desk`; a respondent sees only a `Participant`, a `Block` and a `Metered` model.
+Everything here is data or a protocol, so the local, the cluster and the test forms are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+Outcome = Literal["done", "waiting", "short", "failed"]
+"""How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget), failed."""
+
+Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
+"""What became of an item that was asked. `not_reached` is derived at export and never stored."""
+
+Language = Literal["de", "en"]
+
+InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+class Participant(BaseModel):
+    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    stakeholder_type: str
+    persona: str
+    digest: str | None = None  # None: no memory available (or none wanted, as at T0)
+    agent_id: int | None = None  # the simulation's own index, for the export only
+
+
+class Arm(BaseModel):
+    """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, humans."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = "main"
+    role: Literal["main", "b", "replicate", "probe", "placebo", "human"] = "main"
+    respondent: Literal["llm", "synthetic", "human", "replay"] = "synthetic"
+    model: str = "synthetic"
+    temperature: float = 0.7
+    seed: int = 0
+    persona: Literal["own", "swapped", "null"] = "own"
+    digest: Literal["own", "none", "neutral"] = "own"
+    presentation: str = "as_written"  # how options and items are ordered
+    elicitation: Literal["point", "distribution"] = "point"
+
+
+class BlockKey(NamedTuple):
+    """One occasion of asking: '' or 0 where a field is unused. The key of an answer is this without `part`, plus the item."""
+
+    run: str
+    arm: str
+    methodology: str
+    phase: str
+    session: str  # a discussion or conversation
+    round: int  # barrier index (Delphi, roundtable)
+    turn: int  # order within a session and round
+    participant: str
+    part: str  # instrument part, or the single item when items are asked one by one
+
+    @property
+    def subject(self) -> str:
+        """The block's name within its run, arm, methodology and phase: what a call about it is filed under."""
+        return f"{self.participant}|{self.session}|{self.round}|{self.turn}|{self.part}"
+
+
+class CallKey(NamedTuple):
+    """Any paid request, the respondent's or the interviewer's. Looked up before a prompt is even built."""
+
+    run: str
+    arm: str
+    methodology: str
+    phase: str
+    purpose: str  # answer, theme, extract, signal, question, critic, narrative
+    subject: str  # BlockKey.subject, "round 1/batch 3", a pair, a report section
+    attempt: int
+
+
+class Option(BaseModel):
+    """One answer option of a closed question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    value: int | str
+    label: str
+
+
+class Item(BaseModel):
+    """One question. `id` is a path unique in the frozen instrument: 'recovery/fairness', 'theme:9f3a/importance'.
+
+    scale and choice take one of `options`; number lies in [minimum, maximum]; text is free.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: Literal["scale", "choice", "number", "text"]
+    wording: str
+    options: tuple[Option, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    confidence: bool = False  # also ask for a self-reported confidence, 0–1
+    reason: bool = False  # also ask for a reason, stored as the answer's text
+
+
+class Block(BaseModel):
+    """What is asked at once: one prompt, one human form, one retry scope."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: BlockKey
+    instruction: str
+    items: tuple[Item, ...]
+    constraint: JsonValue = None  # over all items, such as a forced grid
+    shown: tuple[str, ...] = ()  # item ids in the order shown; empty: as in `items`
+    quoted: tuple[tuple[str, str], ...] = ()  # (heading, text): feedback, transcript; fenced as untrusted data
+
+    def in_shown_order(self) -> tuple[Item, ...]:
+        if not self.shown:
+            return self.items
+        by_id = {item.id: item for item in self.items}
+        return tuple(by_id[item_id] for item_id in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one item of a block got. `value` is the raw number; rekeying is analysis."""
+
+    item: str
+    status: Status
+    value: float | None = None
+    text: str = ""
+    confidence: float | None = None
+    data: JsonValue = None  # a choice, a distribution, anything that is no number
+    notes: tuple[str, ...] = ()  # "confidence 80 read as 0.8", "late"
+    position: int = 0  # 1-based position in the order shown
+    options_shown: tuple[int | str, ...] = ()  # option values in the order shown
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """'waiting': a form was filed for a person; 'short': no budget. Neither stores answers; both are asked again later."""
+
+    state: Outcome
+    answers: tuple[Answer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request as it will be sent. `system` is byte-identical for one agent within a methodology, arm and phase."""
+
+    system: str
+    messages: tuple[Mapping[str, str], ...]  # role and content, after the system message
+    schema: Mapping[str, JsonValue]
+    max_output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A settled call: what came back, parsed by nobody yet."""
+
+    text: str
+    finish: str = "stop"  # stop, length, content_filter, refusal
+
+
+class Metered(Protocol):
+    """The model client as respondents and interviewers see it: reserves before a request, settles after it, keeps the raw response."""
+
+    async def request(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+    ) -> Completion | Literal["short", "failed"]:
+        """A settled response to `key` if there is one; else compose, reserve, send, settle.
+
+        `offline` answers without a network (synthetic respondent, rule-based interviewer) and is metered by estimate.
+        """
+        ...
+
+
+class Respondent(Protocol):
+    """How an answer is made: llm, synthetic, human, replay.
+
+    A complete one, which refuses everything:
+
+        class Refuser:
+            async def ask(self, who, block, model):
+                return Reply("done", tuple(Answer(item.id, "refused") for item in block.items))
+    """
+
+    async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
+        """Exactly one Answer per item when done. Model faults are statuses, bugs raise."""
+        ...
+
+
+@dataclass(frozen=True)
+class InterviewerTask(Generic[ResultT]):
+    """The interviewer's own work: input, the prompt built from it, the result's type, and a rule that does it without a model."""
+
+    purpose: str
+    subject: str
+    data: BaseModel
+    prompt: Callable[[Any, Language], str]
+    result: type[ResultT]
+    rule: Callable[[Any], ResultT]
+    max_output_tokens: int = 2000
+
+
+class Desk(Protocol):
+    """All that methodology code may touch, bound to run, arm, methodology and phase. It may be started over at any time."""
+
+    run: str
+    arm: Arm
+    main_arm: str  # whose themes and feedback the other arms answer about
+    methodology: str
+    phase: str
+    language: Language
+    asking: Literal["block", "item"]
+
+    def participants(self) -> Sequence[Participant]:
+        """In the population's stable order; persona and digest as this arm and phase have them."""
+        ...
+
+    def participant(self, participant_id: str) -> Participant: ...
+
+    def key(self, participant: str, part: str, *, session: str = "", round: int = 0, turn: int = 0) -> BlockKey: ...
+
+    def stored(self, key: BlockKey) -> Mapping[str, Answer]:
+        """Stored answers of that occasion by item: what a participant said before, to rebuild a conversation from."""
+        ...
+
+    async def ask(self, block: Block) -> Reply:
+        """Look up, else ask, then commit answers and counters in one transaction. Splits the block when items are asked one by one."""
+        ...
+
+    async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
+        """The interviewer's own work, by a model through the same ledger, or by its rule without one."""
+        ...
+
+    async def freeze(self, name: str, value: JsonValue) -> JsonValue:
+        """First writer wins: themes, feedback, round closed. Returns what is stored."""
+        ...
+
+    def frozen(self, name: str, *, arm: str | None = None) -> JsonValue:
+        """A frozen value of this methodology and phase (of this arm unless named), or None."""
+        ...
+
+    def answers(
+        self, *, arm: str, phase: str | None = None, round: int | None = None
+    ) -> AsyncIterator[tuple[BlockKey, Answer]]:
+        """Stored answers of this methodology, in a stable order. The arm must be named, so that none leaks into a result."""
+        ...
+
+
+class Procedure(Protocol):
+    """How a methodology interviews: independent units in rounds, with a barrier after each."""
+
+    rounds: int
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        """Independent work: an agent, a conversation or a whole discussion."""
+        ...
+
+    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+        """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
+        ...
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        """After the barrier: code themes, freeze medians, test exit criteria."""
+        ...
+
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        """The blocks this unit owes in this round, as far as known: `conduct` asks them, the export expects their rows."""
+        ...
+
+
+Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
+"""A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
+
+
+class Plan(BaseModel):
+    """For the estimate and for checking: calls by purpose as (least, most), rows by phase and round as (least, most)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: Mapping[str, tuple[int, int]]
+    rows: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Methodology(Generic[InstrumentT, SettingsT]):
+    """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
+
+    name: str
+    title: Mapping[str, str]  # by language
+    default: bool  # part of a run that names no methods
+    order: int  # place in a run that names no methods
+    phases: tuple[str, ...]
+    instrument: type[InstrumentT]
+    settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
+    procedure: Callable[[InstrumentT, SettingsT, Language], Procedure]
+    graph: Any  # the compiled inner graph, nested in the parent; never interrupts
+    standalone: Any  # the same with the gate, for Studio and on its own
+    plan: Callable[[InstrumentT, SettingsT, int, str], Plan]  # (instrument, settings, number of agents, asking)
+    synthetic: Callable[[InstrumentT], Truth]  # the planted truth, for an instrument
+    analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
+    present: str  # dotted, imported late: report section, files
+    answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv

@@ -1,0 +1,147 @@
+"""What a user may say about a run, where it comes from, and what it resolves to.
+
+Arguments win over the environment, the environment over `.env`. `RunRequest` doubles as the Studio context.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from enquete.state.errors import SettingsError
+from enquete.state.seam import Arm, Language
+
+DEFAULT_MAX_TOKENS = 10_000_000
+DEFAULT_CONCURRENCY = 32
+
+Phase = Literal["T0", "T1"]
+
+
+class RunRequest(BaseModel):
+    """What is asked for. None means: not said, take the environment's or the default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sim: Annotated[
+        str, Field(description="sim_id under the root, or a path to a simulation folder or personas file")
+    ] = ""
+    root: Annotated[str | None, Field(description="folder that holds simulations/{sim_id}")] = None
+    out: Annotated[str | None, Field(description="results go here instead of the simulation's interviews/ folder")] = (
+        None
+    )
+    methods: Annotated[list[str] | None, Field(description="methodologies, in the order they get budget")] = None
+    phase: Annotated[Phase | None, Field(description="only T0 (before) or only T1 (after); both unless named")] = None
+    language: Annotated[Language | None, Field(description="language of the interviews")] = None
+    respondent: Annotated[Literal["llm", "synthetic"] | None, Field(description="who answers")] = None
+    model: Annotated[str | None, Field(description="model name, as the server knows it")] = None
+    base_url: Annotated[str | None, Field(description="OpenAI-compatible server")] = None
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+    seed: int = 0
+    asking: Annotated[Literal["block", "item"], Field(description="all items of a part at once, or one by one")] = (
+        "block"
+    )
+    instruments: Annotated[dict[str, str], Field(description="methodology → YAML file of one's own")] = {}
+    settings: Annotated[dict[str, dict[str, Any]], Field(description="methodology → its own settings")] = {}
+    arms: list[Arm] | None = None
+    budget_tokens: Annotated[int | None, Field(gt=0, description="cap on tokens for the whole run")] = None
+    concurrency: Annotated[int | None, Field(ge=1, le=4096, description="requests in flight, process-wide")] = None
+    shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
+    digest_chars: Annotated[int, Field(ge=0, le=100_000, description="length of a memory digest")] = 2000
+    memoryless_weight: Annotated[float, Field(ge=0, le=1, description="weight in drift of agents without memory")] = 0.5
+    baseline: Annotated[str, Field(description="auto, reconstructed, or the run_id of an earlier T0")] = "auto"
+    assume_completed: Annotated[bool, Field(description="treat a simulation that still says running as completed")] = (
+        False
+    )
+    new: Annotated[bool, Field(description="start another run even where one matches")] = False
+    timeout_s: Annotated[float, Field(gt=0, description="seconds for one request, once it is sent")] = 120
+
+
+class Environment(BaseSettings):
+    """What the environment and `.env` say."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
+
+    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY"))
+    base_url: str | None = Field(None, validation_alias="LLM_BASE_URL")
+    model: str | None = Field(None, validation_alias="LLM_MODEL_NAME")
+    zep_api_key: SecretStr | None = Field(None, validation_alias="ZEP_API_KEY")
+    root: str | None = Field(None, validation_alias="ENQUETE_ROOT")
+    language: Language | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
+    max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
+    concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
+    respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")
+
+    @classmethod
+    def read(cls) -> Environment:
+        """Raises SettingsError naming the variable, its value and what would be right. Keys are never shown."""
+        try:
+            return cls()
+        except ValidationError as error:
+            lines = [f"{'.'.join(map(str, e['loc']))}={e['input']!r}: {e['msg']}" for e in error.errors()]
+            raise SettingsError("environment: " + "; ".join(lines)) from None
+
+
+class Machine(BaseModel):
+    """How a run is driven here and now: never part of its fingerprint."""
+
+    model_config = ConfigDict(frozen=True)
+
+    api_key: SecretStr | None = None
+    base_url: str | None = None
+    cap_tokens: int = DEFAULT_MAX_TOKENS
+    concurrency: int = DEFAULT_CONCURRENCY
+    timeout_s: float = 120
+    shard_size: int = 50
+
+
+def parse_request(**given: Any) -> RunRequest:
+    """Raises SettingsError naming the argument, its value and what would be right."""
+    try:
+        return RunRequest(**given)
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]
+        raise SettingsError("; ".join(lines)) from None
+
+
+def resolve_root(request: RunRequest, environment: Environment) -> Path:
+    return Path(request.root or environment.root or ".").expanduser()
+
+
+def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
+    return Machine(
+        api_key=environment.api_key,
+        base_url=request.base_url or environment.base_url,
+        cap_tokens=request.budget_tokens or environment.max_tokens,
+        concurrency=request.concurrency or environment.concurrency,
+        timeout_s=request.timeout_s,
+        shard_size=request.shard_size,
+    )
+
+
+def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
+    """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent."""
+    if request.arms is not None:
+        if [arm.role for arm in request.arms].count("main") != 1 or len({a.id for a in request.arms}) < len(
+            request.arms
+        ):
+            raise SettingsError("arms: exactly one arm with role 'main' and no id twice")
+        return request.arms
+    respondent = request.respondent or (None if request.model else environment.respondent)
+    has_server = bool(environment.api_key or request.base_url or environment.base_url)
+    if respondent is None:
+        respondent = "llm" if request.model or has_server else "synthetic"
+    if respondent == "synthetic":
+        if request.model:
+            raise SettingsError(f"model {request.model!r} is named, but the respondent is synthetic: drop one of them")
+        return [Arm(respondent="synthetic", model="synthetic", temperature=0, seed=request.seed)]
+    model = request.model or environment.model
+    if not model:
+        raise SettingsError("no model named: give --model or set LLM_MODEL_NAME (or --respondent synthetic)")
+    if not has_server:
+        raise SettingsError(
+            f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
+        )
+    return [Arm(respondent="llm", model=model, temperature=request.temperature, seed=request.seed)]

@@ -1,0 +1,39 @@
+"""Async work from sync code, in a script and inside a running loop alike (notebooks): one daemon thread with a loop.
+
+asyncio.run fails in a running loop, and sync invoke on async nodes raises; this is what works in both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="enquete", daemon=True).start()
+    return loop
+
+
+def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None]) -> T:
+    """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels."""
+    loop = _loop()
+    if threading.current_thread().name == "enquete":
+        work.close()
+        raise RuntimeError("called from Enquete's own thread: use the async form there")
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(on_interrupt)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        future.cancel()
+        raise

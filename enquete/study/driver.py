@@ -1,0 +1,129 @@
+"""Drives one run: from wherever its checkpoints say it is, to its end or its next stop.
+
+The ledger is the truth, checkpoints are position. A finished, damaged or changed thread is no obstacle: another walk
+over the same ledger asks only what is not settled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command
+
+from enquete.checkpoints.savers import saver, thread_id
+from enquete.graphs.interviews import graph
+from enquete.models.tracing import untraced
+from enquete.nodes.study_graph import planned
+from enquete.nodes.waiting import simulation_status
+from enquete.nodes.workplace import Progress, Workplace, using
+from enquete.reports.synthesis import synthesise
+from enquete.state.errors import EnqueteError
+from enquete.state.settings import Machine, RunRequest
+
+INTERRUPTED = "interrupted"
+RECURSION_LIMIT = 10_000
+
+
+class Driver:
+    """One process's hold on one run. `pause` may be called from the run's own loop at any time."""
+
+    def __init__(self, folder: Path, machine: Machine, progress: Progress | None = None, *, fresh: bool = False):
+        """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call)."""
+        self._folder = folder
+        self._machine = machine
+        self._progress = progress
+        self._fresh = fresh
+        self._workplace: Workplace | None = None
+        self._wanted_pause = False
+        self._pausing: set[asyncio.Task[None]] = set()
+
+    def pause(self) -> None:
+        """Launch no further call, let those in flight finish, file what is there, stop with a token."""
+        self._wanted_pause = True
+        if self._workplace is not None:
+            task = asyncio.get_running_loop().create_task(self._workplace.budget.stop(INTERRUPTED))
+            self._pausing.add(task)
+            task.add_done_callback(self._pausing.discard)
+
+    async def drive(self) -> str:
+        """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
+        async with using(str(self._folder), self._machine) as workplace:
+            self._workplace = workplace
+            if self._wanted_pause:
+                await workplace.budget.stop(INTERRUPTED)
+            try:
+                async with saver(self._folder) as checkpointer:
+                    stop = await self._walk(workplace, checkpointer)
+                return await self._conclude(workplace, stop)
+            except EnqueteError as error:
+                await workplace.ledger.set_stage("", "", "paused", str(error))
+                raise
+
+    async def _walk(self, workplace: Workplace, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
+        """Go on until the graph ends (None) or stops; what the interrupt says is why."""
+        compiled = graph.builder.compile(checkpointer=checkpointer, name="interviews")
+        config = await self._thread(workplace, compiled)
+        snapshot = await compiled.aget_state(config)
+        start: Any = {"run": str(self._folder)}
+        if snapshot.next:
+            start = Command(resume=True) if snapshot.interrupts else None
+        with untraced():
+            async for event in compiled.astream(
+                start, config, context=RunRequest(), stream_mode="custom", subgraphs=True, durability="async"
+            ):
+                if self._progress is not None:
+                    self._progress(event[-1])
+        interrupts = (await compiled.aget_state(config)).interrupts
+        return dict(interrupts[0].value) if interrupts else None
+
+    async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
+        """The thread to go on with: the last walk's while it is unfinished and the graph unchanged, else a new one."""
+        record = workplace.record
+        drawing = compiled.get_graph(xray=True).draw_mermaid()
+        walk = int(workplace.ledger.stages().get(("", "walk"), _FIRST_WALK).note)
+        for number in (walk, walk + 1):
+            name = thread_id(record.run_id, drawing, record.versions.get("enquete", ""), number)
+            config: RunnableConfig = {"configurable": {"thread_id": name}, "recursion_limit": RECURSION_LIMIT}
+            snapshot = await compiled.aget_state(config)
+            if snapshot.created_at is None or (snapshot.next and not self._fresh):
+                break
+        await workplace.ledger.set_stage("", "walk", "walking", str(number))
+        return config
+
+    async def _conclude(self, workplace: Workplace, stop: dict[str, Any] | None) -> str:
+        """File how it ended; after a stop, what is there is written up as partial."""
+        if stop is None:
+            status = str(workplace.ledger.stages()[("", "synthesis")].outcome)
+            await workplace.ledger.set_stage("", "", status)
+            return status
+        reason = str(stop["reason"])
+        status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
+        if reason not in ("awaiting_simulation", "waiting", "budget", INTERRUPTED):
+            status = "failed"  # a rejected key or model: nothing will work until it is changed
+        await synthesise(workplace, planned(workplace.record), partial=True)
+        await workplace.ledger.set_stage("", "", status, _note(workplace, stop))
+        return status
+
+
+class _FirstWalk:
+    note = "0"
+
+
+_FIRST_WALK = _FirstWalk()
+
+
+def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
+    """Why the run stopped, in the user's words."""
+    reason = stop["reason"]
+    if reason == "awaiting_simulation":
+        return f"waiting for the simulation to complete ({simulation_status(workplace.record).reason})"
+    unfinished = ", ".join(f"{stage} {outcome}" for stage, outcome in stop.get("unfinished", {}).items())
+    if reason == "budget":
+        return f"token budget used up: {workplace.budget.spent:,} of {workplace.budget.cap:,} tokens ({unfinished})"
+    if reason == INTERRUPTED:
+        return f"paused on request ({unfinished})"
+    return f"{reason} ({unfinished})"

@@ -1,0 +1,131 @@
+"""A run as its user holds it: status, data, results, report. Read from the ledger; nothing here asks anybody."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
+from enquete.nodes.opening import run_status
+from enquete.reports.rows import responses
+from enquete.reports.synthesis import load_results
+
+Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
+
+EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awaiting_simulation": 4, "waiting": 4}
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line of a list of runs."""
+
+    run_id: str
+    status: str
+    note: str
+    created_at: str
+    methods: tuple[str, ...]
+    language: str
+    resume_token: str
+
+
+class Run:
+    """A run that was driven to its end or its next stop."""
+
+    def __init__(self, folder: Path, *, resumed: bool = False, shown: bool = False):
+        """`resumed`: an unfinished run was gone on with; `shown`: a finished one was found, no call was made."""
+        self.folder = folder
+        self.resumed = resumed
+        self.shown = shown
+        self.record: RunRecord = read_record(folder)
+        status, self.note = run_status(folder)
+        self.status: Status = status if status in EXIT_CODES else "paused"  # type: ignore[assignment]  # checked
+
+    @property
+    def run_id(self) -> str:
+        return self.record.run_id
+
+    @property
+    def resume_token(self) -> str | None:
+        """Give it to `resume`; None once the run is completed."""
+        return None if self.status == "completed" else self.record.token
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.status]
+
+    @property
+    def path(self) -> Path:
+        """The folder with report.md and exports/."""
+        return self.folder.parent.parent / "synthesis" / self.run_id
+
+    @cached_property
+    def responses(self) -> pd.DataFrame:
+        """One row per answer, columns as in all_responses.csv."""
+        return responses(self.folder)
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """Findings by methodology."""
+        return load_results(self.folder)
+
+    @property
+    def flags(self) -> list[str]:
+        """What a reader must know before using the data."""
+        found = list(self.record.notices)
+        for findings in self.results.values():
+            if isinstance(findings, dict):
+                found += [str(flag) for flag in findings.get("flags", [])]
+        return found
+
+    @property
+    def report(self) -> str:
+        file = self.path / "report.md"
+        return file.read_text("utf-8") if file.is_file() else ""
+
+    @cached_property
+    def spent(self) -> dict[str, int]:
+        """Tokens, settled calls, and answers by status."""
+        ledger = Ledger.reading(self.folder / LEDGER, self.run_id)
+        try:
+            names: dict[str, int] = {}
+            for (_, _, _, _, name), value in ledger.counters().items():
+                names[name] = names.get(name, 0) + value
+            return names
+        finally:
+            ledger.close_reading()
+
+    def summary(self) -> dict[str, Any]:
+        """One JSON object: what --json prints."""
+        return {
+            "run_id": self.run_id,
+            "sim_id": self.record.sim_id,
+            "status": self.status,
+            "note": self.note,
+            "resumed": self.resumed,
+            "shown": self.shown,
+            "resume_token": self.resume_token,
+            "methods": list(self.record.methods),
+            "respondent": self.record.main.respondent,
+            "model": self.record.main.model,
+            "language": self.record.language,
+            "counts": self.spent,
+            "path": str(self.path),
+        }
+
+    def __repr__(self) -> str:
+        return f"Run({self.run_id}, {self.status}, {self.spent.get('calls', 0)} calls, {self.path})"
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td>{html.escape(str(value))}</td></tr>"
+            for key, value in self.summary().items()
+        )
+        return f"<table>{cells}</table>"

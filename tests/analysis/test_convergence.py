@@ -1,0 +1,78 @@
+"""Expected numbers are derived by hand beside each test."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.analysis.convergence import converge, is_consensus, is_disagreement, rank_consensus
+from enquete.analysis.dispersion import agreement, describe
+
+
+def series(**ratings):
+    return pd.Series(ratings, dtype=float)
+
+
+def test_convergence_by_hand():
+    first = series(a=1, b=2, c=3, d=4, e=5, gone=3)
+    second = series(a=3, b=2, c=3, d=5, e=3, new=1)
+    found = converge(first, second)  # M = 3 over all six first ratings
+    assert (found.n_paired, found.n_first_only, found.n_second_only) == (5, 1, 1)
+    assert (found.iqr_first, found.iqr_second, found.delta_iqr) == (2, 0, -2)  # 1 2 3 4 5 → 2 3 3 3 5
+    assert (found.n_off_median, found.n_moved, found.n_toward, found.n_away) == (4, 3, 2, 1)
+    assert found.share_toward == 0.5
+
+
+def test_the_median_that_was_shown_can_be_given():
+    first, second = series(a=1, b=2), series(a=2, b=2)
+    assert converge(first, second, median=5).n_toward == 1
+    assert converge(first, second, median=1).n_away == 1
+
+
+def test_nobody_in_both_rounds():
+    found = converge(series(a=1), series(b=2, c=np.nan))
+    assert (found.n_paired, found.n_first_only, found.n_second_only) == (0, 1, 1)
+    assert {found.iqr_first, found.delta_iqr, found.share_toward} == {None}
+
+
+def test_all_at_the_median_have_nowhere_to_move():
+    assert converge(series(a=3, b=3), series(a=3, b=4)).share_toward is None
+
+
+def test_doubled_participant_is_refused():
+    with pytest.raises(ValueError, match="second round: participant 'a' occurs more than once"):
+        converge(series(a=1), pd.Series([1.0, 2.0], index=["a", "a"]))
+
+
+def test_split_on_two_and_four_is_found_by_a_alone():
+    split = describe([2] * 10 + [4] * 10, 1, 5)
+    assert split.iqr == 2
+    assert not is_disagreement(split.iqr, None)
+    assert is_disagreement(split.iqr, split.agreement)
+    assert is_disagreement(2.5, 0.9)
+    assert is_disagreement(split.iqr, 0.5, iqr_above=1.5)
+    assert not is_disagreement(None, None)
+    assert not is_disagreement(1, agreement([0, 10, 10, 0, 0]))
+
+
+def test_consensus_label():
+    assert [is_consensus(value) for value in (0, 1, 1.25, None)] == [True, True, False, False]
+
+
+def test_consensus_is_ranked_by_iqr_then_importance():
+    table = pd.DataFrame({"iqr": [1, 0, 1, 2, np.nan, 1], "median": [4, 3, 5, 5, 5, 4]}, index=list("dbcaef"))
+    ranked = rank_consensus(table)
+    assert ranked.index.tolist() == ["b", "c", "d", "f"]  # d and f are equal: by id
+    assert ranked["rank"].tolist() == [1, 2, 3, 4]
+    assert rank_consensus(table[::-1]).index.tolist() == ranked.index.tolist()
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20))
+def test_counts_add_up_whatever_the_order(pairs):
+    first = pd.Series({f"p{i}": float(a) for i, (a, _) in enumerate(pairs)})
+    second = pd.Series({f"p{i}": float(b) for i, (_, b) in enumerate(pairs)})
+    found = converge(first, second)
+    assert found.n_toward + found.n_away <= found.n_moved <= found.n_paired
+    assert found.n_toward <= found.n_off_median
+    assert converge(first[::-1], second) == found

@@ -1,0 +1,55 @@
+import pytest
+
+from enquete.analysis.stakeholders import _VOICE, TYPES, type_of, voice
+from enquete.state.seam import Participant
+
+
+def who(kind, persona="", name="A"):
+    return Participant(id="agent:1", name=name, stakeholder_type=kind, persona=persona)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("Küstenfischer", "small_scale"),
+        ("SmallScaleFisher", "small_scale"),
+        ("small_scale_fisher", "small_scale"),
+        ("Kutter- und Küstenfischerei", "small_scale"),
+        ("IndustrialFishingCompany", "industrial"),
+        ("Hochseefischerei", "industrial"),
+        ("Freizeitangler", "angler"),
+        ("RecreationalAngler", "angler"),
+        ("EnvironmentalNGO", "ngo"),
+        ("Umweltverband", "ngo"),
+        ("Fischereiwissenschaftlerin", "scientist"),
+        ("Marine Biologist", "scientist"),
+        ("Fischereibehörde", "administration"),
+        ("GovernmentAgency", "administration"),
+        ("FishProcessor", "processor"),
+        ("Fischhandel", "processor"),
+        ("Verbraucherin", "consumer"),
+        ("Küstengemeinde", "municipality"),
+        ("Mayor", "municipality"),
+    ],
+)
+def test_types_in_german_and_english(kind, expected):
+    assert type_of(who(kind)) == expected
+
+
+def test_the_persona_helps_where_the_type_is_silent():
+    assert type_of(who("Person", "Sie forscht an Dorsch und Hering.")) == "scientist"
+    assert type_of(who("Fischer", "Kapitän eines Trawlers der Hochseeflotte")) == "industrial"
+    assert type_of(who("Fischer", "Stellnetzfischer in der Ostsee")) == "small_scale"
+
+
+def test_other_populations_keep_their_own_types():
+    bank = who("Bank", "A bank specialising in retail and commercial banking, regulated by an authority.")
+    assert type_of(bank) == "other:bank"
+    assert type_of(who("Bank", "another", "B")) == "other:bank"
+    assert type_of(who("Person", "x")) != type_of(who("Person", "y"))  # no telling type: by persona
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_type_has_a_voice(language):
+    assert set(_VOICE[language]) == {*TYPES, "other"}
+    assert voice("other:bank", language, 1) in _VOICE[language]["other"]

@@ -1,0 +1,194 @@
+"""The synthetic Delphi panel against its documented truth."""
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from enquete.analysis.convergence import converge, is_consensus, is_disagreement
+from enquete.analysis.dispersion import describe
+from enquete.analysis.stakeholders import type_of
+from enquete.graphs.delphi.synthetic import TRUTH, answer, recognise, voiced
+from enquete.graphs.delphi.voices import CLAIMS, OPENINGS, REASONS
+from enquete.state.seam import Block, BlockKey, Item, Option, Participant
+
+KINDS = (
+    "Küstenfischer",
+    "Industrial fishing company",
+    "Recreational angler",
+    "Umwelt-NGO",
+    "Wissenschaftlerin",
+    "Fischereibehörde",
+    "Fish processor",
+    "Verbraucher",
+    "Gemeinde",
+)
+# Coded labels as a model might word them, none of them a planted sentence
+LABELS = {
+    "recovery": ("Erholung der Bestände", "Stock recovery"),
+    "warming": ("Klimawandel", "Climate change"),
+    "succession": ("Nachfolge und Ausbildung", "Lack of apprentices"),
+    "nutrients": ("Nährstoffeinträge", "Nutrient pollution"),
+    "direct_sales": ("Direktvermarktung", "Direct sales"),
+    "comanagement": ("Beteiligung der Praxis", "Participation in decisions"),
+    "quota_shares": ("Gerechte Quoten", "Fair quota allocation"),
+    "bottom_trawls": ("Verbot von Grundschleppnetzen", "Ban on bottom trawls"),
+    "seals": ("Robben und Kormorane", "Seals and cormorants"),
+    "label": ("Zertifizierung", "Certification and labels"),
+}
+SEEDS = range(5)
+
+
+def population(n=54):
+    return [
+        Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}") for i in range(n)
+    ]
+
+
+def block(who, items, round_, quoted=()):
+    key = BlockKey("run", "main", "delphi", "T1", "", round_, 0, who.id, "all")
+    return Block(key=key, instruction="", items=tuple(items), quoted=quoted)
+
+
+def rating(theme, dimension="importance", k=5, reason=False, wording=None):
+    options = tuple(Option(value=v, label=str(v)) for v in range(1, k + 1))
+    text = wording or f"Thema „{LABELS[theme][0]}“: Wie wichtig ist es für die Zukunft der deutschen Fischerei?"
+    return Item(id=f"theme:{theme}/{dimension}", kind="scale", wording=text, options=options, reason=reason)
+
+
+def rate(item, seed, round_=2, quoted=(), people=None):
+    found = {p.id: answer(p, block(p, [item], round_, quoted), "de", seed)[0] for p in people or population()}
+    return found, pd.Series({name: a.value for name, a in found.items()})
+
+
+def feedback(item, values):
+    d = describe(values, 1, 5)
+    return (("Ergebnisse der Runde 2", f"Anonym:\n{item.id}: Median {d.median:g}, IQR {d.iqr:g}, n {d.n}\n"),)
+
+
+@pytest.mark.parametrize("theme", TRUTH.themes, ids=lambda theme: theme.key)
+def test_planted_consensus_and_polarisation_are_found(theme):
+    for seed in SEEDS:
+        _, values = rate(rating(theme.key), seed)
+        found = describe(values, 1, 5)
+        assert is_disagreement(found.iqr, found.agreement) == theme.polarised
+        assert is_consensus(found.iqr) != theme.polarised
+
+
+def test_the_split_on_two_and_four_hides_from_the_iqr():
+    for seed in SEEDS:
+        _, values = rate(rating("label"), seed)
+        found = describe(values, 1, 5)
+        assert found.iqr == 2  # not above 2
+        assert found.agreement < 0.2
+        assert values.isin([2, 4]).mean() > 0.5
+
+
+@pytest.mark.parametrize("theme", TRUTH.themes, ids=lambda theme: theme.key)
+def test_consensual_themes_converge_and_polarised_ones_hold_out(theme):
+    item = rating(theme.key)
+    for seed in SEEDS:
+        _, first = rate(item, seed)
+        revised, second = rate(item.model_copy(update={"reason": True}), seed, 3, feedback(item, first))
+        found = converge(first, second)
+        assert found.n_away == 0
+        assert all(a.text for a in revised.values())
+        if theme.polarised:
+            assert found.share_toward < 0.25
+        else:
+            assert found.share_toward > 0.5
+            assert found.iqr_second <= found.iqr_first
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_reasons_fit_what_happened(language):
+    item = rating("quota_shares", reason=True)
+    quoted = ((f"{item.id}", f"{item.id}: median 3, IQR 4, n 54"),)
+    outcomes = set()
+    for p in population():
+        (before,) = answer(p, block(p, [item.model_copy(update={"reason": False})], 2), language, 0)
+        (after,) = answer(p, block(p, [item], 3, quoted), language, 0)
+        outcome = "moved" if after.value != before.value else "held" if after.value != 3 else "agreed"
+        outcomes.add(outcome)
+        assert any(after.text.startswith(reason) for reason in REASONS[language][outcome])
+    assert outcomes >= {"moved", "held"}
+
+
+def test_without_feedback_nobody_moves():
+    for theme in ("recovery", "seals"):
+        assert rate(rating(theme), 0)[1].equals(rate(rating(theme), 0, 3)[1])
+
+
+def test_feedback_with_decimals_and_other_items():
+    item = rating("recovery")
+    text = "theme:other/importance: median 1, IQR 0, n 9\n- theme:recovery/importance: Median 2,5, IQR 1, n 9"
+    _, first = rate(item, 0)
+    _, second = rate(item, 0, 3, (("x", text),))
+    assert converge(first, second, median=2.5).n_toward > 20
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_themes_are_recognised_in_other_words(index):
+    assert {key: recognise(labels[index]).key for key, labels in LABELS.items()} == {key: key for key in LABELS}
+    assert recognise("Raumfahrt") is None
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_planted_sentence_is_recognised_as_its_theme(language):
+    claims = [(key, claim) for key, texts in CLAIMS[language].items() for claim in texts]
+    hits = [recognise(claim) is not None and recognise(claim).key == key for key, claim in claims]
+    assert sum(hits) / len(hits) >= 0.8
+    assert set(CLAIMS[language]) == set(TRUTH.by_key())
+
+
+def test_unknown_themes_get_ratings_of_their_own():
+    means = [rate(rating(f"x{i}", wording="Raumfahrt"), 0, people=population(9))[1].mean() for i in range(8)]
+    assert len(set(means)) > 4
+    assert rate(rating("x1", wording="Raumfahrt", k=7), 0)[1].between(1, 7).all()
+    assert rate(rating("seals", k=3), 0)[1].isin([1, 2, 3]).all()
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_round_one_voices_the_planted_themes(language):
+    themes = set()
+    for p in population(36):
+        for question in ("drivers", "risks", "measures", "responsibility"):
+            (found,) = answer(p, block(p, [Item(id=question, kind="text", wording="?")], 1), language, 0)
+            keys = voiced(p, question, 0)
+            themes.update(keys)
+            assert 1 <= len(keys) <= 3
+            for key in keys:
+                assert any(claim[1:] in found.text for claim in CLAIMS[language][key])
+            assert found.text[0].isupper()
+            assert found.value is None
+    assert themes == set(TRUTH.by_key())
+
+
+def test_nobody_voices_what_they_rate_low():
+    by_key = TRUTH.by_key()
+    for p in population(90):
+        assert all(not by_key[k].polarised or by_key[k].in_camp(type_of(p)) for k in voiced(p, "risks", 4))
+
+
+def test_same_answer_alone_in_a_block_and_in_any_order():
+    who = population(1)[0]
+    items = [rating(key, dimension, reason=True) for key in LABELS for dimension in ("importance", "plausibility")]
+    items.append(Item(id="drivers", kind="text", wording="?"))
+    quoted = tuple(line for key in LABELS for line in feedback(rating(key), [2, 3, 3]))
+    together = {a.item: a for a in answer(who, block(who, items, 3, quoted), "de", 9)}
+    for one in random.Random(1).sample(items, len(items)):
+        assert answer(who, block(who, [one], 3, quoted), "de", 9) == (together[one.id],)
+
+
+def test_both_languages_have_the_same_texts():
+    assert {k: len(v) for k, v in CLAIMS["de"].items()} == {k: len(v) for k, v in CLAIMS["en"].items()}
+    assert len(OPENINGS["de"]) == len(OPENINGS["en"])
+    assert REASONS["de"].keys() == REASONS["en"].keys()
+
+
+def test_the_document_states_the_truth():
+    document = (Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text(encoding="utf-8")
+    for theme in TRUTH.themes:
+        kind = "polarised" if theme.polarised else "consensual"
+        assert f"| {theme.key} | {kind} | {theme.importance.low:+.2f}" in document

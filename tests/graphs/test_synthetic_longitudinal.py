@@ -1,0 +1,176 @@
+"""The synthetic respondents of the longitudinal study against their documented truth."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.analysis.drift import delta_matrix
+from enquete.analysis.paired import paired_by_item
+from enquete.analysis.stakeholders import TYPES, type_of
+from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
+from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, answer, latent
+from enquete.state.seam import Block, BlockKey, Item, Option, Participant
+
+KINDS = (
+    "Küstenfischer",
+    "Industrial fishing company",
+    "Recreational angler",
+    "Umwelt-NGO",
+    "Wissenschaftlerin",
+    "Fischereibehörde",
+    "Fish processor",
+    "Verbraucher",
+    "Gemeinde",
+)
+KEYS = {f"{family}_{i}": (family, i == 3) for family in FAMILIES for i in range(1, 4)}
+
+
+def item(item_id, k=5, **more):
+    return Item(
+        id=item_id,
+        kind="scale",
+        wording="?",
+        options=tuple(Option(value=v, label=str(v)) for v in range(1, k + 1)),
+        **more,
+    )
+
+
+ITEMS = tuple(item(item_id, confidence=True) for item_id in KEYS)
+COMMENT = Item(id="comment", kind="text", wording="?")
+
+
+def population(n=54, digest=None):
+    return [
+        Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}", digest=digest)
+        for i in range(n)
+    ]
+
+
+def block(who, items=ITEMS, phase="T0", part="all"):
+    key = BlockKey("run", "main", "longitudinal", phase, "", 0, 0, who.id, part)
+    return Block(key=key, instruction="", items=tuple(items))
+
+
+def wave(phase, seed, people, items=ITEMS):
+    rows = {p.id: {a.item: a.value for a in answer(p, block(p, items, phase), "de", seed, keys=KEYS)} for p in people}
+    return pd.DataFrame(rows).T.astype(float)
+
+
+def test_same_answer_alone_in_a_block_and_in_any_order():
+    who = population(1, "posts")[0]
+    everything = (*ITEMS, COMMENT)
+    together = {a.item: a for a in answer(who, block(who, everything, "T1"), "en", 5, keys=KEYS)}
+    shuffled = random.Random(0).sample(everything, len(everything))
+    assert {a.item: a for a in answer(who, block(who, shuffled, "T1"), "en", 5, keys=KEYS)} == together
+    for one in everything:
+        assert answer(who, block(who, [one], "T1", part=one.id), "en", 5, keys=KEYS) == (together[one.id],)
+
+
+def test_pinned_answers():
+    # A change of these numbers changes every synthetic run: SHA-256, no process state.
+    who = population(1)[0]
+    again = [a.value for a in answer(who, block(who), "de", 0, keys=KEYS)]
+    assert again == [a.value for a in answer(who, block(who), "en", 0, keys=KEYS)]
+    assert again != [a.value for a in answer(who, block(who), "de", 1, keys=KEYS)]
+
+
+def test_type_means_follow_the_planted_positions():
+    people = population(900)
+    for family in FAMILIES:
+        for kind in TYPES:
+            mean = np.mean([latent(p, family, "T0", 0) for p in people if type_of(p) == kind])
+            planted = TRUTH.position[kind][FAMILIES.index(family)]
+            assert mean == pytest.approx(planted, abs=4 * TRUTH.person_sd / 10)
+
+
+def test_reverse_keyed_items_turn_the_position_round():
+    seed, people = 3, population()
+    values = wave("T0", seed, people)
+    turned = {k: (f, not r) for k, (f, r) in KEYS.items()}
+    for p in people:
+        other = {a.item: a.value for a in answer(p, block(p), "de", seed, keys=turned)}
+        assert all(other[i] == 6 - values.loc[p.id, i] for i in KEYS)
+
+
+def test_planted_drift_is_found_and_no_other():
+    before, after = wave("T0", 1, population()), wave("T1", 1, population(digest="I wrote a post."))
+    for found in paired_by_item(before, after):
+        family, is_reversed = KEYS[found.item]
+        if family in TRUTH.drifting:
+            direction = np.sign(TRUTH.position_shift("small_scale", family)) * (-1 if is_reversed else 1)
+            assert found.p_holm < 0.05
+            assert np.sign(found.test.mean_change) == direction
+        else:
+            assert found.p_holm > 0.05
+
+
+def test_false_positives_stay_at_the_level():
+    items = [i for i in ITEMS if KEYS[i.id][0] in TRUTH.stable]
+    ps = []
+    for seed in range(30):
+        waves = wave("T0", seed, population(27), items), wave("T1", seed, population(27, "posts"), items)
+        ps += [found.test.p for found in paired_by_item(*waves)]
+    assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
+
+
+def test_no_digest_no_shift():
+    people = population(9)
+    for digest in (None, ""):
+        for p in people:
+            again = p.model_copy(update={"digest": digest})
+            assert all(latent(again, f, "T1", 0) == latent(p, f, "T0", 0) for f in FAMILIES)
+    remembering = people[0].model_copy(update={"digest": "posts"})
+    assert latent(remembering, "governance", "T1", 0) - latent(people[0], "governance", "T0", 0) == pytest.approx(-0.3)
+    assert latent(remembering, "governance", "T0", 0) == latent(people[0], "governance", "T0", 0)
+
+
+def test_noise_alone_moves_answers_both_ways():
+    delta = delta_matrix(wave("T0", 0, population(90)), wave("T1", 0, population(90)))
+    assert 0.15 < (delta != 0).to_numpy().mean() < 0.6
+    assert abs(delta.to_numpy().mean()) < 0.05
+
+
+@given(st.integers(2, 11), st.integers(0, 10**6), st.sampled_from(["T0", "T1"]))
+def test_any_scale_stays_in_range(k, seed, phase):
+    who = Participant(id="a", name="a", stakeholder_type="Bank", persona="b", digest="c")
+    (found,) = answer(who, block(who, [item("x", k, confidence=True)], phase), "de", seed)
+    assert found.value in range(1, k + 1)
+    assert 0 <= found.confidence <= 1
+
+
+def test_own_instruments_with_other_kinds_of_items():
+    who = population(1)[0]
+    choice = Item(
+        id="c", kind="choice", wording="?", options=(Option(value="a", label="A"), Option(value="b", label="B"))
+    )
+    number = Item(id="n", kind="number", wording="?", minimum=0, maximum=10)
+    c, n, r, t = answer(who, block(who, [choice, number, item("s", reason=True), COMMENT]), "en", 0)
+    assert c.data in ("a", "b")
+    assert 0 <= n.value <= 10
+    assert r.text in {s for side in NEUTRAL["en"].values() for s in side}
+    assert "fish" not in t.text.split(".")[0].lower() or t.text
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_comments_fit_language_position_and_memory(language):
+    for p in population(18, "posts"):
+        (before,) = answer(p, block(p, [COMMENT], "T0"), language, 0, keys=KEYS)
+        (after,) = answer(p, block(p, [COMMENT], "T1"), language, 0, keys=KEYS)
+        strongest = max(FAMILIES, key=lambda f: abs(latent(p, f, "T0", 0)))
+        assert any(s in before.text for s in VIEWS[language][strongest][latent(p, strongest, "T0", 0) >= 0])
+        assert any(after.text.endswith(s) for s in EXPERIENCE[language])
+        assert not any(s in before.text for s in EXPERIENCE[language])
+    texts = {answer(p, block(p, [COMMENT]), language, 0, keys=KEYS)[0].text for p in population(54)}
+    assert len(texts) > 25
+
+
+def test_the_document_states_the_truth():
+    document = (Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text(encoding="utf-8")
+    for kind, position in TRUTH.position.items():
+        cells = [f"{p:+.2f} ({s:+.2f})" for p, s in zip(position, TRUTH.shift[kind], strict=True)]
+        assert f"| {kind} | {' | '.join(cells)} |" in document

@@ -1,0 +1,181 @@
+"""The ladder over real HTTP: what a server cannot do is found out once, remembered, and not learnt twice at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+
+from enquete.models.dialect import Dialect, Rung, dialect_of, messages, response_format
+from enquete.models.faults import Rejected, Said, blamed_setting, complaint, read_error
+from enquete.models.reading import read_object
+from enquete.state.seam import Prompt
+from tests.models.test_models_transport import ITEM, SCHEMA, ask, prompt
+from tests.support.model_server import ModelServer
+
+
+def rungs(server: ModelServer) -> Counter[str]:
+    return Counter(request.rung for request in server.requests)
+
+
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [
+        ({}, {"json_schema": 2}),
+        ({"no_json_schema": 1.0}, {"json_schema": 1, "json_object": 2}),
+        ({"no_json_schema": 1.0, "no_json_object": 1.0}, {"json_schema": 1, "json_object": 1, "prompt": 2}),
+        ({"json_schema_500": 1.0}, {"json_schema": 3, "json_object": 2}),  # a 500 may pass: three attempts first
+    ],
+)
+def test_what_a_server_cannot_do_is_found_out_once(faults: dict[str, float], expected: dict[str, int]) -> None:
+    with ModelServer(faults=faults) as server:
+        for question in ("first", "second"):
+            answer = asyncio.run(ask(server, question))[0]
+            assert set(read_object(answer.text) or {}) == {"a", "b"}
+        assert rungs(server) == expected
+
+
+def test_256_refusals_at_once_step_down_once() -> None:
+    with ModelServer(faults={"no_json_schema": 1.0}, latency=0.05) as server:
+        answers = asyncio.run(ask(server, *map(str, range(256)), limit=256))
+        assert len(answers) == 256
+        assert rungs(server)["prompt"] == 0
+        assert rungs(server)["json_object"] == 256
+
+
+@pytest.mark.parametrize("field", ["temperature", "seed", "max_tokens", "max_completion_tokens"])
+def test_a_rejected_parameter_is_dropped_and_stays_dropped(field: str) -> None:
+    with ModelServer(faults={f"reject_{field}": 1.0}) as server:
+        asyncio.run(ask(server, *map(str, range(8)), limit=8))
+        asyncio.run(ask(server, "later"))
+        asked = [request.body for request in server.requests]
+    assert field not in asked[-1]
+    assert {"temperature", "seed", "max_tokens", "max_completion_tokens"} - set(asked[-1]) == {field}
+    assert sum(field in body for body in asked) <= 8
+    assert {request.rung for request in server.requests} == {"json_schema"}
+
+
+def test_a_server_that_takes_no_output_limit_is_not_asked_without_one() -> None:
+    faults = {"reject_max_tokens": 1.0, "reject_max_completion_tokens": 1.0}
+    with ModelServer(faults=faults) as server, pytest.raises(Rejected, match="max_completion_tokens"):
+        asyncio.run(ask(server))
+
+
+def test_the_official_server_gets_only_the_new_name_of_the_limit() -> None:
+    body = dialect_of("https://api.openai.com/v1", "gpt-test").form().body(prompt(), temperature=1.0, seed=2)
+    assert body["max_completion_tokens"] == 500
+    assert "max_tokens" not in body
+
+
+def test_an_outage_does_not_wear_the_ladder_down() -> None:
+    """500 on every rung says nothing about any of them: after the outage the first is used again."""
+    with ModelServer(faults={"http_500": 1.0}) as server:
+        with pytest.raises(Exception, match="answered 500"):
+            asyncio.run(ask(server))
+        server.faults = {}
+        asyncio.run(ask(server))
+        assert server.requests[-1].rung == "json_schema"
+        server.faults = {"http_500": 1.0}
+        with pytest.raises(Exception, match="asked 3 times"):  # a rung that has worked is not to blame
+            asyncio.run(ask(server))
+
+
+def test_an_unexplained_400_about_one_prompt_is_not_remembered() -> None:
+    """The server dislikes one question on the upper rung only; everybody else stays there."""
+    with ModelServer() as server:
+        asyncio.run(ask(server, "fine"))
+        server.faults = {"http_400": 1.0}
+        with pytest.raises(Rejected):
+            asyncio.run(ask(server, "odd"))
+        server.faults = {}
+        asyncio.run(ask(server, "fine again"))
+        assert [request.rung for request in server.requests] == [
+            "json_schema",
+            *("json_schema", "json_object", "prompt"),
+            "json_schema",
+        ]
+
+
+def test_a_tried_rung_is_kept_only_while_no_better_one_works() -> None:
+    dialect = Dialect()
+    tried = dialect.form(lowest=Rung.JSON_OBJECT)
+    better = dialect.form()
+    dialect.worked(better)
+    dialect.worked(tried)
+    assert dialect.form().rung is Rung.JSON_SCHEMA
+    dialect.step_down(better)
+    dialect.step_down(better)
+    assert dialect.form().rung is Rung.JSON_OBJECT
+
+
+def test_the_prompt_is_sufficient_on_every_rung() -> None:
+    asked = Prompt("system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), SCHEMA, 10)
+    turns = messages(asked)
+    assert [role for role, _ in turns] == ["system", "user", "assistant", "user"]
+    heading, schema = turns[-1][1].split("\n")
+    assert heading == "JSON schema:"
+    assert json.loads(schema) == SCHEMA
+    assert messages(prompt("q"))[-1][1].startswith("q\n\nJSON schema:\n{")
+
+
+def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
+    fixed = response_format(Rung.JSON_SCHEMA, SCHEMA)["response_format"]
+    assert isinstance(fixed, dict)
+    inner = fixed["json_schema"]
+    assert isinstance(inner, dict)
+    closed_item = {**ITEM, "additionalProperties": False}
+    closed = {**SCHEMA, "properties": {"a": closed_item, "b": closed_item}, "additionalProperties": False}
+    assert inner == {"name": "answer", "schema": closed, "strict": True}
+    optional = {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}
+    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, optional))
+    free = {"type": "object", "additionalProperties": {"type": "number"}}
+    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, free))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "about"),
+    [
+        (400, "Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens' instead.", "max_tokens"),
+        (400, "'temperature' does not support 0.7 with this model", "temperature"),
+        (422, "body.seed: Extra inputs are not permitted", "seed"),
+        (400, "Invalid schema for response_format 'answer'", "response_format"),
+        (404, "No endpoints found that can handle the requested parameters.", "response_format"),
+        (501, "Not implemented", "response_format"),
+        (415, "unsupported media", "response_format"),
+        (400, "'max_tokens' is too large: 900. This model's maximum context length is 512 tokens.", ""),
+        (400, "API key not valid. Please pass a valid API key.", ""),
+        (400, "model `x` does not exist", ""),
+        (404, "404: Not Found", ""),
+        (400, "", "unknown"),
+        (401, "json_schema", ""),
+        (413, "too large", ""),
+    ],
+)
+def test_complaints_are_told_apart(status: int, message: str, about: str) -> None:
+    assert complaint(status, Said(message)) == about
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"error": {"message": "no"}}, "no"),
+        ({"message": "no", "code": 3}, "no"),
+        ({"detail": [{"loc": ["body", "seed"], "msg": "extra", "input": {"secret": 1}}]}, "body.seed: extra"),
+        ({"error": "no"}, "no"),
+        ("<html><body>502</body></html>", "an HTML page"),
+        ("x" * 999, "x" * 300),
+        (None, ""),
+        ({"error": {"message": "bad key abcdefgh"}}, "bad key ***"),
+    ],
+)
+def test_error_bodies_of_every_shape_are_read(body: object, message: str) -> None:
+    assert read_error(body, "abcdefgh").message == message
+
+
+def test_blame() -> None:
+    assert blamed_setting(403, Said("")) == "LLM_API_KEY"
+    assert blamed_setting(404, Said("The model 'x' does not exist")) == "LLM_MODEL_NAME"
+    assert blamed_setting(404, Said("Not Found")) == "LLM_BASE_URL"
+    assert blamed_setting(413, Said("too large")) == ""

@@ -1,0 +1,177 @@
+"""read_object: any text is survived, any wrapping undone, the right object found, nothing cut is trusted."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enquete.models.reading import looks_like_refusal, read_object
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
+SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
+VALUE = st.recursive(SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3))
+OBJECT = st.dictionaries(TEXT, VALUE, max_size=6)
+
+WRAPPERS = {
+    "bare": "{}",
+    "fence": "```json\n{}\n```",
+    "fence and prose": "Sure! Here you are:\n\n```\n{}\n```\nAnything else?",
+    "thinking": "<think>I'd say it's fine; maybe \"4\"?</think>\n\n{}",
+    "thinking whose start is missing": "so they want numbers.</think>{}",
+    "thinking that never ends": "<think>hm, let me see. {}",
+    "prose": "Hier ist meine Antwort, wie gewünscht: {} Ich hoffe, das hilft!",
+    "byte order mark": "\ufeff{}\r\n",
+    "list of one": "[{}]",
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS.keys())
+@given(value=OBJECT, ascii_only=st.booleans(), indent=st.sampled_from([None, 2]))
+def test_any_object_comes_back_out_of_any_wrapping(
+    wrapper: str, value: dict[str, object], ascii_only: bool, indent: int | None
+) -> None:
+    text = wrapper.replace("{}", json.dumps(value, ensure_ascii=ascii_only, indent=indent))
+    if "[" in wrapper and any(isinstance(value.get(name), str | int) for name in ("item", "item_id", "id")):
+        return  # that list means something else
+    assert read_object(text) == value
+    assert read_object(text, wanted=list(value)) == value
+
+
+JUNK = st.text(st.sampled_from(list("{}[]\",:\\/'`<>think01.eE-+ntfu\n\x00\x07\ud800 ")), max_size=60)
+
+
+@settings(max_examples=400)
+@given(text=JUNK | st.text(st.characters(), max_size=60), truncated=st.booleans(), wanted=st.sets(TEXT, max_size=2))
+def test_any_text_is_survived_and_the_result_can_be_stored(text: str, truncated: bool, wanted: set[str]) -> None:
+    result = read_object(text, wanted, truncated=truncated)
+    assert result is None or isinstance(result, dict)
+    stored = json.dumps(result, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    assert b"\x00" not in stored
+    assert b"\\u0000" not in stored.replace(b"\\\\", b"")
+    assert looks_like_refusal(text) in (True, False)
+
+
+@given(value=st.dictionaries(TEXT, VALUE, min_size=1, max_size=5), data=st.data())
+def test_a_cut_object_gives_complete_members_only(value: dict[str, object], data: st.DataObject) -> None:
+    """The oracle is the uncut object: members that come back are equal to it, in order, without a last
+    one that may be cut (a closed object or list is not)."""
+    text = json.dumps(value)
+    cut = data.draw(st.integers(1, len(text) - 1))
+    result = read_object(text[:cut], wanted=list(value), truncated=True)
+    assert result is None or list(result.items()) == list(value.items())[: len(result)]
+    last_is_closed = isinstance(list(value.values())[-1], dict | list)
+    assert result is None or len(result) < len(value) + last_is_closed
+
+
+HOSTILE = {
+    "opening brackets": "[" * 1_000_000,
+    "opening braces": "{" * 1_000_000,
+    "nested objects": '{"a":' * 200_000,
+    "closing braces": "}" * 1_000_000,
+    "balanced deep": "[" * 100_000 + "]" * 100_000,
+    "empty objects": "{}" * 500_000,
+    "objects that need repair": "{'a': 1}" * 100_000,
+    "quotes": '"' * 1_000_000,
+    "quotes after a brace": "{" + '"' * 1_000_000,
+    "backslashes": '{"' + "\\" * 1_000_000,
+    "cut list of numbers": "[" + "1," * 400_000,
+    "braces and quotes": '{"{"' * 250_000,
+    "long integer": '{"a": ' + "9" * 900_000 + "}",
+    "unclosed thinking": "<think>" * 100_000,
+    "repairable garbage": "{" + "a b, ':\" " * 3_000 + "}",
+    "repairable apostrophes": "{" + "'" * 30_000 + "}",
+    "repairable commas": "{" + ",:" * 15_000 + "}",
+    "repairable words": "{" + "x" * 31_000,
+}
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_takes_bounded_time(text: str, truncated: bool) -> None:
+    started = time.process_time()
+    read_object(text, wanted=["a"], truncated=truncated)
+    looks_like_refusal(text)
+    assert time.process_time() - started < 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{'a': 'it', 'b': 3,}", {"a": "it", "b": 3}),
+        ('{"a": 1, "b": 2', {"a": 1, "b": 2}),  # finish reason stop: the model only forgot the brace
+        ('{"a": NaN, "b": Infinity}', {"a": None, "b": None}),
+        ('{"a": 1e999, "b": -1}', {"a": None, "b": -1}),
+        ('{"a": 1, "a": 5, "b": 2}', {"a": 5, "b": 2}),
+        ('{"a": "x\x01\ty\\u0000", "b": "\\ud83d"}', {"a": "x\x01\ty", "b": "\ufffd"}),
+        ('{"a": "\ud83d\ude00", "b": "\ud800"}', {"a": "\U0001f600", "b": "\ufffd"}),
+        ('{"a": 3 // sure\n, "b": 2}', {"a": 3, "b": 2}),
+        ('draft {"a": 1, "b": 1} no, better {"a": 7, "b": 6}', {"a": 7, "b": 6}),
+        ('{"a": 1, "b": 2} e.g. {"a": 0}', {"a": 1, "b": 2}),
+        ('<think>{"a": 1, "b": 1}</think>{"a": 7}', {"a": 7}),
+        ('{"answers": {"a": 1, "b": 2}, "note": "x"}', {"a": 1, "b": 2}),
+        ('{"type": "object", "properties": {"a": {}, "b": {}}} {"a": 1, "b": 2}', {"a": 1, "b": 2}),
+        ('[{"item": "a", "value": 1}, {"item": "b", "value": 2}]', {"a": {"value": 1}, "b": {"value": 2}}),
+        ('{"answers": [{"id": "a", "value": 1}, {"id": "b"}]}', {"a": {"value": 1}, "b": {}}),
+        ('{as asked} [sic] {"a": 1, "b": 2}', {"a": 1, "b": 2}),
+        ('{"x": 1, "y": 2}', {"x": 1, "y": 2}),  # wrong keys: handed on, to be reported as such
+    ],
+)
+def test_what_models_write(text: str, expected: dict[str, object]) -> None:
+    assert read_object(text, wanted=("a", "b")) == expected
+
+
+@pytest.mark.parametrize("text", ["", "   ", "null", "[]", "[1, 2]", '"text"', "no idea", "<think>", "@@ ,,, :: {"])
+def test_text_without_an_object_gives_none(text: str) -> None:
+    assert read_object(text, wanted=("a",)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1, "b": 12', {"a": 1}),
+        ('```json\n{"a": {"value": 3, "why": "so"}, "b": {"value": 4, "wh', {"a": {"value": 3, "why": "so"}}),
+        ('{"answers": {"a": {"value": 3}, "b": {"val', {"a": {"value": 3}}),
+        ('{"mood": "x", "answers": {"a": {"value": 3}, "b": {"val', {"a": {"value": 3}}),
+        ('{"answers": [{"item": "a", "value": 3}, {"item": "b", "va', {"a": {"value": 3}}),
+        ('{"a": 1, "b": 2}\n\nI hope that', {"a": 1, "b": 2}),
+        ("{'a': 1, 'b': 'x', 'c", {"a": 1, "b": "x"}),
+        ('{"a": {"value": 3, "why": "becau', None),
+        ('{"a": 1', None),
+    ],
+)
+def test_answers_cut_by_length(text: str, expected: dict[str, object] | None) -> None:
+    result = read_object(text, wanted=("a", "b"), truncated=True)
+    assert result == expected or (expected is None and not set(result or {}) & {"a", "b"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't help with that request.",
+        "I cannot participate in this role-play.",
+        "As an AI language model, I do not have opinions.",
+        "<think>Is this allowed?</think>I'm unable to assist.",
+        "Es tut mir leid, aber dabei kann ich nicht helfen.",
+        "Als KI habe ich keine eigenen Ansichten.",
+        "Ich möchte diese Fragen nicht beantworten.",
+        "Das kann ich leider nicht tun.",
+    ],
+)
+def test_refusals_are_recognised(text: str) -> None:
+    assert looks_like_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"a": 1, "why": "I\'m sorry, but I can\'t help feeling angry."}',
+        "The council took its time and that is why I am angry.",
+        "Ich fühle mich nicht gut vertreten.",
+        "a: 4, b: 5",
+    ],
+)
+def test_answers_are_no_refusals(text: str) -> None:
+    assert not looks_like_refusal(text)

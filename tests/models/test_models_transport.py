@@ -1,0 +1,353 @@
+"""Every fault through the transport over real HTTP: what is retried, what is told, what is counted, what is kept secret."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from enquete.models.faults import Rejected, Unavailable
+from enquete.models.limits import Limiter
+from enquete.models.reading import looks_like_refusal, read_object
+from enquete.models.transport import Response, Transport, retry_after
+from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
+from enquete.state.seam import Prompt
+from tests.support.model_server import ModelServer
+
+ROOT = Path(__file__).parents[2]
+KEY = "sk-test-0123456789abcdef"
+ITEM = {
+    "type": "object",
+    "properties": {"value": {"type": "integer", "minimum": 1, "maximum": 7}, "reason": {"type": "string"}},
+    "required": ["value", "reason"],
+}
+SCHEMA = {"type": "object", "properties": {"a": ITEM, "b": ITEM}, "required": ["a", "b"]}
+
+
+def prompt(question: str = "How do you feel about it?", tokens: int = 500) -> Prompt:
+    return Prompt("You are Ada, a baker.", ({"role": "user", "content": question},), SCHEMA, tokens)
+
+
+async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **options: float) -> list[Response]:
+    url = server if isinstance(server, str) else server.base_url
+    transport = Transport(
+        url,
+        SecretStr(KEY),
+        limiter=Limiter(limit),
+        timeout_s=options.get("timeout_s", 5),
+        attempts=int(options.get("attempts", 3)),
+        backoff_s=options.get("backoff_s", 0.01),
+    )
+    try:
+        sends = (transport.send(prompt(text), model="test-model", temperature=0.7, seed=1) for text in questions or "?")
+        return await asyncio.gather(*sends)
+    finally:
+        await transport.aclose()
+
+
+def one(server: ModelServer | str, **options: float) -> Response:
+    return asyncio.run(ask(server, **options))[0]
+
+
+@pytest.fixture
+def logs(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
+    caplog.set_level(logging.DEBUG)
+    yield caplog
+    assert KEY not in caplog.text
+
+
+def test_a_good_answer() -> None:
+    with ModelServer() as server:
+        answer = one(server)
+        asked = server.requests[0]
+    assert (answer.finish, answer.sends, answer.timeouts, answer.broken) == ("stop", 1, 0, 0)
+    assert (answer.model, answer.fingerprint) == ("test-model", "fp_test")
+    assert answer.input_tokens is not None
+    assert answer.output_tokens == len(answer.text.encode()) // 4  # the server's rule
+    assert set(read_object(answer.text) or {}) == {"a", "b"}
+    raw = json.loads(answer.raw)
+    assert (raw["content"], raw["finish_reason"], raw["refusal"]) == (answer.text, "stop", None)
+    assert raw["usage"]["completion_tokens"] == answer.output_tokens
+    assert asked.authorization == f"Bearer {KEY}"
+    assert (asked.body["temperature"], asked.body["seed"], asked.body["max_tokens"]) == (0.7, 1, 500)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sends", "timeouts", "broken", "words"),
+    [
+        ("timeout", 3, 3, 0, "did not answer within 0.1 s"),
+        ("disconnect", 3, 0, 3, "broke the connection"),
+        ("cut_body", 3, 0, 3, "broke the connection"),
+        ("http_503_retry_after", 3, 0, 0, "answered 503: Overloaded"),
+        ("http_429", 3, 0, 0, "answered 429: Rate limit reached"),
+        ("http_429_text", 3, 0, 0, "answered 429: Too many requests"),
+        ("empty_body", 3, 0, 3, "no chat completion"),
+        ("html_body", 3, 0, 3, "no chat completion"),
+        ("no_choices", 3, 0, 3, "without choices"),
+        ("http_500", 9, 0, 0, "answered 500"),  # three attempts on each rung, as none has ever worked
+    ],
+)
+def test_faults_that_outlive_the_retries(
+    fault: str, sends: int, timeouts: int, broken: int, words: str, logs: pytest.LogCaptureFixture
+) -> None:
+    with ModelServer(faults={fault: 1.0}) as server:
+        with pytest.raises(ModelUnavailable, match=words) as caught:
+            one(server, timeout_s=0.1 if fault == "timeout" else 5)
+        assert len(server.requests) == sends
+    error = caught.value
+    assert isinstance(error, Unavailable)
+    assert (error.sends, error.timeouts, error.broken) == (sends, timeouts, broken)
+    assert KEY not in "".join(traceback.format_exception(error))
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "disconnect",
+        "cut_body",
+        "http_500",
+        "http_503_retry_after",
+        "http_429",
+        "http_429_text",
+        "empty_body",
+        "html_body",
+    ],
+)
+def test_a_passing_fault_is_retried(fault: str) -> None:
+    with ModelServer(faults={fault: 0.4}) as server:
+        answers = asyncio.run(ask(server, *map(str, range(12)), attempts=9))
+        assert all(set(read_object(answer.text) or {}) == {"a", "b"} for answer in answers)
+        assert sum(answer.sends for answer in answers) == len(server.requests) >= 12
+        assert server.count(fault) == len(server.requests) - 12
+        assert {request.rung for request in server.requests} == {"json_schema"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "setting", "words"),
+    [
+        ("http_401", "LLM_API_KEY", r"provided: \*\*\*. Check LLM_API_KEY"),
+        ("quota", "LLM_API_KEY", "exceeded your current quota"),
+        ("http_404_model", "LLM_MODEL_NAME", "does not offer 'test-model'"),
+        ("http_400", "", "Bad request"),
+    ],
+)
+def test_rejections_name_the_setting(fault: str, setting: str, words: str, logs: pytest.LogCaptureFixture) -> None:
+    with ModelServer(faults={fault: 1.0}) as server, pytest.raises(ModelRejected, match=words) as caught:
+        one(server)
+    error = caught.value
+    assert isinstance(error, Rejected)
+    assert (error.setting, error.fatal) == (setting, bool(setting))
+    assert error.sends == (3 if fault == "http_400" else 1)  # an unexplained 400 is tried on every rung, once
+    assert KEY not in "".join(traceback.format_exception(error))
+    assert KEY not in repr(vars(error))
+
+
+def test_a_wrong_path_points_to_the_base_url() -> None:
+    with ModelServer() as server, pytest.raises(ModelRejected, match="LLM_BASE_URL"):
+        one(server.base_url + "/chat/completions")
+
+
+def test_an_unreachable_server_was_never_sent_to() -> None:
+    with pytest.raises(ModelUnavailable, match="could not be reached") as caught:
+        one("http://127.0.0.1:1/v1")
+    assert isinstance(caught.value, Unavailable)
+    assert (caught.value.sends, caught.value.timeouts, caught.value.broken) == (3, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:pass-word@host/v1", "host/v1", "ftp://host", "https://host/v1?key=pass-word"]
+)
+def test_a_base_url_that_is_none_is_refused_without_repeating_a_password(url: str) -> None:
+    with pytest.raises(SettingsError, match="LLM_BASE_URL") as caught:
+        Transport(url, None, limiter=Limiter(1))
+    assert "pass-word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "fault", ["code_fence", "think", "trailing_prose", "control_chars", "missing_usage", "slow", "ignore_max_tokens"]
+)
+def test_odd_answers_are_still_answers(fault: str) -> None:
+    with ModelServer() as server:
+        good = one(server)
+    with ModelServer(faults={fault: 1.0}, slow_s=0.05) as server:
+        odd = one(server)
+    values = [
+        {name: part["value"] for name, part in (read_object(text) or {}).items()} for text in (good.text, odd.text)
+    ]
+    assert values[0] == values[1]
+    assert odd.finish == "stop"
+    if fault == "missing_usage":
+        assert (odd.input_tokens, odd.output_tokens) == (None, None)
+        assert json.loads(odd.raw)["usage"] is None
+
+
+def test_endings() -> None:
+    endings = {}
+    for fault in ("length_stop", "refusal", "refusal_prose", "content_filter", "content_filter_400"):
+        with ModelServer(faults={fault: 1.0}) as server:
+            endings[fault] = one(server)
+            assert len(server.requests) == 1
+    assert endings["length_stop"].finish == "length"
+    assert endings["length_stop"].output_tokens is not None  # paid and reported, though it cannot be parsed
+    assert endings["refusal"].finish == "refusal"
+    assert looks_like_refusal(endings["refusal"].text)
+    assert endings["refusal_prose"].finish == "stop"
+    assert looks_like_refusal(endings["refusal_prose"].text)
+    assert endings["content_filter"].finish == endings["content_filter_400"].finish == "content_filter"
+
+
+def test_an_answer_longer_than_allowed_ends_by_length() -> None:
+    with ModelServer() as server:
+        transport_prompt = prompt(tokens=8)
+
+        async def main() -> Response:
+            transport = Transport(server.base_url, None, limiter=Limiter(1))
+            try:
+                return await transport.send(transport_prompt, model="m", temperature=0, seed=0)
+            finally:
+                await transport.aclose()
+
+        answer = asyncio.run(main())
+        assert server.requests[0].authorization == "Bearer none"
+    assert (answer.finish, answer.output_tokens) == ("length", 8)
+
+
+def test_retry_after_is_waited_for_by_everybody_without_holding_a_slot() -> None:
+    """One slot: the 429 is told to wait 0.3 s; the other question, asked meanwhile, must wait as well."""
+    with ModelServer(faults={"http_429": 1.0}, retry_after="0.3") as server:
+
+        async def main() -> tuple[float, list[int]]:
+            limiter = Limiter(1)
+            transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, backoff_s=0.01)
+            held: list[int] = []
+            first = asyncio.create_task(transport.send(prompt("1"), model="m", temperature=0, seed=0))
+            await asyncio.to_thread(server.wait_for, 1)
+            server.faults = {}
+            await asyncio.sleep(0.05)
+            held.append(limiter.held)
+            started = time.monotonic()
+            await transport.send(prompt("2"), model="m", temperature=0, seed=0)
+            waited = time.monotonic() - started
+            await first
+            await transport.aclose()
+            return waited, held
+
+        waited, held = asyncio.run(main())
+        assert held == [0]
+        assert waited >= 0.2
+        assert server.requests[1].time - server.requests[0].time >= 0.28
+
+
+def test_the_limit_holds_and_the_clock_starts_with_the_slot() -> None:
+    with ModelServer(latency=0.03) as server:
+        answers = asyncio.run(ask(server, *map(str, range(40)), limit=4, timeout_s=0.25))
+        assert server.max_in_flight == 4
+    assert all(answer.timeouts == 0 for answer in answers)  # 40 × 0.03 s / 4 is longer than the time-out
+
+
+def test_cancelling_passes_through_and_frees_the_slot() -> None:
+    with ModelServer(faults={"timeout": 1.0}) as server:
+
+        async def main() -> None:
+            limiter = Limiter(2)
+            transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter)
+            tasks = [
+                asyncio.create_task(transport.send(prompt(str(n)), model="m", temperature=0, seed=0)) for n in range(5)
+            ]
+            await asyncio.to_thread(server.wait_for, 2)
+            for task in tasks:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+            assert all(isinstance(result, asyncio.CancelledError) for result in results)
+            assert limiter.held == 0
+            server.faults = {}
+            assert (await transport.send(prompt(), model="m", temperature=0, seed=0)).sends == 1
+            await transport.aclose()
+
+        asyncio.run(main())
+
+
+def test_one_transport_serves_several_event_loops() -> None:
+    with ModelServer() as server:
+        transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(4))
+
+        async def main() -> Response:
+            try:
+                return await transport.send(prompt(), model="m", temperature=0, seed=0)
+            finally:
+                await transport.aclose()
+
+        assert asyncio.run(main()).text == asyncio.run(main()).text
+
+
+def test_a_key_that_the_server_echoes_is_masked_everywhere() -> None:
+    with ModelServer(script=lambda body: json.dumps({"a": f"your key is {KEY}"})) as server:
+        answer = one(server)
+    assert KEY not in repr(answer)
+    assert "your key is ***" in answer.text
+
+
+def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
+    with ModelServer(script=lambda body: '{"a": "\ud800 \x00"}') as server:
+
+        async def main() -> Response:
+            return (await ask(server, "lone \ud83d surrogate \x00"))[0]
+
+        answer = asyncio.run(main())
+    answer.raw.encode()
+    answer.text.encode()
+
+
+SEND_AND_RUN_A_CHAIN = """
+import asyncio, sys
+from langchain_core.runnables import RunnableLambda
+from enquete.models.tracing import untraced
+from tests.models.test_models_transport import one
+one(sys.argv[1])
+with untraced():
+    RunnableLambda(lambda persona: persona).invoke("a persona")
+"""
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_inherited_tracing_stays_off_unless_asked_for(wanted: bool) -> None:
+    """A server stands in for LangSmith and sees whether anything is exported, by a send or by a chain around it."""
+    with ModelServer() as server, ModelServer() as langsmith:
+        inherited = {
+            "LANGSMITH_TRACING": "true",
+            "LANGCHAIN_TRACING_V2": "true",
+            "LANGSMITH_API_KEY": "ls-test",
+            "LANGSMITH_ENDPOINT": langsmith.base_url,
+            "ENQUETE_TRACING": "1" if wanted else "",
+        }
+        command = [sys.executable, "-c", SEND_AND_RUN_A_CHAIN, server.base_url]
+        subprocess.run(command, env=os.environ | inherited, cwd=ROOT, check=True, timeout=60, capture_output=True)
+        assert len(server.requests) == 1
+        assert (langsmith.other_requests > 0) == wanted
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("900", 60.0), ("soon", None), ("nan", None), ("", None), (None, None)],
+)
+def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
+    assert retry_after(header) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    now = datetime.now(UTC)
+    assert 8 < (retry_after(format_datetime(now + timedelta(seconds=10), usegmt=True)) or 0) <= 10
+    assert retry_after(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
+    assert retry_after(format_datetime(now + timedelta(days=1), usegmt=True)) == 60

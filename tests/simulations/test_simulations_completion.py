@@ -1,0 +1,84 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from enquete.simulations.completion import completion, count_actions
+from tests.simulations.conftest import post, write_log
+
+START, END = {"event_type": "simulation_start", "total_rounds": 672}, {"event_type": "simulation_end"}
+
+
+def run_state(folder: Path, status: object) -> None:
+    (folder / "run_state.json").write_text(json.dumps({"runner_status": status}))
+
+
+@pytest.mark.parametrize("word", ["completed", "COMPLETED", " Completed "])
+def test_completed_is_completed(tmp_path: Path, word: str) -> None:
+    run_state(tmp_path, word)
+    assert completion(tmp_path).completed
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "idle",
+        "starting",
+        "running",
+        "paused",
+        "stopping",
+        "stopped",
+        "failed",
+        "profiles_ready",
+        "awaiting-finish",
+        "?",
+    ],
+)
+def test_any_other_word_is_not_even_if_the_logs_have_ended(tmp_path: Path, word: str) -> None:
+    run_state(tmp_path, word)
+    write_log(tmp_path, "reddit", [START, END])
+    assert not completion(tmp_path).completed
+    assumed = completion(tmp_path, assume_completed=True)
+    assert assumed.completed
+    assert assumed.assumed
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"runner_status": null}', '{"runner_status": {"a": 1}}'])
+def test_logs_decide_where_run_state_cannot_be_read(tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "run_state.json").write_text(content)
+    write_log(tmp_path, "reddit", [START, END])
+    assert completion(tmp_path).completed
+    write_log(tmp_path, "twitter", [START, post(0, "Ann", "Hello")])
+    found = completion(tmp_path)
+    assert not found.completed
+    assert "twitter/actions.jsonl" in found.reason
+
+
+def test_a_resumed_run_has_not_ended(tmp_path: Path) -> None:
+    write_log(tmp_path, "reddit", [START, END, START])
+    assert not completion(tmp_path).completed
+
+
+def test_state_json_is_never_asked(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('{"status": "completed"}')
+    assert completion(tmp_path).status == "not_started"
+
+
+def test_real_run_is_completed_although_state_json_says_running(data: Path) -> None:
+    folder = data / "sim_683e8059ab27"
+    assert json.loads((folder / "state.json").read_text())["status"] == "running"
+    found = completion(folder)
+    assert found.completed
+    assert not found.assumed
+
+
+def test_actions_are_counted(data: Path, tmp_path: Path, oasis_run: Path) -> None:
+    # 213 + 142: run_state.json's own counters
+    assert count_actions(data / "sim_683e8059ab27") == 355
+    interview = {**post(0, "Ann", "x"), "action_type": "INTERVIEW"}
+    write_log(tmp_path / "s", "reddit", [START, post(0, "Ann", "a"), interview, END], tail='{"round": 1, "agen')
+    assert count_actions(tmp_path / "s") == 1
+    # 30 actions in reddit's log; twitter's trace holds 61 rows: 12 sign_up, 22 refresh, 1 interview, 26 actions
+    (oasis_run / "twitter" / "actions.jsonl").unlink()
+    assert count_actions(oasis_run) == 30 + 26

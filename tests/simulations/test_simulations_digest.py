@@ -1,0 +1,210 @@
+import hashlib
+import json
+import shutil
+import sqlite3
+import tracemalloc
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.simulations.digest import digests, write_digest
+from enquete.simulations.entries import Entry, Memory
+from enquete.simulations.experience import Experience
+from enquete.simulations.population import load_population
+from tests.simulations.conftest import Folder, post, write_log
+
+JAMES = "agent:00000000-0000-4000-8000-000000000000"
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_databases_are_read_and_left_untouched(oasis_run: Path) -> None:
+    before = fingerprint(oasis_run)
+    found = digests(load_population(oasis_run), language="en")
+    assert fingerprint(oasis_run) == before
+    assert dict(found.sources) == {"twitter": "database", "reddit": "database"}
+    assert found.issues == ()
+    james = found.texts[JAMES] or ""
+    # sim_oasisreal0001, user 0: a comment and an initial post on reddit, the same post and a like on twitter
+    assert "Lettuce plays jazz (on: Laurent Brochard writes in English" in james
+    assert james.count("If you're looking for insight into the creative process") == 1 + 1  # own; as Emily reposted it
+    assert "liked: Ethan Grayson: Quoting: Laurent Brochard writes in English" in james
+    assert "follows: Emma Hayes" in james
+    assert "Emma Hayes: Very interesting!" in james
+    assert '"a"' not in james  # the interview's response
+    assert "Q?" not in james
+
+
+def test_a_write_protected_folder_can_be_read(oasis_run: Path) -> None:
+    for path in (*oasis_run.glob("*.db"), oasis_run):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert digests(load_population(oasis_run)).sources["reddit"] == "database"
+    finally:
+        oasis_run.chmod(0o755)
+
+
+@pytest.fixture
+def killed(oasis_run: Path) -> Path:
+    """A database whose last post is still in its write-ahead log, as a kill leaves it."""
+    path = oasis_run / "reddit_simulation.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        info = json.dumps({"content": "Words in the log.", "post_id": 99})
+        connection.execute("INSERT INTO trace VALUES (0, 'now', 'create_post', ?)", (info,))
+        connection.commit()
+        shutil.copytree(oasis_run, oasis_run.parent / "killed")
+    return oasis_run.parent / "killed"
+
+
+def test_a_write_ahead_log_is_read_without_touching_it(killed: Path) -> None:
+    before = fingerprint(killed)
+    assert any(path.endswith("-wal") for path in before)
+    assert "Words in the log." in (digests(load_population(killed)).texts[JAMES] or "")
+    assert fingerprint(killed) == before
+
+
+def test_logs_give_the_newest_words_of_both_platforms(data: Path) -> None:
+    found = digests(load_population(data / "sim_683e8059ab27"), language="de")
+    assert dict(found.sources) == {"twitter": "log", "reddit": "log"}
+    assert not any(found.exposure.values())
+    bank = found.texts["agent:03271d85-3ef8-44b8-a7d8-3f26f71b2fcf"] or ""
+    # run_state.json's first recent action: round 325, agent 6
+    assert "Halcourt Bank is pleased to share our latest financial wellness tip" in bank
+    assert bank.startswith("Eigene Beiträge")
+    assert "Reaktionen:" in bank
+
+
+def test_newest_first_doubles_once_and_failed_actions_left_out(folder: Folder) -> None:
+    path = folder(config=["Ann", "Bob"], reddit=["Ann", "Bob"])
+    actions = [
+        post(0, "Ann", "Initial post."),
+        post(0, "Ann", "Initial post.", post_id=1),
+        post(0, "Ann", "Second post.", post_id=2),
+        {**post(0, "Ann", "Never sent."), "success": False},
+        {**post(0, "Ann", ""), "action_type": "MUTE", "action_args": {}},
+    ]
+    write_log(path, "reddit", actions, tail='{"round": 2, "agent_id": 0, "act')
+    found = digests(load_population(path), language="en")
+    assert found.texts["agent:uuid-ann"] == "Own posts (newest first):\n- Second post.\n- Initial post."
+    assert found.texts["agent:uuid-bob"] == "No activity was recorded in the simulation."
+    assert [str(issue) for issue in found.issues] == [
+        "reddit/actions.jsonl: line 6 is torn, as after a kill, and is left out"
+    ]
+
+
+def test_a_corrupt_database_gives_way_to_the_log(oasis_run: Path) -> None:
+    (oasis_run / "reddit_simulation.db").write_bytes(b"no database" * 100)
+    found = digests(load_population(oasis_run))
+    assert found.sources["reddit"] == "log"
+    assert "reddit_simulation.db" in str(found.issues[0])
+    damaged = oasis_run / "twitter_simulation.db"
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    assert digests(load_population(oasis_run)).sources["twitter"] == "log"
+
+
+def test_nothing_readable_is_none_not_a_crash(oasis_run: Path) -> None:
+    for platform in ("reddit", "twitter"):
+        (oasis_run / f"{platform}_simulation.db").write_bytes(b"")
+        (oasis_run / platform / "actions.jsonl").write_bytes(b"\xff\x00\n[1]\n")
+    found = digests(load_population(oasis_run))
+    assert set(found.texts.values()) == {None}
+    assert set(found.sources.values()) == {"none"}
+    assert len(found.issues) == 4
+
+
+def test_personas_have_no_memory(data: Path) -> None:
+    found = digests(load_population(data / "oasis_user_data_36.json"))
+    assert set(found.texts.values()) == {None}
+
+
+def test_after_an_index_shift_nobody_gets_anothers_words(folder: Folder) -> None:
+    # reddit omits Bob, so OASIS ran Cid as agent 1 and Dee as agent 2 there; twitter is complete
+    path = folder(
+        config=["Ann", "Bob", "Cid", "Dee"], reddit=["Ann", "Cid", "Dee"], twitter=["Ann", "Bob", "Cid", "Dee"]
+    )
+    names = ["Ann", "Bob", "Cid", "Dee"]
+    write_log(path, "twitter", [post(i, name, f"{name} tweets.") for i, name in enumerate(names)])
+    # MiroFish names log lines by the configuration: agent 1 is called Bob although Cid's persona spoke
+    write_log(path, "reddit", [post(i, names[i], f"Reddit agent {i} speaks.") for i in range(3)])
+    found = digests(load_population(path), language="en")
+    by_name = {name: found.texts[f"agent:uuid-{name.lower()}"] or "" for name in names}
+    for name in names:
+        assert f"{name} tweets." in by_name[name]
+        assert all(f"{other} tweets." not in by_name[name] for other in names if other != name)
+    assert "Reddit agent 0 speaks." in by_name["Ann"]
+    assert not any(f"Reddit agent {i}" in text for i in (1, 2) for text in by_name.values())
+    assert "index and name disagree for 2 agents" in str(found.issues[0])
+
+
+def test_usernames_in_the_database_identify_after_a_shift(oasis_run: Path) -> None:
+    # Emma (index 1) is taken out of the profiles: James stays 0, everybody else moves up by one
+    file = oasis_run / "reddit_profiles.json"
+    rows = json.loads(file.read_text())
+    file.write_text(json.dumps(rows[:1] + rows[2:]))
+    found = digests(load_population(oasis_run), language="en")
+    aria = found.texts["agent:00000000-0000-4000-8000-000000000007"] or ""
+    assert "Christian Noboa, who plays the position goaltender" in aria  # her comment 2, user_id 7 in the database
+    assert any("joined by username" in str(issue) for issue in found.issues)
+
+
+def memory_of(own: list[str], shown: list[str], about: str = "") -> Experience:
+    memory = Memory(10_000)
+    for place, text in enumerate(own):
+        memory.shelves["own"].add_newer(Entry("comment", text, about, float(place)))
+    for place, text in enumerate(shown):
+        memory.shelves["shown"].add_newer(Entry("shown", text, "Bob", float(place)))
+    return Experience("reddit", "log", {"a": memory}, length=max(len(own), len(shown), 1))
+
+
+words = st.lists(st.text("abc xyz", min_size=1, max_size=300).map(str.strip).filter(bool), max_size=40)
+
+
+@given(words, words, st.sampled_from(["", "something said before " * 4]), st.integers(0, 3000))
+def test_the_limit_always_holds(own: list[str], shown: list[str], about: str, limit: int) -> None:
+    text = write_digest("a", [memory_of(own, shown, about)], limit, "de")
+    assert len(text) <= limit
+    assert text or limit == 0
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=60), st.sampled_from(["", "what somebody else wrote " * 4]))
+def test_own_words_get_their_share(lengths: list[int], about: str) -> None:
+    """At least 60% of the limit, or all there is, unless bullets and line breaks between tiny posts take the room."""
+    limit = 2000
+    own = [f"{n:02d}" + "ö" * length for n, length in enumerate(lengths)]
+    shown = [f"{n:02d}" + "s" * 150 for n in range(40)]
+    text = write_digest("a", [memory_of(own, shown, about)], limit, "en")
+    overhead = len(lengths) * len("\n- 00") + 1  # the ellipsis
+    assert text.count("ö") >= min(0.6 * limit, sum(lengths)) - overhead
+    if min(lengths) > 40:
+        assert text.count("ö") + 2 * len(lengths) >= min(0.6 * limit, sum(lengths))
+
+
+def test_own_words_leave_room_for_what_was_shown() -> None:
+    own = [f"{n} " + "o" * 200 for n in range(40)]
+    shown = [f"{n} " + "s" * 100 for n in range(40)]
+    text = write_digest("a", [memory_of(own, shown)], 2000, "en")
+    assert text.count("o") >= 1100
+    assert text.count("s") >= 400
+    assert text.index("39 ooo") < text.index("38 ooo")
+
+
+def test_a_large_trace_is_streamed(oasis_run: Path) -> None:
+    posts = [{"post_id": 1, "user_id": 5, "content": "x" * 1000} for _ in range(100)]
+    with closing(sqlite3.connect(oasis_run / "reddit_simulation.db")) as connection:
+        rows = ((0, f"t{i}", "refresh", json.dumps({"posts": posts, "i": i})) for i in range(300))
+        connection.executemany("INSERT INTO trace VALUES (?, ?, ?, ?)", rows)
+        connection.commit()
+    assert (oasis_run / "reddit_simulation.db").stat().st_size > 30_000_000
+    tracemalloc.start()
+    try:
+        assert digests(load_population(oasis_run)).texts[JAMES]
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000  # bytes; the trace itself is 30 MB
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,1 @@
+"""Servers and helpers that tests, measurements and acceptance runs share."""

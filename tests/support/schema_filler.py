@@ -1,0 +1,140 @@
+"""Fills a JSON schema with believable values that depend only on who is asked and on the property's path.
+
+The same property gets the same value whichever attempt asks for it and whichever other properties stand beside it,
+so answers of a resumed, repaired or split run can be compared with those of an undisturbed one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+JSON = Any  # schemas and values, as json.loads gives them
+
+_WHO = "the town council|my neighbours|the younger families|local shop owners|the press office|our association|"
+_WHO += "the project team|several residents|the older members|people at work|the mayor|two teachers|a nurse I know|"
+_WHO += "the works council|most commuters|the tenants"
+_DID = "asked for clear dates|took the criticism seriously|kept promising improvements|changed their minds twice|"
+_DID += "wanted the figures published|argued about the costs|supported the compromise|lost patience with the delays|"
+_DID += "spoke up for once|demanded a second meeting|trusted the first report|doubted the official story|"
+_DID += "offered practical help|stayed away from the debate|shared their own experience|waited for the evaluation"
+_WHEN = "after the meeting in March|once the plans were public|when the rents went up|during the second week|"
+_WHEN += "before anybody had read the report|since the bridge was closed|when the first numbers came out|last autumn|"
+_WHEN += "after the long silence|while the talks went on|as soon as the school was named|over the summer|"
+_WHEN += "when the buses stopped running|after the hearing|at the very end|in the days after the vote"
+
+
+def fill(schema: Mapping[str, JSON], who: str) -> JSON:
+    """A value that fits `schema`; `who` is the seed and the system prompt, in any form."""
+    return _Filler(schema, who).value(schema, "")
+
+
+def schema_in_prompt(text: str) -> Mapping[str, JSON] | None:
+    """The schema on the line after the last `JSON schema:` line, or None."""
+    lines = re.findall(r"^JSON schema:\n(.+)$", text, re.MULTILINE)
+    try:
+        schema = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return None
+    return schema if isinstance(schema, dict) else None
+
+
+def sentence(draw: int) -> str:
+    """A short sentence; two draws give the same one only if they agree in all their low 40 bits."""
+    parts = [words.split("|")[(draw >> shift) % 16] for words, shift in ((_WHO, 0), (_DID, 4), (_WHEN, 8))]
+    said = f"{parts[0]} {parts[1]} {parts[2]}"
+    return f"{said[0].upper()}{said[1:]}, file {(draw >> 12) % 2**28:07x}."
+
+
+class _Filler:
+    def __init__(self, root: Mapping[str, JSON], who: str):
+        self._root = root
+        self._who = who
+
+    def draw(self, path: str) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self._who}|{path}".encode("utf-8", "replace")).digest()[:8], "big")
+
+    def value(self, schema: JSON, path: str) -> JSON:
+        schema = self._plain(schema)
+        if "const" in schema:
+            return schema["const"]
+        if "enum" in schema:
+            return schema["enum"][self.draw(path) % len(schema["enum"])]
+        kind = schema.get("type", "object" if "properties" in schema else "string")
+        if isinstance(kind, list):
+            kind = next((name for name in kind if name != "null"), "null")
+        makers = {
+            "object": self._object,
+            "array": self._array,
+            "integer": self._integer,
+            "number": self._number,
+            "string": self._string,
+            "boolean": lambda _schema, here: self.draw(here) % 2 == 1,
+        }
+        return makers[kind](schema, path) if kind in makers else None
+
+    def _plain(self, schema: JSON) -> dict[str, JSON]:
+        """Without $ref, anyOf, oneOf, allOf: references resolved, the first variant that is not null."""
+        if not isinstance(schema, dict):
+            return {}
+        if "$ref" in schema:
+            target: JSON = self._root
+            for name in schema["$ref"].removeprefix("#/").split("/"):
+                target = target[name] if name != "#" else target
+            return self._plain({**target, **{key: part for key, part in schema.items() if key != "$ref"}})
+        for name in ("anyOf", "oneOf"):
+            if name in schema:
+                variants = [self._plain(variant) for variant in schema[name]]
+                return next((variant for variant in variants if variant.get("type") != "null"), {"type": "null"})
+        if "allOf" in schema:
+            merged = {key: part for key, part in schema.items() if key != "allOf"}
+            for part in schema["allOf"]:
+                merged |= self._plain(part)
+            return merged
+        return schema
+
+    def _object(self, schema: Mapping[str, JSON], path: str) -> JSON:
+        properties = schema.get("properties", {})
+        made = {name: self.value(part, f"{path}/{name}") for name, part in properties.items()}
+        free = schema.get("additionalProperties")
+        for number in range(schema.get("minProperties", 0) - len(made) if isinstance(free, dict) else 0):
+            made[f"key_{number + 1}"] = self.value(free, f"{path}/key_{number + 1}")
+        return made
+
+    def _array(self, schema: Mapping[str, JSON], path: str) -> JSON:
+        least = schema.get("minItems", min(1, schema.get("maxItems", 1)))
+        most = max(least, min(schema.get("maxItems", least + 2), least + 3))
+        length = least + self.draw(f"{path}#") % (most - least + 1)
+        fixed = schema.get("prefixItems", [])
+        items = [*fixed, *[schema.get("items", {})] * (length - len(fixed))][: max(length, len(fixed))]
+        values = [self.value(item, f"{path}/{number}") for number, item in enumerate(items)]
+        return self._unique(values, schema) if schema.get("uniqueItems") else values
+
+    def _unique(self, values: list[JSON], schema: Mapping[str, JSON]) -> list[JSON]:
+        kept: list[JSON] = []
+        options = [*values, *self._plain(schema.get("items", {})).get("enum", [])]
+        for value in options:
+            if value not in kept and len(kept) < len(values):
+                kept.append(value)
+        return kept
+
+    def _integer(self, schema: Mapping[str, JSON], path: str) -> int:
+        least = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
+        most = schema.get("maximum", schema.get("exclusiveMaximum", least + 11) - 1)
+        step = schema.get("multipleOf", 1)
+        first = -(-least // step)
+        return int(step * (first + self.draw(path) % (most // step - first + 1)))
+
+    def _number(self, schema: Mapping[str, JSON], path: str) -> float:
+        least = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+        most = schema.get("maximum", schema.get("exclusiveMaximum", least + 1))
+        return float(round(least + (most - least) * (1 + self.draw(path) % 99) / 100, 6))
+
+    def _string(self, schema: Mapping[str, JSON], path: str) -> str:
+        text = sentence(self.draw(path))
+        while len(text) < schema.get("minLength", 0):
+            text += " " + sentence(self.draw(path + text))
+        return text[: schema.get("maxLength", len(text))]
