@@ -18,6 +18,7 @@ PUBLIC = {
     "aresume": "enquete.study",
     "check": "enquete.study",
     "conduct_interviews": "enquete.study",
+    "export": "enquete.study",
     "list_instruments": "enquete.study",
     "list_runs": "enquete.study",
     "list_simulations": "enquete.study",

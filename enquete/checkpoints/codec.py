@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 
 from enquete.state.seam import Answer, BlockKey, CallKey
@@ -34,11 +35,17 @@ def answer_from_row(row: Sequence[object]) -> Answer:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=4096)
+def options_text(options: tuple[int | str, ...]) -> str:
+    """Options in the order shown. Few orders, millions of rows: written once each."""
+    return json.dumps(options, ensure_ascii=False) if options else ""
+
+
 def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
     return (
         answer.item, part, answer.status, answer.value, answer.text, answer.confidence,
         "" if answer.data is None else json.dumps(answer.data, ensure_ascii=False),
         json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "",
         answer.position,
-        json.dumps(answer.options_shown, ensure_ascii=False) if answer.options_shown else "",
+        options_text(answer.options_shown),
     )  # fmt: skip

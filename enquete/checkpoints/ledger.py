@@ -7,12 +7,13 @@ and committed in groups (writer.py). A read sees everything whose write was awai
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -25,71 +26,19 @@ from enquete.checkpoints.codec import (
     occasion_values,
     short_hash,
 )
+from enquete.checkpoints.connection import connect
+from enquete.checkpoints.entries import Failure, Stage, Usage, now
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
-from enquete.checkpoints.writer import GroupWriter
+from enquete.checkpoints.storing import count, store_answers
+from enquete.checkpoints.writer import GroupWriter, Write
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Answer, BlockKey, CallKey, Completion, Participant, Prompt
 
+__all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
+
+T = TypeVar("T")
+
 FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a settled call cost and how it went."""
-
-    input_tokens: int
-    output_tokens: int
-    allowance: int = 0  # tokens of sends that never answered
-    sends: int = 1
-    latency_ms: int = 0
-    fingerprint: str = ""
-    raw: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """How far a methodology got in a phase."""
-
-    methodology: str
-    phase: str
-    outcome: str
-    note: str
-    at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A bug that was caught: the unit has no answers."""
-
-    arm: str
-    methodology: str
-    phase: str
-    round: int
-    unit: str
-    error: str
-    traceback: str
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection in WAL mode; read-only ones never create a file."""
-    mode = "ro" if read_only else "rwc"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
-    )
-    try:
-        if not read_only:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA foreign_keys=ON")
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    return connection
 
 
 class Ledger:
@@ -101,15 +50,17 @@ class Ledger:
         self.run = run
         if not create and not path.exists():
             raise LedgerError(f"{path}: this run has no ledger")
-        try:
-            self._write_connection = connect(path)
-            if create:
-                self._create()
-            self._check(self._write_connection)
-            self._read = connect(path, read_only=True)
-        except sqlite3.DatabaseError as error:
-            raise LedgerError(f"{path}: not a readable ledger ({error})") from error
-        self._writer = GroupWriter(self._write_connection)
+        with ExitStack() as opened:
+            try:
+                self._write_connection = opened.enter_context(closing(connect(path)))
+                if create:
+                    self._create()
+                self._check(self._write_connection)
+                self._read = connect(path, read_only=True)
+            except sqlite3.DatabaseError as error:
+                raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+            opened.pop_all()
+        self._writer = GroupWriter(self._write_connection, str(path))
 
     @classmethod
     def reading(cls, path: Path, run: str) -> Ledger:
@@ -118,11 +69,13 @@ class Ledger:
             raise LedgerError(f"{path}: this run has no ledger")
         ledger = cls.__new__(cls)
         ledger.path, ledger.run = path, run
-        try:
-            ledger._read = connect(path, read_only=True)
-            ledger._check(ledger._read)
-        except sqlite3.DatabaseError as error:
-            raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+        with ExitStack() as opened:
+            try:
+                ledger._read = opened.enter_context(closing(connect(path, read_only=True)))
+                ledger._check(ledger._read)
+            except sqlite3.DatabaseError as error:
+                raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+            opened.pop_all()
         return ledger
 
     def close_reading(self) -> None:
@@ -156,6 +109,29 @@ class Ledger:
     async def drain(self) -> None:
         await self._writer.drain()
 
+    def write(self, write: Write[T]) -> asyncio.Future[T]:
+        """A write of another module's (forms), in the same groups and with the same guarantees."""
+        return self._writer.submit(write)
+
+    def read(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """A short read on the ledger's own reading connection; fetch it whole, an open one hides later writes.
+
+        Raises LedgerError where the file is damaged.
+        """
+        try:
+            return self._read.execute(sql, values)
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from error
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        try:
+            return self._read.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: sqlite3.DatabaseError) -> LedgerError:
+        return LedgerError(f"{self.path}: the ledger cannot be read ({error})")
+
     @property
     def commits(self) -> int:
         return self._writer.commits
@@ -164,9 +140,10 @@ class Ledger:
 
     def settled(self, key: CallKey) -> Completion | None:
         """The stored response to this call, if it was ever paid for."""
-        row = self._read.execute(
-            f"SELECT response, finish FROM calls WHERE {CALL} AND status='settled'", call_values(key)
-        ).fetchone()
+        row = next(
+            iter(self._rows(f"SELECT response, finish FROM calls WHERE {CALL} AND status='settled'", call_values(key))),
+            None,
+        )
         return Completion(row[0], row[1]) if row else None
 
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
@@ -206,7 +183,7 @@ class Ledger:
             if changed != 1:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
-            _count(connection, key, {"tokens": spent, "calls": 1})
+            count(connection, key, {"tokens": spent, "calls": 1})
 
         await self._writer.submit(write)
 
@@ -214,12 +191,14 @@ class Ledger:
         """The request failed for good. What may have been billed (time-outs) stays as an allowance."""
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
+            changed = connection.execute(
                 f"UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?,"
                 f" settled_at=? WHERE {CALL} AND status='reserved'",
                 (error, usage.allowance, usage.sends, usage.latency_ms, now(), *call_values(key)),
-            )
-            _count(connection, key, {"tokens": usage.allowance})
+            ).rowcount
+            if changed != 1:
+                raise RuntimeError(f"call {key} is not in flight")
+            count(connection, key, {"tokens": usage.allowance})
 
         await self._writer.submit(write)
 
@@ -236,7 +215,7 @@ class Ledger:
             ).fetchall()
             for arm, methodology, phase, purpose, subject, attempt, tokens in lost:
                 key = CallKey(self.run, arm, methodology, phase, purpose, subject, attempt)
-                _count(connection, key, {"tokens": tokens, "lost": 1})
+                count(connection, key, {"tokens": tokens, "lost": 1})
             return len(lost)
 
         return await self._writer.submit(write)
@@ -245,17 +224,17 @@ class Ledger:
 
     def answers_to(self, key: BlockKey) -> dict[str, Answer]:
         """Stored answers of this occasion, by item."""
-        rows = self._read.execute(
+        rows = self._rows(
             "SELECT item, status, value, text, confidence, data, notes, position, options_shown FROM answers"
             f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION})",
             occasion_values(key),
-        ).fetchall()
+        )
         return {row[0]: answer_from_row(row) for row in rows}
 
     async def store(self, key: BlockKey, answers: Sequence[Answer]) -> None:
         """Commit answers and counters in one transaction. A failed row may be replaced; any other rewrite is a bug."""
-        rows = [answer_to_row(key.part, answer) for answer in answers]
-        await self._writer.submit(lambda connection: _store(connection, key, rows))
+        rows, asked_at = [answer_to_row(key.part, answer) for answer in answers], now()
+        await self._writer.submit(lambda connection: store_answers(connection, key, rows, asked_at))
 
     def iterate_answers(
         self, methodology: str, *, arm: str | None = None, phase: str | None = None, round: int | None = None
@@ -266,15 +245,20 @@ class Ledger:
             if value is not None:
                 where.append(f"o.{column}=?")
                 values.append(value)  # type: ignore[arg-type]  # sqlite takes str and int alike
-        cursor = self._read.execute(
+        sql = (
             "SELECT a.item, a.status, a.value, a.text, a.confidence, a.data, a.notes, a.position, a.options_shown,"
             " o.arm, o.methodology, o.phase, o.session, o.round, o.turn, o.participant, a.part FROM occasions o"
             f" JOIN answers a ON a.occasion=o.id WHERE {' AND '.join(where)}"
-            " ORDER BY o.arm, o.phase, o.round, o.participant, o.session, o.turn, a.position, a.item",
-            values,
+            " ORDER BY o.arm, o.phase, o.round, o.participant, o.session, o.turn, a.position, a.item"
         )
-        for row in cursor:
-            yield BlockKey(self.run, *row[9:]), answer_from_row(row[:9])
+        # A connection of its own: a read that is still open would keep the ledger's other reads at its own snapshot,
+        # and a call settled meanwhile would look unpaid.
+        try:
+            with closing(connect(self.path, read_only=True)) as connection:
+                for row in connection.execute(sql, values):
+                    yield BlockKey(self.run, *row[9:]), answer_from_row(row[:9])
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from error
 
     # --- frozen values, stages, failures ---------------------------------------------------------------------------
 
@@ -298,10 +282,15 @@ class Ledger:
         return stored
 
     def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
-        row = self._read.execute(
-            "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
-            (methodology, phase, arm, name),
-        ).fetchone()
+        row = next(
+            iter(
+                self._rows(
+                    "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
+                    (methodology, phase, arm, name),
+                )
+            ),
+            None,
+        )
         return json.loads(row[0]) if row else None
 
     async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
@@ -314,7 +303,7 @@ class Ledger:
         )
 
     def stages(self) -> dict[tuple[str, str], Stage]:
-        rows = self._read.execute("SELECT methodology, phase, outcome, note, at FROM stages").fetchall()
+        rows = self._rows("SELECT methodology, phase, outcome, note, at FROM stages")
         return {(row[0], row[1]): Stage(*row) for row in rows}
 
     async def record_failure(self, failure: Failure) -> None:
@@ -333,15 +322,13 @@ class Ledger:
     async def clear_failure(self, arm: str, methodology: str, phase: str, round: int, unit: str) -> None:
         """The unit went through after all."""
         key = (arm, methodology, phase, round, unit)
-        if self._read.execute(f"SELECT 1 FROM failures WHERE {FAILURE}", key).fetchone():
+        if self._rows(f"SELECT 1 FROM failures WHERE {FAILURE}", key):
             await self._writer.submit(
                 lambda connection: connection.execute(f"DELETE FROM failures WHERE {FAILURE}", key)
             )
 
     def failures(self) -> list[Failure]:
-        rows = self._read.execute(
-            "SELECT arm, methodology, phase, round, unit, error, traceback FROM failures ORDER BY id"
-        )
+        rows = self._rows("SELECT arm, methodology, phase, round, unit, error, traceback FROM failures ORDER BY id")
         return [Failure(*row) for row in rows]
 
     # --- population, counters --------------------------------------------------------------------------------------
@@ -353,9 +340,7 @@ class Ledger:
         )
 
     def population(self) -> list[Participant]:
-        rows = self._read.execute(
-            "SELECT id, agent_id, name, stakeholder_type, persona FROM participants ORDER BY position"
-        )
+        rows = self._rows("SELECT id, agent_id, name, stakeholder_type, persona FROM participants ORDER BY position")
         return [Participant(id=r[0], agent_id=r[1], name=r[2], stakeholder_type=r[3], persona=r[4]) for r in rows]
 
     async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
@@ -368,51 +353,13 @@ class Ledger:
         )
 
     def digests(self, phase: str) -> dict[str, str | None]:
-        return dict(self._read.execute("SELECT participant, text FROM digests WHERE phase=?", (phase,)).fetchall())
+        return dict(self._rows("SELECT participant, text FROM digests WHERE phase=?", (phase,)))
 
     def counters(self) -> dict[tuple[str, str, str, int, str], int]:
         """By (arm, methodology, phase, round, name): calls, tokens, lost, and answers by status."""
-        rows = self._read.execute("SELECT arm, methodology, phase, round, name, value FROM counters").fetchall()
+        rows = self._rows("SELECT arm, methodology, phase, round, name, value FROM counters")
         return {row[:5]: row[5] for row in rows}
 
     def total(self, name: str) -> int:
-        row = self._read.execute("SELECT coalesce(sum(value), 0) FROM counters WHERE name=?", (name,)).fetchone()
-        return int(row[0])
-
-
-def _store(connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]]) -> None:
-    connection.execute(
-        "INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn) VALUES(?,?,?,?,?,?,?)"
-        " ON CONFLICT DO NOTHING",
-        occasion_values(key),
-    )
-    occasion = connection.execute(f"SELECT id FROM occasions WHERE {OCCASION}", occasion_values(key)).fetchone()[0]
-    replaced = connection.execute(
-        "SELECT count(*) FROM answers WHERE occasion=? AND part=? AND status='failed'", (occasion, key.part)
-    ).fetchone()[0]
-    stored = now()
-    changed = connection.executemany(
-        "INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,"
-        " asked_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item) DO UPDATE SET status=excluded.status,"
-        " value=excluded.value, text=excluded.text, confidence=excluded.confidence, data=excluded.data,"
-        " notes=excluded.notes, position=excluded.position, options_shown=excluded.options_shown,"
-        " asked_at=excluded.asked_at WHERE answers.status='failed'",
-        [(occasion, *row, stored) for row in rows],
-    ).rowcount
-    if changed != len(rows):
-        raise RuntimeError(f"{len(rows) - changed} answers of {key} are already stored")
-    counts: dict[str, int] = {"blocks": 1 if not replaced else 0}
-    if replaced:
-        counts["answers_failed"] = -replaced
-    for row in rows:
-        name = f"answers_{row[2]}"
-        counts[name] = counts.get(name, 0) + 1
-    _count(connection, key, counts)
-
-
-def _count(connection: sqlite3.Connection, key: BlockKey | CallKey, counts: dict[str, int]) -> None:
-    round_ = key.round if isinstance(key, BlockKey) else 0
-    connection.executemany(
-        "INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
-        [(key.arm, key.methodology, key.phase, round_, name, value) for name, value in counts.items() if value],
-    )
+        row = next(iter(self._rows("SELECT coalesce(sum(value), 0) FROM counters WHERE name=?", (name,))), None)
+        return int(row[0]) if row else 0

@@ -26,8 +26,11 @@ Write = Callable[[sqlite3.Connection], T]
 class GroupWriter:
     """Serialises writes to one SQLite connection. Each `submit` is atomic and fails alone."""
 
-    def __init__(self, connection: sqlite3.Connection):
+    def __init__(self, connection: sqlite3.Connection, name: str = "the run's ledger"):
+        """`name`: the file, for error messages."""
         self._connection = connection
+        self._name = name
+        self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="enquete-ledger")
         self._waiting: list[tuple[Write[Any], asyncio.Future[Any]]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -36,6 +39,8 @@ class GroupWriter:
 
     def submit(self, write: Write[T]) -> asyncio.Future[T]:
         """Queue a write; the future ends when it is committed, with the write's result or error."""
+        if self._closed:
+            raise RuntimeError(f"{self._name}: written to after it was closed")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         self._waiting.append((write, done))
@@ -49,9 +54,11 @@ class GroupWriter:
         """Wait until everything submitted so far is on disk."""
         self._flush()
         while self._flushes:
-            await asyncio.gather(*self._flushes)
+            # Not gather: were the caller cancelled, it would cancel the commits, and their waiters would never end.
+            await asyncio.wait(self._flushes)
 
     async def close(self) -> None:
+        self._closed = True
         await self.drain()
         self._thread.shutdown(wait=True)
 
@@ -70,7 +77,7 @@ class GroupWriter:
         loop = asyncio.get_running_loop()
         outcomes = await loop.run_in_executor(self._thread, self._write_group, [write for write, _ in group])
         for (_, done), (value, error) in zip(group, outcomes, strict=True):
-            if done.cancelled():
+            if done.done():  # its waiter was cancelled; the write is on disk all the same
                 continue
             if error is None:
                 done.set_result(value)
@@ -79,16 +86,18 @@ class GroupWriter:
 
     def _write_group(self, writes: list[Write[Any]]) -> list[tuple[Any, Exception | None]]:
         try:
-            outcomes: list[tuple[Any, Exception | None]] = [(value, None) for value in self._transaction(writes)]
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:  # no write's fault: trying each alone would wait for the lock once more each
+            return [(None, self._as_ledger_error(error))] * len(writes)
+        try:
+            return [(value, None) for value in self._transaction(writes)]
         except Exception as error:
             if len(writes) == 1:
-                return [(None, _as_ledger_error(error))]
+                return [(None, self._as_ledger_error(error))]
             # One bad write must not take the others with it: each once more on its own.
             return [self._write_group([write])[0] for write in writes]
-        return outcomes
 
     def _transaction(self, writes: list[Write[Any]]) -> list[Any]:
-        self._connection.execute("BEGIN IMMEDIATE")
         try:
             values = [write(self._connection) for write in writes]
             self._connection.execute("COMMIT")
@@ -99,11 +108,10 @@ class GroupWriter:
         self.commits += 1
         return values
 
-
-def _as_ledger_error(error: Exception) -> Exception:
-    """SQLite's own complaints about the file become LedgerError; a broken constraint is a bug and stays what it is."""
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(
-        error, sqlite3.IntegrityError | sqlite3.ProgrammingError
-    ):
-        return LedgerError(f"the run's ledger could not be written: {error}")
-    return error
+    def _as_ledger_error(self, error: Exception) -> Exception:
+        """SQLite's own complaints about the file become LedgerError; a broken constraint is a bug and stays one."""
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+            error, sqlite3.IntegrityError | sqlite3.ProgrammingError
+        ):
+            return LedgerError(f"{self._name} could not be written: {error}")
+        return error

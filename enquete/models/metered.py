@@ -64,11 +64,11 @@ class MeteredModel:
         used = reserved  # what an interrupted request counts as
         try:
             await self._ledger.reserve(key, prompt, self._model, reserved)
-            completion, usage = await self._obtain(prompt, offline, reserved)
+            completion, usage = await self._obtained(key, prompt, offline, reserved)
             used = usage.input_tokens + usage.output_tokens + usage.allowance
             await self._ledger.settle(key, completion, usage)
         except ModelError as error:
-            allowance = error.timeouts * reserved
+            allowance = (error.timeouts + error.broken) * reserved
             used = allowance
             await self._ledger.fail(key, str(error), Usage(0, 0, allowance, error.sends))
             return await self._give_up(error)
@@ -82,6 +82,18 @@ class MeteredModel:
             await self._budget.stop(str(error))
             return "short"
         return "failed"
+
+    async def _obtained(
+        self, key: CallKey, prompt: Prompt, offline: Callable[[], str] | None, reserved: int
+    ) -> tuple[Completion, Usage]:
+        """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
+        try:
+            return await self._obtain(prompt, offline, reserved)
+        except ModelError:
+            raise
+        except Exception as bug:
+            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", Usage(0, 0, reserved))
+            raise
 
     async def _obtain(
         self, prompt: Prompt, offline: Callable[[], str] | None, reserved: int
@@ -103,7 +115,7 @@ def _usage(response: Response, prompt: Prompt, reserved: int) -> Usage:
     return Usage(
         input_tokens=read,
         output_tokens=written,
-        allowance=response.timeouts * reserved,
+        allowance=(response.timeouts + response.broken) * reserved,
         sends=response.sends,
         latency_ms=response.latency_ms,
         fingerprint=response.fingerprint,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text, clean_value
-from enquete.models.scanning import Found, Scan, decode, repair, rescue, scan
+from enquete.models.scanning import Found, Scan, decode, key_before, repair, rescue, scan
 
 LONGEST_TEXT = 2_000_000
 ITEM_FIELDS = ("item", "item_id", "id")
@@ -37,9 +37,8 @@ def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = Fa
     text = clean_text(text[:LONGEST_TEXT])
     scanned = scan(text)
     answer_from = _end_of_thinking(text, scanned.found)
-    whole = _without_fragments(text, scanned, answer_from) if truncated else scanned.found
-    sources = [*whole, *_from_unclosed(text, scanned, wanted, truncated)]
-    candidates = [candidate for source in sources for candidate in _candidates(source)]
+    sources = _sources_of_cut(text, scanned, answer_from, wanted) if truncated else _sources(text, scanned)
+    candidates = [candidate for source in sources for candidate in _candidates(source, wanted)]
     if not candidates:
         return None
     best = max(candidates, key=lambda candidate: _rank(candidate, wanted, answer_from))
@@ -47,34 +46,37 @@ def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = Fa
     return cleaned if isinstance(cleaned, dict) else None
 
 
-def _without_fragments(text: str, scanned: Scan, answer_from: int) -> list[Found]:
-    """The objects that are not parts of a cut-off one; `rescue` sees to those."""
-    cut = next((start for start in scanned.unclosed if _MEMBER_FOLLOWS.match(text, start + 1)), len(text))
-    return [found for found in scanned.found if found.start < cut or found.start >= answer_from > cut]
+def _sources(text: str, scanned: Scan) -> list[Found]:
+    """Everything found, and what is left open at the end closed by repair: the model only forgot a brace."""
+    closed = ((start, repair(text[start:])) for start in scanned.unclosed[:4])
+    return [*scanned.found, *(Found(value, start, len(text), exact=False) for start, value in closed if value)]
 
 
-def _from_unclosed(text: str, scanned: Scan, wanted: Collection[str], truncated: bool) -> Iterator[Found]:
-    for start in scanned.unclosed[:4]:
-        if truncated:
-            yield from _first_useful(rescue(text, start), wanted)
-        elif value := repair(text[start:]):
-            yield Found(value, start, len(text), exact=False)
+def _sources_of_cut(text: str, scanned: Scan, answer_from: int, wanted: Collection[str]) -> list[Found]:
+    """What is complete. Objects inside the one that was cut off are its parts and no answers of their own."""
+    opened = [start for start in scanned.unclosed if _MEMBER_FOLLOWS.match(text, start + 1)]
+    cut = next((start for start in opened if start >= answer_from), None)
+    if cut is None:
+        return scanned.found
+    return [*(found for found in scanned.found if found.start < cut), *_first_useful(text, cut, wanted)]
 
 
-def _first_useful(levels: Iterator[Found], wanted: Collection[str]) -> Iterator[Found]:
-    """The outermost level that has wanted members: further down lie the parts of the member that was cut."""
-    for found in levels:
-        if not wanted or any(_overlap(candidate.value, wanted) for candidate in _candidates(found)):
+def _first_useful(text: str, cut: int, wanted: Collection[str]) -> Iterator[Found]:
+    """The outermost level that has wanted members; below a wanted key lie only the parts of a cut answer."""
+    for found in rescue(text, cut):
+        if found.start > cut and key_before(text, found.start) in wanted:
+            return
+        if not wanted or any(_overlap(candidate.value, wanted) for candidate in _candidates(found, wanted)):
             yield found
             return
 
 
-def _candidates(source: Found) -> Iterator[_Candidate]:
+def _candidates(source: Found, wanted: Collection[str]) -> Iterator[_Candidate]:
     for value in _dicts(source.value):
         yield _Candidate(value, 0, source)
         if "properties" in value and value.get("type") == "object":
             continue  # the JSON schema itself, repeated by the model: its properties are not answers
-        for part in value.values():
+        for part in (part for key, part in value.items() if key not in wanted):  # below an answer are only its parts
             yield from (_Candidate(inner, 1, source) for inner in _dicts(part))
 
 

@@ -18,11 +18,14 @@ from enquete.models.cleaning import LONGEST_INTEGER
 REPAIR_LIMIT = 32_000
 """Characters. json-repair is written in Python; 2,000 tokens of answer are about 8,000 characters."""
 REPAIR_DEPTH = 60
+LONGEST_KEY = 500
 MOST_FAILURES = 200
 MOST_FOUND = 2_000
 
 _OPENING = re.compile(r"[{\[]")
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[{}\[\],]', re.DOTALL)  # the last string may be cut
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"(?=\s*:\Z)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,25 @@ def rescue(text: str, start: int) -> Iterator[Found]:
         value = value if exact else repair(piece)
         if value:
             yield Found(value, opening, complete, exact)
+
+
+def key_before(text: str, position: int) -> str | None:
+    """The key whose value begins at `position`, or None in a list."""
+    before = text[max(0, position - LONGEST_KEY) : position].rstrip()
+    if not before.endswith(":"):
+        return None
+    last = None
+    for match in _STRING.finditer(before):
+        last = match
+    return _unquoted(last[0]) if last else None
+
+
+def _unquoted(string: str) -> str | None:
+    try:
+        key = json.loads(string, strict=False)
+    except json.JSONDecodeError:
+        return None
+    return key if isinstance(key, str) else None
 
 
 def _open_levels(text: str, start: int) -> list[tuple[int, int | None]]:

@@ -29,13 +29,13 @@ from enquete.checkpoints.ledger import Ledger, connect, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
 from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
 from enquete.instruments.text import instrument_notices
-from enquete.nodes.workplace import load_methodology
+from enquete.nodes.workplace import load_methodology, server_url
 from enquete.simulations.join import join, population_hash, require_joinable
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.errors import LedgerError, RunMismatch, RunNotFound, SettingsError
 from enquete.state.seam import Language, Methodology
-from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_root
+from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
 
 PACKAGES = ("enquete", "langgraph", "langchain-openai", "pydantic", "pandas", "scipy", "scikit-learn")
 
@@ -93,7 +93,7 @@ def known_runs(interviews: Path) -> dict[Path, RunRecord]:
             found[folder] = read_record(folder)
         except LedgerError:
             continue
-    return found
+    return dict(sorted(found.items(), key=lambda run: run[1].created_at))  # names of one second are in no order
 
 
 def is_finished(folder: Path) -> bool:
@@ -116,7 +116,7 @@ def choose_methods(
     """Methods not named are those of the unfinished run, else the registry's defaults."""
     names = request.methods
     if names is None and unfinished:
-        return next(reversed(unfinished.values())).methods
+        return list(unfinished.values())[-1].methods
     if names is None:
         names = [name for name, dotted in available.items() if load_methodology(dotted).default]
     unknown = [name for name in names if name not in available]
@@ -134,6 +134,9 @@ def draft_record(
     language: Language = request.language or environment.language or "de"
     used, notices = freeze_instruments(request, methods, language)
     phases = choose_phases(request, population)
+    require_questions(methods, phases)
+    arms = resolve_arms(request, environment)
+    server_url(arms, resolve_machine(request, environment))
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews)
     return RunRecord(
         run_id=new_run_id(),
@@ -143,7 +146,7 @@ def draft_record(
         topic=population.topic,
         methods=methods,
         phases=phases,
-        arms=resolve_arms(request, environment),
+        arms=arms,
         language=language,
         asking=request.asking,
         seed=request.seed,
@@ -172,6 +175,12 @@ def choose_phases(request: RunRequest, population: Population) -> list[str]:
     if request.phase == "T0":
         raise SettingsError("--phase T0: a personas file has no simulation, so there is one wave only (T1)")
     return ["T1"]
+
+
+def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
+    """Raises SettingsError where the phases asked for leave nothing to ask, instead of an empty run that completes."""
+    if not any(set(phases) & set(load_methodology(dotted).phases) for dotted in methods.values()):
+        raise SettingsError(f"--phase {phases[0]}: none of {', '.join(methods)} asks anything in that phase")
 
 
 def freeze_instruments(

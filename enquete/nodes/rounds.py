@@ -26,6 +26,11 @@ Readout = Callable[[LocalDesk, int], dict[str, Any]]
 """Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
 
 
+def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str, int, str]:
+    """The key under which a methodology's own bugs (not a unit's) are recorded, and cleared once it is done."""
+    return arm, methodology, phase, 0, "the methodology itself"
+
+
 class Rounds:
     """Node functions for the methodology of this name. `ask` is the name of the graph's asking node."""
 
@@ -73,10 +78,10 @@ class Rounds:
             hi=hi,
         )
 
-    async def ask(self, spec: ShardSpec) -> dict[str, Any]:
+    async def ask(self, state: ShardSpec) -> dict[str, Any]:
         """Conduct one shard; its counts are added to the round's."""
-        counts = await executor.run(spec, get_stream_writer())
-        return {"counts": {f"round {spec['round']}/{outcome}": n for outcome, n in counts.items()}}
+        counts = await executor.run(state, get_stream_writer())
+        return {"counts": {f"round {state['round']}/{outcome}": n for outcome, n in counts.items()}}
 
     async def close_round(self, state: RoundsState) -> dict[str, Any]:
         """After the barrier: is the round complete, and what follows?"""
@@ -112,7 +117,7 @@ class Rounds:
         except Exception as error:
             if workplace.raise_bugs:
                 raise
-            key = (workplace.record.main.id, self._name, phase, number, "between rounds")
+            key = graph_failure(workplace.record.main.id, self._name, phase)
             await workplace.ledger.record_failure(
                 Failure(*key, f"{type(error).__name__}: {error}", traceback.format_exc())
             )
@@ -124,6 +129,10 @@ class Rounds:
         """The graph stops here: filed in the ledger, told to the parent."""
         async with using(state["run"]) as workplace:
             await workplace.ledger.set_stage(self._name, state["phase"], outcome, f"round {state['round']}")
+            if outcome == "done":
+                await workplace.ledger.clear_failure(
+                    *graph_failure(workplace.record.main.id, self._name, state["phase"])
+                )
         return {"outcome": outcome, "outcomes": {f"{self._name}/{state['phase']}": outcome}}
 
     def route(self, state: RoundsState) -> Literal["next", "end"]:

@@ -49,8 +49,14 @@ async def run_shard(workplace: Workplace, spec: ShardSpec, report: Report) -> di
         progress.tick(outcome)
         return outcome
 
-    outcomes = await asyncio.gather(*(conduct(unit) for unit in units[spec["lo"] : spec["hi"]]))
-    return dict(Counter(outcomes))
+    tasks = [asyncio.create_task(conduct(unit)) for unit in units[spec["lo"] : spec["hi"]]]
+    try:
+        return dict(Counter(await asyncio.gather(*tasks)))
+    except BaseException:  # the others must not go on paying, or write to a ledger that is closed meanwhile
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outcome:

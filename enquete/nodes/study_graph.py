@@ -19,6 +19,7 @@ from langgraph.types import Send, interrupt
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.rounds import graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, load_methodology, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
@@ -97,7 +98,7 @@ class Steps:
     async def await_simulation(self, state: InterviewsState) -> dict[str, Any]:
         """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
         async with using(state["run"]) as workplace:
-            status = simulation_status(workplace.record)
+            status = simulation_status(workplace.record, assume_completed=workplace.machine.assume_completed)
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
         interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason})
@@ -132,7 +133,9 @@ class Steps:
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
         """Findings, report and exports from the ledger."""
         async with using(state["run"]) as workplace:
-            return {"status": await self._synthesise(workplace, planned(workplace.record))}
+            status = await self._synthesise(workplace, planned(workplace.record))
+            await workplace.ledger.set_stage("", "synthesis", status)
+        return {"status": status}
 
     def _unfinished(self, workplace: Workplace, phase: str) -> dict[str, str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
@@ -167,7 +170,9 @@ def crash_handler(name: str, phase: str) -> Any:
                 raise error.error
             text = "".join(traceback.format_exception(error.error))
             summary = f"{type(error.error).__name__}: {error.error}"
-            await workplace.ledger.record_failure(Failure("main", name, phase, 0, "graph", summary, text))
+            await workplace.ledger.record_failure(
+                Failure(*graph_failure(workplace.record.main.id, name, phase), summary, text)
+            )
             await workplace.ledger.set_stage(name, phase, "failed", summary)
         return {"outcomes": {f"{name}/{phase}": "failed"}}
 

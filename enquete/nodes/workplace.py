@@ -20,6 +20,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Sender
 from enquete.models.transport import Transport
@@ -32,6 +33,7 @@ from enquete.state.settings import Environment, Machine, RunRequest, resolve_mac
 
 Progress = Callable[[dict[str, Any]], None]
 
+OPENAI_URL = "https://api.openai.com/v1"  # where a key without LLM_BASE_URL belongs
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
@@ -138,13 +140,21 @@ def make_respondent(arm: Arm, methodology: Methodology[Any, Any], instrument: An
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
 
 
-def make_sender(record: RunRecord, machine: Machine) -> Transport | None:
-    """The transport, where any arm needs a model. Raises SettingsError where neither key nor server is known."""
-    if not any(arm.respondent == "llm" for arm in record.arms):
+def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
+    """Where requests go; None where no arm needs a model. Raises SettingsError where neither key nor server is known."""
+    if machine.offline or not any(arm.respondent == "llm" for arm in arms):
         return None
     if machine.api_key is None and not machine.base_url:
         raise SettingsError("this run's answers come from a model: set LLM_API_KEY or LLM_BASE_URL")
-    return Transport(base_url=machine.base_url, api_key=machine.api_key, timeout_s=machine.timeout_s, limiter=LIMITER)
+    return checked_url(machine.base_url or OPENAI_URL)
+
+
+def make_sender(record: RunRecord, machine: Machine) -> Transport | None:
+    """The transport, where any arm needs a model."""
+    url = server_url(record.arms, machine)
+    if url is None:
+        return None
+    return Transport(base_url=url, api_key=machine.api_key, timeout_s=machine.timeout_s, limiter=LIMITER)
 
 
 @dataclass
@@ -165,19 +175,22 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[W
     """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
     key = (str(Path(address).absolute()), id(asyncio.get_running_loop()))
     entry = _entries.setdefault(key, _Entry())
-    async with entry.guard:
-        if entry.workplace is None:
-            chosen = machine or resolve_machine(RunRequest(), Environment.read())
-            entry.workplace = await entry.stack.enter_async_context(_opened(Path(address), chosen))
-        entry.users += 1
+    entry.users += 1  # from now on, not once it is open: who comes while the last one closes waits and opens again
     try:
-        yield entry.workplace
+        async with entry.guard:
+            if entry.workplace is None:
+                chosen = machine or resolve_machine(RunRequest(), Environment.read())
+                entry.workplace = await entry.stack.enter_async_context(_opened(Path(address), chosen))
+            workplace = entry.workplace
+        yield workplace
     finally:
         entry.users -= 1
-        if entry.users == 0:
-            async with entry.guard:
-                if entry.users == 0 and _entries.pop(key, None) is entry:
-                    await entry.stack.aclose()
+        async with entry.guard:
+            if entry.users == 0:
+                entry.workplace = None
+                await entry.stack.aclose()
+        if entry.users == 0 and _entries.get(key) is entry:
+            del _entries[key]
 
 
 @asynccontextmanager

@@ -73,7 +73,7 @@ def jsonable(value: Any) -> JsonValue:
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.bool_ | np.integer):
-        return value.item()  # type: ignore[no-any-return]  # numpy types item() as Any
+        return value.item()
     if value is pd.NA or value is pd.NaT:
         return None
     if is_dataclass(value) and not isinstance(value, type):

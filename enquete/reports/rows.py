@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.nodes.study_graph import planned as planned_stages
 from enquete.reports.context import ItemFacts
@@ -184,8 +184,10 @@ def _ordered(table: pd.DataFrame, reading: RunReading) -> pd.DataFrame:
 
 def _with_calls(table: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """Attempts, first prompt and time on every row of the block; tokens on its first row alone."""
-    keys = table["round"].astype(int).astype(str), table["turn"].astype(int).astype(str)
-    table["subject"] = table["participant"].str.cat([table["session"], *keys, table["part"]], sep="|")
+    places = (
+        table["session"] + "|" + table["round"].astype(int).astype(str) + "|" + table["turn"].astype(int).astype(str)
+    )
+    table["subject"] = table["participant"] + "|" + places + "|" + table["part"]
     table = table.merge(calls, how="left", on=["arm", "subject"], sort=False)
     table["attempts"] = table["attempts"].fillna(0)
     table.loc[table.duplicated(BLOCK), TOKENS] = np.nan
@@ -299,3 +301,11 @@ def _in_columns(tables: Sequence[pd.DataFrame], own: Sequence[str]) -> pd.DataFr
     texts = [name for name in COLUMNS if name not in {*INTEGERS, *NUMBERS, *FLAGS}]
     table[texts] = table[texts].fillna("")
     return table.astype({**types, **dict.fromkeys(FLAGS, "bool"), **dict.fromkeys(texts, "str")})
+
+
+def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
+    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
+    for start in range(0, len(frame), chunk):
+        piece = frame.iloc[start : start + chunk].astype(object)
+        for row in piece.where(piece.notna(), None).to_dict("records"):
+            yield {str(name): value for name, value in row.items()}

@@ -2,16 +2,19 @@
 
 The system message is byte-identical for an agent within a methodology, arm and phase: shared text first, persona next,
 memory last, so that providers can cache it; the question follows as the user's message. Persona, posts and other
-people's words are data: each stands in a fence whose tag is a hash of its content, so no content can close its own fence.
+people's words are data: each stands in a fence. Doubled brackets in it are spaced and its tag is a hash of its content,
+so no content can close its own fence or imitate another.
 """
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Literal
 
 from pydantic import JsonValue
 
+from enquete.models.cleaning import clean_text
 from enquete.respondents.wording import WORDING, Wording
 from enquete.state.seam import Block, Item, Language, Participant, Prompt
 
@@ -22,10 +25,14 @@ OUTPUT_PER_CLOSED = 48
 OUTPUT_PER_TEXT = 400
 
 
+_DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
+
+
 def fence(name: str, text: str) -> str:
-    """`text` as data. The tag depends on the content, so the content cannot contain it."""
-    tag = sha256(text.encode()).hexdigest()[:12]
-    return f"[[{name}:{tag}\n{text}\n{tag}]]"
+    """`text` as data: nothing in it looks like the beginning or the end of a fence."""
+    data = _DOUBLED.sub(lambda bracket: f"{bracket[0]} ", clean_text(text))
+    tag = sha256(data.encode()).hexdigest()[:12]
+    return f"[[{name}:{tag}\n{data}\n{tag}]]"
 
 
 def system_prompt(who: Participant, language: Language) -> str:
@@ -45,7 +52,7 @@ def compose(
     words = WORDING[language]
     parts = [_again(problem, words)] if problem else []
     parts += [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
-    parts += [block.instruction, "\n".join(_question(item, words) for item in items)]
+    parts += [block.instruction, "\n".join(_questions(items, words))]
     parts += [f"{words.form}\n{_form(items)}"]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
     return Prompt(system_prompt(who, language), (message,), reply_schema(items), _output_tokens(items) * 2**attempt)
@@ -71,9 +78,20 @@ def _again(problem: Problem, words: Wording) -> str:
     }[problem]
 
 
+def _questions(items: tuple[Item, ...], words: Wording) -> list[str]:
+    """Questions in their order; what several of them are about is quoted once, before the first."""
+    lines, quoted = [], ""
+    for item in items:
+        if item.about and item.about != quoted:
+            lines.append(fence("theme", item.about))
+        quoted = item.about
+        lines.append(_question(item, words))
+    return lines
+
+
 def _question(item: Item, words: Wording) -> str:
-    """One question with its options, as a line or two."""
-    lines = [f"- {item.id}: {item.wording}"]
+    """One question with its options, as a line or two. One line: themes in it were named after respondents' words."""
+    lines = [f"- {item.id}: {' '.join(item.wording.split())}"]
     if item.options:
         options = "; ".join(f"{o.value} = {o.label}" if o.label else str(o.value) for o in item.options)
         lines.append(f"  {words.options}: {options}")

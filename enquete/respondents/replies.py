@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ from enquete.state.seam import Answer, Completion, Item
 
 INTEGER = re.compile(r"\s*[+-]?\d+(\.0+)?\s*")
 DECIMAL = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
+LARGEST = sys.float_info.max
 
 
 @dataclass
@@ -62,24 +64,26 @@ def _note_unknown(reading: Reading) -> None:
 
 def _declined(given: JsonValue) -> bool:
     """An explicit null: the respondent was asked and gave no value."""
-    return given is None or (isinstance(given, dict) and "value" in given and given["value"] is None)
+    if not isinstance(given, dict):
+        return given is None
+    return any(name in given and given[name] is None for name in ("value", "text"))
 
 
 def read_answer(item: Item, given: JsonValue) -> Answer | None:
     """One item's answer, or None where what was given is no answer to it."""
-    members = given if isinstance(given, dict) else {"text" if item.kind == "text" else "value": given}
+    bare: dict[str, JsonValue] = {"text" if item.kind == "text" else "value": given}
+    members = given if isinstance(given, dict) else bare
+    confidence, notes = _confidence(item, members)
     if item.kind == "text":
         text = _text(members.get("text", members.get("value")))
-        return Answer(item.id, "ok", text=text, **_confidence(item, members)) if text else None
-    text = _text(members.get("reason", members.get("text"))) if item.reason else ""
-    notes = ("no reason given",) if item.reason and not text else ()
-    extra = _confidence(item, members)
-    extra["notes"] = (*notes, *extra["notes"])
-    if item.kind == "choice":
-        choice = _choice(item, members.get("value"))
-        return None if choice is None else Answer(item.id, "ok", data=choice, text=text, **extra)
-    value = _number(item, members.get("value"))
-    return None if value is None else Answer(item.id, "ok", value=value, text=text, **extra)
+        return Answer(item.id, "ok", text=text, confidence=confidence, notes=notes) if text else None
+    reason = _text(members.get("reason", members.get("text"))) if item.reason else ""
+    notes = ("no reason given", *notes) if item.reason and not reason else notes
+    choice = _choice(item, members.get("value")) if item.kind == "choice" else None
+    value = None if item.kind == "choice" else _number(item, members.get("value"))
+    if choice is None and value is None:
+        return None
+    return Answer(item.id, "ok", value=value, text=reason, confidence=confidence, data=choice, notes=notes)
 
 
 def _number(item: Item, given: JsonValue) -> float | None:
@@ -98,13 +102,17 @@ def _parse(given: JsonValue, pattern: re.Pattern[str]) -> float | None:
     if isinstance(given, bool):
         return None
     if isinstance(given, str):
-        return float(given) if pattern.fullmatch(given) else None
-    if isinstance(given, int | float) and math.isfinite(given):
-        return float(given) if pattern is DECIMAL or float(given).is_integer() else None
-    return None
+        value = float(given) if pattern.fullmatch(given) else math.nan
+    elif isinstance(given, int | float) and abs(given) <= LARGEST:
+        value = float(given) if pattern is DECIMAL or float(given).is_integer() else math.nan
+    else:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _choice(item: Item, given: JsonValue) -> int | str | None:
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
     for option in item.options:
         if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip() == str(option.value):
             return option.value
@@ -115,15 +123,15 @@ def _text(given: JsonValue) -> str:
     return given.strip() if isinstance(given, str) else ""
 
 
-def _confidence(item: Item, members: dict[str, JsonValue]) -> dict[str, object]:
+def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None, tuple[str, ...]]:
     """Confidence 0–1 and notes. A value above 1 and up to 100 is read as per cent, and noted."""
     if not item.confidence:
-        return {"notes": ()}
+        return None, ()
     value = _parse(members.get("confidence"), DECIMAL)
     if value is None:
-        return {"notes": ("no confidence given",)}
+        return None, ("no confidence given",)
     if 0 <= value <= 1:
-        return {"confidence": value, "notes": ()}
+        return value, ()
     if 1 < value <= 100:
-        return {"confidence": value / 100, "notes": (f"confidence {value:g} read as {value / 100:g}",)}
-    return {"notes": (f"confidence {value:g} is out of range",)}
+        return value / 100, (f"confidence {value:g} read as {value / 100:g}",)
+    return None, (f"confidence {value:g} is out of range",)

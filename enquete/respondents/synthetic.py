@@ -7,6 +7,7 @@ same prompt, ledger, budget and reader as a model would, so that what holds for 
 from __future__ import annotations
 
 import json
+
 from pydantic import JsonValue
 
 from enquete.respondents.llm import interview

@@ -7,7 +7,9 @@ branches may arrive in any order. State is plain dicts, because checkpoints are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
 
 
 def add_counts(left: Mapping[str, int] | None, right: Mapping[str, int] | None) -> dict[str, int]:

@@ -106,6 +106,7 @@ class Item(BaseModel):
     id: str
     kind: Literal["scale", "choice", "number", "text"]
     wording: str
+    about: str = ""  # other people's words that the question is about: shown fenced, as data
     options: tuple[Option, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
@@ -212,6 +213,7 @@ class InterviewerTask(Generic[ResultT]):
     result: type[ResultT]
     rule: Callable[[Any], ResultT]
     max_output_tokens: int = 2000
+    schema: Callable[[Any], Mapping[str, JsonValue]] | None = None  # narrower than the result's own, from the data
 
 
 class Desk(Protocol):

@@ -95,6 +95,8 @@ class Machine(BaseModel):
     concurrency: int = DEFAULT_CONCURRENCY
     timeout_s: float = 120
     shard_size: int = 50
+    assume_completed: bool = False
+    offline: bool = False  # reading and writing up only: no model is asked, so no key is needed
 
 
 def parse_request(**given: Any) -> RunRequest:
@@ -118,6 +120,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         concurrency=request.concurrency or environment.concurrency,
         timeout_s=request.timeout_s,
         shard_size=request.shard_size,
+        assume_completed=request.assume_completed,
     )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 from enquete.checkpoints.folders import find_run, latest, run_folder
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import begin, choose_run, interviews_folder, known_runs, run_status
+from enquete.nodes.study_graph import planned
 from enquete.nodes.workplace import Progress
+from enquete.reports.synthesis import write_synthesis
 from enquete.simulations.check import CheckReport
 from enquete.simulations.check import check as check_simulation
 from enquete.simulations.locate import list_simulations, locate
@@ -22,15 +24,17 @@ from enquete.state.errors import RunNotFound
 from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
 from enquete.study.background import wait
 from enquete.study.driver import Driver
-from enquete.study.run import Run, RunSummary
+from enquete.study.run import Run, RunSummary, StageStatus
 
 __all__ = [
     "Run",
     "RunSummary",
+    "StageStatus",
     "aconduct_interviews",
     "aresume",
     "check",
     "conduct_interviews",
+    "export",
     "list_instruments",
     "list_runs",
     "list_simulations",
@@ -82,6 +86,16 @@ def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None 
     if not known:
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
     return Run(known[-1], shown=True)
+
+
+def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Path:
+    """Write report, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
+
+    Makes no call and needs no lock. Raises RunNotFound, LedgerError.
+    """
+    run = load_run(sim_id, run_id, root=root, out=out)
+    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed")
+    return run.path
 
 
 def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:

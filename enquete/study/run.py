@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +16,22 @@ from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.opening import run_status
+from enquete.nodes.study_graph import planned
+from enquete.reports.reading import open_run
 from enquete.reports.rows import responses
 from enquete.reports.synthesis import load_results
 
 Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
+
+
+def _summed(ledger: Ledger, wanted: Callable[[str, str], bool]) -> dict[str, int]:
+    """Counters by name, over everything wanted."""
+    names: dict[str, int] = {}
+    for (_, methodology, phase, _, name), value in ledger.counters().items():
+        if wanted(methodology, phase):
+            names[name] = names.get(name, 0) + value
+    return names
+
 
 EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awaiting_simulation": 4, "waiting": 4}
 
@@ -34,6 +47,19 @@ class RunSummary:
     methods: tuple[str, ...]
     language: str
     resume_token: str
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    """How far one methodology got in one phase. `counts`: calls, tokens, answers_ok, … over all arms and rounds."""
+
+    methodology: str
+    phase: str
+    outcome: str  # done, short, waiting, failed or not started
+    note: str
+    counts: Mapping[str, int]
+    responded: int  # agents of the main arm with at least one usable answer
+    total: int
 
 
 class Run:
@@ -69,7 +95,8 @@ class Run:
     @cached_property
     def responses(self) -> pd.DataFrame:
         """One row per answer, columns as in all_responses.csv."""
-        return responses(self.folder)
+        with open_run(self.folder) as reading:
+            return responses(reading, planned(self.record))
 
     @cached_property
     def results(self) -> dict[str, Any]:
@@ -93,12 +120,43 @@ class Run:
     @cached_property
     def spent(self) -> dict[str, int]:
         """Tokens, settled calls, and answers by status."""
+        with self._ledger() as ledger:
+            return _summed(ledger, lambda methodology, phase: True)
+
+    @cached_property
+    def stages(self) -> list[StageStatus]:
+        """Every planned methodology and phase; readable while another process drives the run."""
+        with self._ledger() as ledger:
+            return [self._stage(ledger, *stage) for stage in planned(self.record)]
+
+    def _stage(self, ledger: Ledger, methodology: str, phase: str) -> StageStatus:
+        filed = ledger.stages().get((methodology, phase))
+        responded = ledger.read(
+            "SELECT count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id"
+            " WHERE o.arm=? AND o.methodology=? AND o.phase=? AND a.status IN ('ok', 'repaired')",
+            (self.record.main.id, methodology, phase),
+        ).fetchone()[0]
+        return StageStatus(
+            methodology,
+            phase,
+            filed.outcome if filed else "not started",
+            filed.note if filed else "",
+            _summed(ledger, lambda its_methodology, its_phase: (its_methodology, its_phase) == (methodology, phase)),
+            responded,
+            ledger.read("SELECT count(*) FROM participants").fetchone()[0],
+        )
+
+    @cached_property
+    def failures(self) -> list[str]:
+        """One line a caught bug."""
+        with self._ledger() as ledger:
+            return [f"{f.methodology} {f.phase} round {f.round} {f.unit}: {f.error}" for f in ledger.failures()]
+
+    @contextmanager
+    def _ledger(self) -> Iterator[Ledger]:
         ledger = Ledger.reading(self.folder / LEDGER, self.run_id)
         try:
-            names: dict[str, int] = {}
-            for (_, _, _, _, name), value in ledger.counters().items():
-                names[name] = names.get(name, 0) + value
-            return names
+            yield ledger
         finally:
             ledger.close_reading()
 

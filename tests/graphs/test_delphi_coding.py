@@ -66,7 +66,7 @@ def recovered(coded, truth):
 @pytest.mark.parametrize("language", ["de", "en"])
 @pytest.mark.parametrize(("n", "least"), [(50, 8), (1000, 8)])
 def test_rule_recovers_most_planted_themes(language, n, least):
-    # Measured: 50 agents 9 of 10 in both languages, 1,000 agents 10 of 10; 85–92% of the coded answers fit.
+    # Measured over three seeds: 9 or 10 of 10 themes at 50 and at 1,000 agents, 85–94% of the coded answers fit.
     statements, truth = panel(n, language)
     begun = time.perf_counter()
     coded = code(statements)
@@ -80,14 +80,15 @@ def test_rule_recovers_most_planted_themes(language, n, least):
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_rule_agrees_with_the_plant_sentence_by_sentence(language):
-    # Every planted claim as an answer of its own, four times over: measured ARI .56 (de), .66 (en); chance is 0.
+    # Every planted claim as an answer of its own, four times over: measured ARI .76 (de, 86% coded) and .85 (en,
+    # 92% coded); chance is 0.
     claims = [(key, claim) for key, texts in CLAIMS[language].items() for claim in texts]
     statements = [Statement(id=f"p{i:03}|q", text=claims[i % len(claims)][1]) for i in range(4 * len(claims))]
     found = code_by_rule(BatchInput(topic="x", statements=statements))
     home = {name: k for k, theme in enumerate(found.themes) for name in theme.statement_ids}
     coded = [(claims[i % len(claims)][0], home[s.id]) for i, s in enumerate(statements) if s.id in home]
-    assert len(coded) > 0.9 * len(statements)
-    assert adjusted_rand_score(*zip(*coded, strict=True)) > 0.4
+    assert len(coded) > 0.8 * len(statements)
+    assert adjusted_rand_score(*zip(*coded, strict=True)) > 0.65
 
 
 def test_one_agent_and_seven_agents():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from enquete.analysis.drift import delta_matrix
 from enquete.analysis.paired import paired_by_item
-from enquete.analysis.stakeholders import TYPES, type_of
+from enquete.respondents.stakeholders import TYPES, type_of
 from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
 from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, answer, latent
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
@@ -71,8 +71,7 @@ def test_same_answer_alone_in_a_block_and_in_any_order():
         assert answer(who, block(who, [one], "T1", part=one.id), "en", 5, keys=KEYS) == (together[one.id],)
 
 
-def test_pinned_answers():
-    # A change of these numbers changes every synthetic run: SHA-256, no process state.
+def test_values_depend_on_the_seed_and_not_on_the_language():
     who = population(1)[0]
     again = [a.value for a in answer(who, block(who), "de", 0, keys=KEYS)]
     assert again == [a.value for a in answer(who, block(who), "en", 0, keys=KEYS)]
@@ -153,7 +152,7 @@ def test_own_instruments_with_other_kinds_of_items():
     assert c.data in ("a", "b")
     assert 0 <= n.value <= 10
     assert r.text in {s for side in NEUTRAL["en"].values() for s in side}
-    assert "fish" not in t.text.split(".")[0].lower() or t.text
+    assert any(s in t.text for side in NEUTRAL["en"].values() for s in side)
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

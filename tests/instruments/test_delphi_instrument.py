@@ -49,7 +49,8 @@ def test_rating_items(reason: bool) -> None:
         "theme:b1/plausibility",
     ]
     assert {(item.kind, item.reason, len(item.options)) for item in items} == {("scale", reason, 5)}
-    assert items[0].wording.startswith("Thema „Fangquoten“ (Streit um die Verteilung): Wie wichtig")
+    assert items[0].wording.startswith("Thema „[9f3a]“: Wie wichtig")
+    assert items[0].about == "[9f3a] Fangquoten. Streit um die Verteilung"
     assert items[2].wording.startswith("Thema „Klima“: Wie wichtig")
     assert items[1].options[4].label == "sehr plausibel"
 

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 
 import pytest
+from pydantic import JsonValue
 
 from enquete.models.dialect import Dialect, Rung, dialect_of, messages, response_format
 from enquete.models.faults import Rejected, Said, blamed_setting, complaint, read_error
@@ -128,9 +129,9 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     closed_item = {**ITEM, "additionalProperties": False}
     closed = {**SCHEMA, "properties": {"a": closed_item, "b": closed_item}, "additionalProperties": False}
     assert inner == {"name": "answer", "schema": closed, "strict": True}
-    optional = {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}
+    optional: dict[str, JsonValue] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}
     assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, optional))
-    free = {"type": "object", "additionalProperties": {"type": "number"}}
+    free: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "number"}}
     assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, free))
 
 

@@ -88,7 +88,7 @@ def test_waiters_of_a_closed_loop_are_passed_over() -> None:
             await asyncio.to_thread(dead.run_forever)
             assert not task.done()
             dead.close()
-            task._log_destroy_pending = False  # its loop was closed on purpose
+            setattr(task, "_log_destroy_pending", False)  # noqa: B010 - its loop was closed on purpose
         async with asyncio.timeout(1), limiter:
             assert limiter.held == 1
 

@@ -139,6 +139,10 @@ def test_text_without_an_object_gives_none(text: str) -> None:
         ("{'a': 1, 'b': 'x', 'c", {"a": 1, "b": "x"}),
         ('{"a": {"value": 3, "why": "becau', None),
         ('{"a": 1', None),
+        ('{"a": [], "b": {"x]}\\', {"a": []}),  # cut within an escape
+        ('{"a": {"b": 1, "c": 2, "d', None),  # parts of a cut answer are none
+        ('{"answers": {"a": {"b": 1}, "b": {"x": 1', {"a": {"b": 1}}),
+        ('<think>{"a": 0, </think>{"a": 1, "b": 2, "c', {"a": 1, "b": 2}),
     ],
 )
 def test_answers_cut_by_length(text: str, expected: dict[str, object] | None) -> None:

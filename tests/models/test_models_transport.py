@@ -16,7 +16,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from enquete.models.faults import Rejected, Unavailable
 from enquete.models.limits import Limiter
@@ -28,12 +28,12 @@ from tests.support.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-test-0123456789abcdef"
-ITEM = {
+ITEM: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"value": {"type": "integer", "minimum": 1, "maximum": 7}, "reason": {"type": "string"}},
     "required": ["value", "reason"],
 }
-SCHEMA = {"type": "object", "properties": {"a": ITEM, "b": ITEM}, "required": ["a", "b"]}
+SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"a": ITEM, "b": ITEM}, "required": ["a", "b"]}
 
 
 def prompt(question: str = "How do you feel about it?", tokens: int = 500) -> Prompt:
@@ -57,8 +57,8 @@ async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **opt
         await transport.aclose()
 
 
-def one(server: ModelServer | str, **options: float) -> Response:
-    return asyncio.run(ask(server, **options))[0]
+def one(server: ModelServer | str, *, timeout_s: float = 5) -> Response:
+    return asyncio.run(ask(server, timeout_s=timeout_s))[0]
 
 
 @pytest.fixture
@@ -175,6 +175,11 @@ def test_a_base_url_that_is_none_is_refused_without_repeating_a_password(url: st
     assert "pass-word" not in str(caught.value)
 
 
+def _values(answer: Response) -> dict[str, JsonValue]:
+    read = read_object(answer.text) or {}
+    return {name: part["value"] for name, part in read.items() if isinstance(part, dict)}
+
+
 @pytest.mark.parametrize(
     "fault", ["code_fence", "think", "trailing_prose", "control_chars", "missing_usage", "slow", "ignore_max_tokens"]
 )
@@ -183,9 +188,7 @@ def test_odd_answers_are_still_answers(fault: str) -> None:
         good = one(server)
     with ModelServer(faults={fault: 1.0}, slow_s=0.05) as server:
         odd = one(server)
-    values = [
-        {name: part["value"] for name, part in (read_object(text) or {}).items()} for text in (good.text, odd.text)
-    ]
+    values = [_values(answer) for answer in (good, odd)]
     assert values[0] == values[1]
     assert odd.finish == "stop"
     if fault == "missing_usage":

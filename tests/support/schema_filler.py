@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 JSON = Any  # schemas and values, as json.loads gives them
@@ -66,13 +66,13 @@ class _Filler:
         kind = schema.get("type", "object" if "properties" in schema else "string")
         if isinstance(kind, list):
             kind = next((name for name in kind if name != "null"), "null")
-        makers = {
+        makers: dict[str, Callable[[Mapping[str, JSON], str], JSON]] = {
             "object": self._object,
             "array": self._array,
             "integer": self._integer,
             "number": self._number,
             "string": self._string,
-            "boolean": lambda _schema, here: self.draw(here) % 2 == 1,
+            "boolean": self._boolean,
         }
         return makers[kind](schema, path) if kind in makers else None
 
@@ -132,6 +132,9 @@ class _Filler:
         least = schema.get("minimum", schema.get("exclusiveMinimum", 0))
         most = schema.get("maximum", schema.get("exclusiveMaximum", least + 1))
         return float(round(least + (most - least) * (1 + self.draw(path) % 99) / 100, 6))
+
+    def _boolean(self, schema: Mapping[str, JSON], path: str) -> bool:
+        return self.draw(path) % 2 == 1
 
     def _string(self, schema: Mapping[str, JSON], path: str) -> str:
         text = sentence(self.draw(path))

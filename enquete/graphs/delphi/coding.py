@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from enquete.graphs.delphi.coding_prompts import handles, merge_prompt, theme_prompt
+from enquete.graphs.delphi.coding_prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
 from enquete.graphs.delphi.rule_coder import code_by_rule, merge_by_rule
 from enquete.graphs.delphi.themes import (
     BatchInput,
@@ -160,14 +160,18 @@ async def _all(work: Work, tasks: Sequence[InterviewerTask[T]]) -> list[T] | Sto
 
 
 def _batch_task(data: BatchInput, subject: str) -> InterviewerTask[BatchThemes]:
-    return InterviewerTask("theme", subject, data, theme_prompt, BatchThemes, code_by_rule, MAX_OUTPUT_TOKENS)
+    return InterviewerTask(
+        "theme", subject, data, theme_prompt, BatchThemes, code_by_rule, MAX_OUTPUT_TOKENS, batch_schema
+    )
 
 
 def _merge_task(
     topic: str, drafts: Sequence[DraftTheme], max_themes: int, subject: str
 ) -> InterviewerTask[MergedThemes]:
     data = MergeInput(topic=topic, themes=list(drafts), max_themes=max_themes)
-    return InterviewerTask("theme", subject, data, merge_prompt, MergedThemes, merge_by_rule, MAX_OUTPUT_TOKENS)
+    return InterviewerTask(
+        "theme", subject, data, merge_prompt, MergedThemes, merge_by_rule, MAX_OUTPUT_TOKENS, merge_schema
+    )
 
 
 def _bare(name: str) -> str:

@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
+from pydantic import JsonValue
+
 from enquete.graphs.delphi.themes import BatchInput, MergeInput, Statement
 from enquete.state.seam import Language
 
@@ -89,6 +91,36 @@ def merge_prompt(data: MergeInput, language: Language) -> str:
 def handles(statements: Sequence[Statement]) -> dict[str, str]:
     """Short numbers shown to the model instead of ids: "s1" for the first statement of a batch, and so on."""
     return {f"s{i}": statement.id for i, statement in enumerate(statements, 1)}
+
+
+def batch_schema(data: BatchInput) -> dict[str, JsonValue]:
+    """The form of the answer, with the handles that exist: a server that enforces schemas cannot invent a statement."""
+    return _themes_schema("statement_ids", {"type": "string", "enum": list(handles(data.statements))}, data.max_themes)
+
+
+def merge_schema(data: MergeInput) -> dict[str, JsonValue]:
+    """The form of the answer, with the numbers that exist."""
+    return _themes_schema("members", {"type": "integer", "enum": list(range(len(data.themes)))}, data.max_themes)
+
+
+def _themes_schema(members: str, member: dict[str, JsonValue], most: int) -> dict[str, JsonValue]:
+    properties: dict[str, JsonValue] = {
+        "label": {"type": "string"},
+        "description": {"type": "string"},
+        members: {"type": "array", "items": member},
+    }
+    theme: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"themes": {"type": "array", "items": theme, "maxItems": most}},
+        "required": ["themes"],
+        "additionalProperties": False,
+    }
 
 
 def _line(record: Mapping[str, str | int]) -> str:

@@ -8,14 +8,14 @@ from enquete.graphs.delphi.procedure import readout
 from enquete.nodes.rounds import Rounds
 from enquete.nodes.study_graph import build
 from enquete.reports.synthesis import synthesise
-from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
+from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.settings import RunRequest
 
 steps = Rounds("delphi", ask="ask_panel", close="feedback", readout=readout)
 
 builder = StateGraph(RoundsState, context_schema=RunRequest, input_schema=RoundsInput, output_schema=RoundsOutput)
 builder.add_node("open_round", steps.open_round)
-builder.add_node("ask_panel", steps.ask)
+builder.add_node("ask_panel", steps.ask, input_schema=ShardSpec)
 builder.add_node("feedback", steps.close_round)
 builder.add_edge(START, "open_round")
 builder.add_conditional_edges("open_round", steps.fan_out, ["ask_panel", "feedback"])

@@ -130,7 +130,8 @@ class DelphiInstrument(Instrument):
         return Item(
             id=f"theme:{theme_id}/{dimension.dimension_id}",
             kind="scale",
-            wording=dimension.about(label, description, language),
+            wording=dimension.about(f"[{theme_id}]", "", language),
+            about=f"[{theme_id}] {label}. {description}".strip(),
             options=scale.options(language),
             minimum=scale.min,
             maximum=scale.max,

@@ -5,6 +5,7 @@ Other arms than the main one are asked the same questions: about the main arm's 
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -113,10 +114,7 @@ class Delphi:
 
 
 def summary(values: Sequence[float]) -> dict[str, JsonValue]:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-    return {"median": median, "iqr": iqr(ordered), "n": len(ordered)}
+    return {"median": statistics.median(values), "iqr": iqr(values), "n": len(values)}
 
 
 def _feedback_line(item: str, values: JsonValue) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from enquete.analysis.planted import answer_at, normal, persona_hash, pick, sample, uniform
-from enquete.analysis.stakeholders import type_of, voice
 from enquete.graphs.delphi.truth import TRUTH, PlantedTheme, Rating
 from enquete.graphs.delphi.voices import CLAIMS, OPENINGS, REASONS
+from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
+from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.seam import Answer, Block, Item, Language, Participant
 
 __all__ = ["TRUTH", "answer", "recognise", "voiced"]
@@ -37,7 +37,11 @@ def voiced(who: Participant, question: str, seed: int) -> tuple[str, ...]:
     least, most = TRUTH.themes_per_answer
     n = least + int(uniform(*key, "n") * (most - least + 1))
     return tuple(
-        sample([(theme.key, _affinity(theme, kind)) for theme in TRUTH.themes if _voices(theme, kind)], n, *key)
+        sample(
+            [(theme.key, _affinity(theme, kind)) for theme in TRUTH.themes if _voices(theme, kind, persona_hash(who))],
+            n,
+            *key,
+        )
     )
 
 
@@ -48,8 +52,8 @@ def recognise(wording: str) -> PlantedTheme | None:
     return best if hits[best.key] else None
 
 
-def _voices(theme: PlantedTheme, kind: str) -> bool:
-    return not theme.polarised or theme.in_camp(kind)  # nobody speaks up for what they rate as unimportant
+def _voices(theme: PlantedTheme, kind: str, persona: str) -> bool:
+    return not theme.polarised or theme.in_camp(kind, persona)  # nobody speaks up for what they rate as unimportant
 
 
 def _affinity(theme: PlantedTheme, kind: str) -> float:
@@ -63,7 +67,7 @@ def _answer_item(
 ) -> Answer:
     if item.kind == "text":
         return Answer(item.id, "ok", text=_opinion(who, item.id, language, seed))
-    theme = recognise(item.wording)
+    theme = recognise(item.about or item.wording)
     first = _first_rating(who, item, theme, seed)
     revised = _revised(who, item, theme, first, median, seed) if round_ >= 3 else first
     key = (seed, METHODOLOGY, item.id, persona_hash(who))
@@ -98,7 +102,7 @@ def _first_rating(who: Participant, item: Item, theme: PlantedTheme | None, seed
     topic, _, dimension = item.id.rpartition("/")
     key = (seed, METHODOLOGY, "rating", item.id, persona_hash(who))
     rating = theme.rating(dimension) if theme else _unplanted(topic or item.id, dimension)
-    high = rating.polarised and theme is not None and theme.in_camp(type_of(who))
+    high = rating.polarised and theme is not None and theme.in_camp(type_of(who), persona_hash(who))
     centre = rating.high if high else rating.low
     if rating.outward and uniform(*key, "outward") < rating.outward:
         return 1.0 if high else -1.0
@@ -151,6 +155,6 @@ def _reason(
 
 def _medians(block: Block) -> dict[str, float]:
     """Medians by item id from feedback lines such as "theme:9f3a/importance: median 4, IQR 1, n 48"."""
-    line = re.compile(r"^\W*(\S+?):\s.*?\bmedian\b\D*?(-?\d+(?:[.,]\d+)?)", re.IGNORECASE | re.MULTILINE)
+    line = re.compile(r"^[^\w\n]*(\S+?):[ \t].*?\bmedian\b[^\d\n-]*(-?\d+(?:[.,]\d+)?)", re.IGNORECASE | re.MULTILINE)
     found = (match for _, text in block.quoted for match in line.finditer(text))
     return {match[1]: float(match[2].replace(",", ".")) for match in found}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from enquete.analysis.planted import uniform
+from enquete.respondents.planted import uniform
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,10 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class PlantedTheme:
-    """`words` recognise the theme in a coded label or description. `camp`: types that rate a polarised theme high."""
+    """`words` recognise the theme in a coded label or description.
+
+    camp: types that rate a polarised theme high; torn: types of which half do.
+    """
 
     key: str
     words: re.Pattern[str]
@@ -36,6 +39,7 @@ class PlantedTheme:
     importance: Rating
     plausibility: Rating
     camp: frozenset[str] = frozenset()
+    torn: frozenset[str] = frozenset()
 
     @property
     def polarised(self) -> bool:
@@ -45,9 +49,16 @@ class PlantedTheme:
         """The planted rating; a dimension of one's own instrument is rated like importance."""
         return self.plausibility if dimension == "plausibility" else self.importance
 
-    def in_camp(self, kind: str) -> bool:
-        """Whether this stakeholder type rates a polarised theme high; types without a name fall to a side by hash."""
-        return uniform("delphi", "camp", self.key, kind) < 0.5 if kind.startswith("other:") else kind in self.camp
+    def in_camp(self, kind: str, persona: str) -> bool:
+        """Whether an agent of this type and persona hash rates a polarised theme high.
+
+        Types without a name fall to a side by hash of the type, agents of a torn type by hash of the persona.
+        """
+        if kind.startswith("other:"):
+            return uniform("delphi", "camp", self.key, kind) < 0.5
+        if kind in self.torn:
+            return uniform("delphi", "camp", self.key, persona) < 0.5
+        return kind in self.camp
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,9 @@ def _consensual(position: float) -> Rating:
     return Rating(position, position, sd=0.28)
 
 
-def _theme(key: str, words: str, favoured_by: str, rating: Rating, plausibility: float, camp: str = "") -> PlantedTheme:
+def _theme(
+    key: str, words: str, favoured_by: str, rating: Rating, plausibility: float, camp: str = "", torn: str = ""
+) -> PlantedTheme:
     return PlantedTheme(
         key,
         re.compile(words, re.IGNORECASE),
@@ -74,6 +87,7 @@ def _theme(key: str, words: str, favoured_by: str, rating: Rating, plausibility:
         rating,
         _consensual(plausibility),
         frozenset(camp.split()),
+        frozenset(torn.split()),
     )
 
 
@@ -112,15 +126,16 @@ TRUTH = DelphiTruth(
         ),
         _theme(
             "direct_sales",
-            r"direktverm|direktverk|direktabsatz|regional|direkt (vom|am|an) |(vom|ab|am) (kutter|kai)\b|hofladen|direct sale|directly (at|from)|from the boat|at the quay|local sale",
+            r"direktverm|direktverk|direktabsatz|regional|direkt (vom|am|an) |(vom|ab|am) (kutter|kai)\b|hofladen"
+            r"|direct sale|directly (at|from)|from the boat|at the quay|local sale",
             "small_scale consumer processor municipality",
             _consensual(0.3),
             0.3,
         ),
         _theme(
             "comanagement",
-            r"runde[rn]? tisch|beteilig|mitsprech|mitentscheid|mitbestimm|gemeinsam entsch|betroffene|gremien|round table|involve|participat"
-            r"|co-?manag|have a say|decide together|those affected|councils|deciding",
+            r"runde[rn]? tisch|beteilig|mitsprech|mitentscheid|mitbestimm|gemeinsam entsch|betroffene|gremien"
+            r"|round table|involve|participat|co-?manag|have a say|decide together|those affected|councils|deciding",
             "administration scientist small_scale angler",
             _consensual(0.5),
             0.05,
@@ -156,6 +171,7 @@ TRUTH = DelphiTruth(
             TWO_AND_FOUR,
             0.0,
             camp="industrial processor consumer administration",
+            torn="municipality",
         ),
     ),
     themes_per_answer=(1, 3),

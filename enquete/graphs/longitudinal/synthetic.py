@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.analysis.planted import answer_at, normal, persona_hash, pick, uniform
-from enquete.analysis.stakeholders import type_of, voice
 from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
 from enquete.graphs.longitudinal.truth import FAMILIES, TRUTH
+from enquete.respondents.planted import answer_at, normal, persona_hash, pick, uniform
+from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.seam import Answer, Block, Item, Language, Participant
 
 __all__ = ["FAMILIES", "TRUTH", "answer", "latent"]

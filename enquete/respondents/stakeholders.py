@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from enquete.analysis.planted import persona_hash, pick
+from enquete.respondents.planted import persona_hash, pick
 from enquete.state.seam import Language, Participant
 
 TYPES = (

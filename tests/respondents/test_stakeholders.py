@@ -1,6 +1,6 @@
 import pytest
 
-from enquete.analysis.stakeholders import _VOICE, TYPES, type_of, voice
+from enquete.respondents.stakeholders import _VOICE, TYPES, type_of, voice
 from enquete.state.seam import Participant
 
 

@@ -51,13 +51,13 @@ def place(position: float, item: Item) -> tuple[float | None, int | str | None]:
     A scale gives the option nearest to the position, halves going outward so that a moderate split stays one; a number
     lies between minimum and maximum (0–100 where none is set). Works for any number of options and any labels.
     """
-    share = (min(max(position, -1.0), 1.0) + 1) / 2
+    position = min(max(position, -1.0), 1.0)
     if item.kind == "number":
-        return _number(share, item), None
+        return _number((position + 1) / 2, item), None
     options = item.options if item.kind == "choice" else tuple(sorted(item.options, key=_numeric_first))
     if not options:
         raise ValueError(f"item {item.id!r} of kind {item.kind!r} has no options to choose from")
-    value = options[_outward(share * (len(options) - 1), (len(options) - 1) / 2)].value
+    value = options[_nearest(position, len(options))].value
     return (float(value) if isinstance(value, int) else None), value
 
 
@@ -85,5 +85,8 @@ def _numeric_first(option: Option) -> tuple[bool, int]:
     return (False, option.value) if isinstance(option.value, int) else (True, 0)
 
 
-def _outward(index: float, middle: float) -> int:
-    return math.floor(index + 0.5) if index >= middle else math.ceil(index - 0.5)
+def _nearest(position: float, k: int) -> int:
+    # Counted from the middle, so that a position and its opposite land on mirrored options in spite of rounding.
+    steps = abs(position) * (k - 1) / 2
+    from_middle = math.floor(steps + 0.5) if k % 2 else min(math.floor(steps), k // 2 - 1) + 0.5
+    return round((k - 1) / 2 + math.copysign(from_middle, position))

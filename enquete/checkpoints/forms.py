@@ -1,0 +1,76 @@
+"""Forms: blocks that wait for a person. A draft is saved on every change; submitting closes the form once and for all.
+
+The answers of a submitted form are committed by the desk like any other; the form keeps what was shown.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import JsonValue
+
+from enquete.checkpoints.ledger import Ledger, now
+from enquete.state.seam import Block, BlockKey
+
+KEY = "arm=? AND methodology=? AND phase=? AND session=? AND round=? AND turn=? AND participant=? AND part=?"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form as it stands. `draft`: item id → what was entered."""
+
+    state: Literal["open", "submitted", "withdrawn"]
+    block: Block
+    draft: dict[str, JsonValue]
+    opened_at: str
+    changed_at: str
+
+
+async def file_form(ledger: Ledger, block: Block) -> None:
+    """Open a form for this block; filing it again changes nothing."""
+    opened = now()
+
+    def write(connection: sqlite3.Connection) -> None:
+        connection.execute(
+            "INSERT INTO forms(arm, methodology, phase, session, round, turn, participant, part, state, block, draft,"
+            " opened_at, changed_at) VALUES(?,?,?,?,?,?,?,?,'open',?,'{}',?,?) ON CONFLICT DO NOTHING",
+            (*block.key[1:], block.model_dump_json(), opened, opened),
+        )
+
+    await ledger.write(write)
+
+
+async def save_draft(ledger: Ledger, key: BlockKey, draft: dict[str, JsonValue]) -> bool:
+    """Replace the draft; False where there is no open form (never filed, submitted, withdrawn)."""
+    return await _change(ledger, key, "draft=?", json.dumps(draft, ensure_ascii=False))
+
+
+async def close_form(ledger: Ledger, key: BlockKey, state: Literal["submitted", "withdrawn"]) -> bool:
+    """Submit or withdraw an open form; False where there is none."""
+    return await _change(ledger, key, "state=?", state)
+
+
+async def _change(ledger: Ledger, key: BlockKey, assignment: str, value: str) -> bool:
+    return await ledger.write(
+        lambda connection: (
+            connection.execute(
+                f"UPDATE forms SET {assignment}, changed_at=? WHERE {KEY} AND state='open'", (value, now(), *key[1:])
+            ).rowcount
+            == 1
+        )
+    )
+
+
+def form(ledger: Ledger, key: BlockKey) -> Form | None:
+    """The form of this block, or None."""
+    row = ledger.read(f"SELECT state, block, draft, opened_at, changed_at FROM forms WHERE {KEY}", key[1:]).fetchone()
+    return row and Form(row[0], Block.model_validate_json(row[1]), json.loads(row[2]), row[3], row[4])
+
+
+def open_forms(ledger: Ledger) -> list[Form]:
+    """Everything that waits for a person, oldest first."""
+    rows = ledger.read("SELECT state, block, draft, opened_at, changed_at FROM forms WHERE state='open' ORDER BY id")
+    return [Form(r[0], Block.model_validate_json(r[1]), json.loads(r[2]), r[3], r[4]) for r in rows]

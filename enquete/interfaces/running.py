@@ -1,0 +1,198 @@
+"""`enquete run` and `enquete resume`: the commands that ask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from enquete.interfaces import options as o
+from enquete.interfaces import progress, summary
+from enquete.interfaces.output import number, one_object, remark, result
+from enquete.interfaces.place import Place
+from enquete.interfaces.signals import Interrupts, Stopped
+from enquete.interfaces.words import say
+
+if TYPE_CHECKING:
+    from enquete.study import Run
+
+Drive = Callable[[Callable[[dict[str, Any]], None] | None], "Run"]
+
+
+def run(
+    sim: o.Sim,
+    root: o.Root = None,
+    out: o.Out = None,
+    methods: o.Methods = None,
+    phase: o.PhaseOption = None,
+    language: o.LanguageOption = None,
+    respondent: o.Respondent = None,
+    model: o.Model = None,
+    base_url: o.BaseUrl = None,
+    temperature: o.Temperature = None,
+    seed: o.Seed = None,
+    asking: o.Asking = None,
+    instrument: o.InstrumentOption = None,
+    set_: o.SetOption = None,
+    budget_tokens: o.Budget = None,
+    concurrency: o.Concurrency = None,
+    timeout_s: o.Timeout = None,
+    baseline: o.Baseline = None,
+    assume_completed: o.Assume = False,
+    new: Annotated[bool, typer.Option("--new", help="Start another run even where one matches.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a model is paid.")] = False,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> int:
+    """Interview every agent of a simulation.
+
+    Methodologies not named are the default ones. An unfinished run with the same settings is resumed, a finished one is
+    shown without a single request, and one that differs is refused with the differences. Without a key and without
+    --model the synthetic respondent answers, and every output says so.
+
+    \b
+    Examples:
+      enquete run sim_683e8059ab27 --root uploads
+      enquete run personas.csv --out results --methods delphi --language en
+      enquete run ./my_sim --model gpt-5-mini --budget-tokens 500000
+      enquete run ./my_sim --instrument longitudinal=my.yaml --json
+
+    \b
+    Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
+                4 awaiting the simulation or a person · 130 stopped at once
+    """
+    request = o.given(
+        root=root,
+        out=out,
+        methods=o.read_methods(methods),
+        phase=phase,
+        language=language,
+        respondent=respondent,
+        model=model,
+        base_url=base_url,
+        temperature=temperature,
+        seed=seed,
+        asking=asking,
+        instruments=o.read_instruments(instrument),
+        settings=o.read_settings(set_),
+        budget_tokens=budget_tokens,
+        concurrency=concurrency,
+        timeout_s=timeout_s,
+        baseline=baseline,
+        assume_completed=assume_completed,
+        new=new,
+    )
+    if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty() and not agreed(sim, request):
+        remark(say("declined"))
+        return 0
+
+    def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
+        from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+        return study.conduct_interviews(sim, progress=report, **request)
+
+    return finish(drive, Place(sim, root, out), as_json, quiet)
+
+
+def resume(
+    token_or_sim: Annotated[str, typer.Argument(metavar="TOKEN_OR_SIM", help="Resume token, run_id, sim_id or path.")],
+    sim: Annotated[
+        str | None, typer.Option("--sim", metavar="SIM", help="Where the run of a token is, if not under --root.")
+    ] = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    budget_tokens: o.Budget = None,
+    concurrency: o.Concurrency = None,
+    timeout_s: o.Timeout = None,
+    base_url: o.BaseUrl = None,
+    assume_completed: o.Assume = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Walk through the whole run again; what is answered is not asked again.")
+    ] = False,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> int:
+    """Go on with an unfinished run: after a pause, a spent budget, a kill, or when the simulation has completed.
+
+    Named by its token or run_id, or by its simulation (then the latest unfinished run). Answers that were paid for are
+    read from the run's ledger and never asked again.
+
+    \b
+    Examples:
+      enquete resume run_20261121T203000_a1b2c3.0123456789abcdef --root uploads
+      enquete resume sim_683e8059ab27 --root uploads --budget-tokens 2000000
+
+    \b
+    Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
+                4 awaiting the simulation or a person · 130 stopped at once
+    """
+    request = o.given(
+        sim=sim,
+        root=root,
+        out=out,
+        budget_tokens=budget_tokens,
+        concurrency=concurrency,
+        timeout_s=timeout_s,
+        base_url=base_url,
+        assume_completed=assume_completed,
+        fresh=fresh,
+    )
+
+    def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
+        from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+        return study.resume(token_or_sim, progress=report, **request)
+
+    return finish(drive, Place(sim or token_or_sim, root, out), as_json, quiet)
+
+
+def finish(drive: Drive, place: Place, as_json: bool, quiet: bool) -> int:
+    """Drive with progress and signals, then say how it ended."""
+    driven = driven_to_its_stop(drive, place, quiet)
+    show(driven, place, as_json)
+    return summary.exit_code(driven)
+
+
+def driven_to_its_stop(drive: Drive, place: Place, quiet: bool) -> Run:
+    """Raises Stopped when told to stop for the second time, or before the first question."""
+    with Interrupts() as interrupts, progress.shown(quiet) as report:
+        try:
+            return drive(report)
+        except KeyboardInterrupt:
+            begun = interrupts.count > 1
+            raise Stopped(say("stopped", command=place.command("resume")) if begun else say("not_begun")) from None
+
+
+def show(run: Run, place: Place, as_json: bool) -> None:
+    """The run's summary on stdout."""
+    if place.is_token:
+        place = Place(run.record.sim_id if place.root else run.record.sim_path, place.root, place.out)
+    if as_json:
+        one_object(summary.as_object(run, place))
+        return
+    for line in summary.lines(run, place):
+        result(line)
+
+
+def agreed(sim: str, request: dict[str, Any]) -> bool:
+    """Ask before a model is paid; the synthetic respondent costs nothing."""
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.state.settings import Environment, parse_request, resolve_arms, resolve_machine  # noqa: PLC0415
+
+    asked, environment = parse_request(sim=sim, **request), Environment.read()
+    main = next(arm for arm in resolve_arms(asked, environment) if arm.role == "main")
+    if main.respondent != "llm":
+        return True
+    machine = resolve_machine(asked, environment)
+    population = study.load_population(sim, root=asked.root)
+    question = say(
+        "confirm",
+        agents=number(len(population.participants)),
+        sim=population.sim_id,
+        model=main.model,
+        server=machine.base_url or say("own"),
+        cap=number(machine.cap_tokens),
+    )
+    return typer.confirm(question, default=True, err=True)

@@ -1,0 +1,217 @@
+"""The terminal's own words in German and English. Interviews have their own language; this is that of the person typing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Literal
+
+Tongue = Literal["de", "en"]
+
+
+def tongue(environment: Mapping[str, str] = os.environ) -> Tongue:
+    """German where the locale says so (LC_ALL, LC_MESSAGES, LANG, in that order), else English."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if environment.get(name):
+            return "de" if environment[name].lower().startswith("de") else "en"
+    return "en"
+
+
+def say(key: str, /, **values: object) -> str:
+    """The text of this key in the terminal's language."""
+    return TEXTS[tongue()][key].format(**values)
+
+
+TEXTS: Mapping[Tongue, Mapping[str, str]] = {
+    "en": {
+        "completed": "completed",
+        "awaiting_simulation": "awaiting the simulation",
+        "waiting": "waiting for a person",
+        "paused": "paused",
+        "failed": "failed",
+        "done": "done",
+        "short": "out of budget",
+        "not started": "not started",
+        "run": "Run {run_id} of {sim_id}: {status}",
+        "note": "Why: {note}",
+        "resumed": "An unfinished run with the same settings was found and resumed.",
+        "shown": "This run is finished already; nothing was asked. Add --new for another one.",
+        "synthetic": (
+            "ANSWERED BY THE SYNTHETIC RESPONDENT: every answer was computed from planted positions, not given by a "
+            "model or a person. The figures show that the instruments work; they say nothing about the world."
+        ),
+        "model": "Answered by {model}, temperature {temperature:g}.",
+        "asked": "Asked: {methods}; {agents} agents, in {language}.",
+        "language_de": "German",
+        "language_en": "English",
+        "stage": "Stage",
+        "state": "State",
+        "agents": "Agents answered",
+        "answers": "Answers",
+        "tokens": "Tokens",
+        "answers_ok": "ok",
+        "answers_repaired": "repaired",
+        "answers_refused": "refused",
+        "answers_invalid": "invalid",
+        "answers_failed": "failed",
+        "none": "none",
+        "invalid": (
+            "RUN INVALID: not one usable answer came back ({answers}). Nothing in the report can be used. "
+            "Look at the key, the model name and the server, then: {command}"
+        ),
+        "bugs": "{count} units of work broke on an error in Enquete and are without answers (tracebacks: table failures in {path}):",
+        "flags": "Before you use the data:",
+        "more": "… and {count} more in the report",
+        "report": "Report: {path}",
+        "no_report": "no report yet",
+        "data": "Data: {path}",
+        "next": "Next:",
+        "next_report": "read the report",
+        "next_status": "see how far it is",
+        "next_resume": "go on",
+        "next_resume_simulation": "go on once the simulation has completed",
+        "next_resume_failed": "try again what failed, once the cause is removed",
+        "next_model": "ask a model instead",
+        "next_export": "write report and exports again from the ledger",
+        "next_run": "interview it",
+        "tokens_spent": "{spent} of {cap} tokens",
+        "left": "{time} left",
+        "round": "round {round}",
+        "pausing": "pausing: calls in flight finish; once more to stop at once",
+        "stopped": "stopped at once: what had been answered is in the ledger, only calls in flight are lost. Go on with: {command}",
+        "not_begun": "stopped before the first question; nothing was asked",
+        "confirm": (
+            "{agents} agents of {sim} will be interviewed by {model} at {server}; the run stops at {cap} tokens. Go on?"
+        ),
+        "declined": "nothing was asked",
+        "no_simulations": "no simulation under {root}",
+        "no_runs": "no runs",
+        "runs_of": "Runs of {sim}",
+        "simulations_under": "Simulations under {root}",
+        "simulation": "Simulation",
+        "runs": "Runs",
+        "latest": "Latest",
+        "methods": "Methodologies",
+        "method": "Methodology",
+        "title": "Title",
+        "status": "Status",
+        "created": "Started",
+        "language": "Language",
+        "exported": "Written again from the ledger: {path}",
+        "own": "default server",
+        "driven": (
+            "no end is filed: it is being driven right now, or its process was killed. Nothing is lost either way."
+        ),
+        "demo_start": (
+            "The demo interviews twelve invented stakeholders of the German Baltic fishery, before and after a simulation. "
+            "No key is needed: the built-in synthetic respondent answers, in {language}."
+        ),
+        "demo_copied": "1. A simulation that is still running was laid out in {path} ({actions} actions so far).",
+        "demo_t0": "2. T0, before the simulation: every agent gets the questionnaire and has no memories yet.",
+        "demo_paused": (
+            "3. The run has stopped by itself and waits for the simulation (a program would see exit code 4). Its token: {token}"
+        ),
+        "demo_completed": "4. The simulation goes on to its end: {actions} actions, run_state.json now says completed.",
+        "demo_t1": (
+            "5. Resumed: T1, the same questionnaire to the same agents with their memories, then the three Delphi rounds."
+        ),
+        "demo_end": "That was the demo.",
+    },
+    "de": {
+        "completed": "abgeschlossen",
+        "awaiting_simulation": "wartet auf die Simulation",
+        "waiting": "wartet auf eine Person",
+        "paused": "angehalten",
+        "failed": "fehlgeschlagen",
+        "done": "fertig",
+        "short": "Budget aufgebraucht",
+        "not started": "nicht begonnen",
+        "run": "Lauf {run_id} von {sim_id}: {status}",
+        "note": "Grund: {note}",
+        "resumed": "Ein offener Lauf mit denselben Einstellungen wurde gefunden und fortgesetzt.",
+        "shown": "Dieser Lauf ist schon abgeschlossen; es wurde nichts gefragt. Mit --new beginnt ein weiterer.",
+        "synthetic": (
+            "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET: Jede Antwort wurde aus hinterlegten Positionen berechnet, kein "
+            "Modell und kein Mensch hat sie gegeben. Die Zahlen zeigen, dass die Instrumente arbeiten; über die Welt sagen sie nichts."
+        ),
+        "model": "Geantwortet hat {model}, Temperatur {temperature:g}.",
+        "asked": "Gefragt: {methods}; {agents} Agenten, auf {language}.",
+        "language_de": "Deutsch",
+        "language_en": "Englisch",
+        "stage": "Abschnitt",
+        "state": "Stand",
+        "agents": "Agenten mit Antwort",
+        "answers": "Antworten",
+        "tokens": "Token",
+        "answers_ok": "in Ordnung",
+        "answers_repaired": "nachgebessert",
+        "answers_refused": "verweigert",
+        "answers_invalid": "ungültig",
+        "answers_failed": "fehlgeschlagen",
+        "none": "keine",
+        "invalid": (
+            "LAUF UNGÜLTIG: Keine einzige brauchbare Antwort kam zurück ({answers}). Nichts im Bericht ist verwendbar. "
+            "Schlüssel, Modellname und Server prüfen, dann: {command}"
+        ),
+        "bugs": "{count} Arbeitseinheiten sind an einem Fehler in Enquete gescheitert (Tracebacks: Tabelle failures in {path}):",
+        "flags": "Vor der Verwendung der Daten zu wissen:",
+        "more": "… und {count} weitere im Bericht",
+        "report": "Bericht: {path}",
+        "no_report": "noch kein Bericht",
+        "data": "Daten: {path}",
+        "next": "Weiter:",
+        "next_report": "den Bericht lesen",
+        "next_status": "den Stand ansehen",
+        "next_resume": "fortsetzen",
+        "next_resume_simulation": "fortsetzen, sobald die Simulation abgeschlossen ist",
+        "next_resume_failed": "das Gescheiterte erneut versuchen, wenn die Ursache behoben ist",
+        "next_model": "stattdessen ein Modell fragen",
+        "next_export": "Bericht und Exporte neu aus dem Ledger schreiben",
+        "next_run": "befragen",
+        "tokens_spent": "{spent} von {cap} Token",
+        "left": "noch {time}",
+        "round": "Runde {round}",
+        "pausing": "Pause: laufende Anfragen werden zu Ende geführt; noch einmal, um sofort zu beenden",
+        "stopped": (
+            "sofort beendet: Was beantwortet war, steht im Ledger, nur laufende Anfragen sind verloren. Fortsetzen mit: {command}"
+        ),
+        "not_begun": "vor der ersten Frage beendet; es wurde nichts gefragt",
+        "confirm": (
+            "{agents} Agenten von {sim} werden von {model} auf {server} befragt; "
+            "der Lauf hält bei {cap} Token an. Fortfahren?"
+        ),
+        "declined": "es wurde nichts gefragt",
+        "no_simulations": "keine Simulation unter {root}",
+        "no_runs": "keine Läufe",
+        "runs_of": "Läufe von {sim}",
+        "simulations_under": "Simulationen unter {root}",
+        "simulation": "Simulation",
+        "runs": "Läufe",
+        "latest": "Zuletzt",
+        "methods": "Methoden",
+        "method": "Methode",
+        "title": "Titel",
+        "status": "Stand",
+        "created": "Begonnen",
+        "language": "Sprache",
+        "exported": "Neu aus dem Ledger geschrieben: {path}",
+        "own": "Standardserver",
+        "driven": (
+            "kein Ende vermerkt: Der Lauf wird gerade ausgeführt, oder sein Prozess wurde beendet. Verloren ist in keinem Fall etwas."
+        ),
+        "demo_start": (
+            "Die Demo befragt zwölf erfundene Beteiligte der deutschen Ostseefischerei vor und nach einer Simulation. "
+            "Ein Schlüssel ist nicht nötig: Es antwortet der eingebaute synthetische Respondent, auf {language}."
+        ),
+        "demo_copied": "1. In {path} liegt jetzt eine Simulation, die noch läuft (bisher {actions} Aktionen).",
+        "demo_t0": "2. T0, vor der Simulation: Alle Agenten bekommen den Fragebogen und haben noch keine Erinnerungen.",
+        "demo_paused": (
+            "3. Der Lauf hat von selbst angehalten und wartet auf die Simulation (ein Programm sähe Exit-Code 4). Sein Token: {token}"
+        ),
+        "demo_completed": "4. Die Simulation läuft zu Ende: {actions} Aktionen, run_state.json sagt jetzt completed.",
+        "demo_t1": (
+            "5. Fortgesetzt: T1, derselbe Fragebogen an dieselben Agenten mit ihren Erinnerungen, danach die drei Delphi-Runden."
+        ),
+        "demo_end": "Das war die Demo.",
+    },
+}

@@ -1,0 +1,77 @@
+"""The files of a run, written from its ledger and rebuildable from it at any time: same ledger, same bytes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue, ValidationError
+
+from enquete.reports.context import Files
+from enquete.reports.files import write_csv, write_files, write_jsonl
+from enquete.reports.reading import RunReading
+from enquete.reports.rows import ANSWER, ResponseRow, records
+
+VALIDATED = 20_000
+"""Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
+
+
+def validate(frame: pd.DataFrame) -> None:
+    """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands twice."""
+    keys = ["run_id", "methodology", "phase", *ANSWER]
+    doubled = frame.duplicated(keys)
+    if doubled.any():
+        raise ValueError(f"all_responses.csv: {frame.loc[doubled, keys].iloc[0].to_dict()} stands twice")
+    step = max(1, -(-len(frame) // VALIDATED))
+    for number, row in enumerate(records(frame.iloc[::step])):
+        try:
+            ResponseRow.model_validate(row)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = f"row {number * step + 1}, column {'.'.join(map(str, first['loc']))}"
+            raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
+
+
+def write_table(folder: Path, frame: pd.DataFrame) -> None:
+    """exports/all_responses.csv, validated first."""
+    validate(frame)
+    write_csv(folder / "exports" / "all_responses.csv", frame)
+
+
+def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
+    return reading.interviews / phase / methodology / reading.run
+
+
+def write_stage(
+    reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Mapping[str, JsonValue] | None
+) -> None:
+    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
+    folder = stage_folder(reading, methodology, phase)
+    own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
+    if findings is not None:
+        present = importlib.import_module(reading.methodology(methodology).present)
+        files: Files = present.files(findings, own.reset_index(drop=True), phase)
+        write_files(folder, files)
+    write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
+
+
+def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
+    """Every request: who was asked what by which model, what came back, what it cost. A system prompt is spelt out once."""
+    spelt: set[str] = set()
+    for call in reading.calls(methodology, phase):
+        system = call.pop("system")
+        if call["system_hash"] not in spelt:
+            spelt.add(call["system_hash"])
+            call["system"] = system
+        call["messages"] = json.loads(call["messages"])
+        yield call
+
+
+def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFrame) -> bool:
+    """Whether there is anything to write about this stage."""
+    own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
+    return (methodology, phase) in reading.stages or bool(own["status"].ne("not_reached").any())

@@ -1,0 +1,86 @@
+"""Writing result files: streamed, atomic, the same bytes for the same content."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import pandas as pd
+
+from enquete.reports.context import Files, jsonable
+
+EXECUTED = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins with one of these is run as a formula by spreadsheets."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A file to write to; readers see the old one until all is written, and still if writing fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def dump(value: object, indent: int | None = None) -> str:
+    """JSON without NaN."""
+    return json.dumps(jsonable(value), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def write_json(path: Path, value: object) -> None:
+    with replacing(path) as file:
+        file.write(dump(value, indent=1) + "\n")
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    with replacing(path) as file:
+        file.writelines(dump(row) + "\n" for row in rows)
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """What `present.files` returned: an object becomes JSON, rows become JSONL."""
+    for name, content in files.items():
+        if isinstance(content, Mapping):
+            write_json(folder / name, content)
+        else:
+            write_jsonl(folder / name, content)
+
+
+def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000) -> None:
+    """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers.
+
+    A text that a spreadsheet would execute gets a leading apostrophe.
+    """
+    with replacing(path) as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(frame.columns)
+        for start in range(0, len(frame), chunk):
+            piece = frame.iloc[start : start + chunk]
+            writer.writerows(zip(*(_cells(piece[name]) for name in frame.columns), strict=True))
+
+
+def _cells(column: pd.Series[Any]) -> list[str]:
+    """A column as text; a column has few different values, and each is formatted once."""
+    if pd.api.types.is_bool_dtype(column):
+        return ["true" if value else "false" for value in column]
+    known = {value: _cell(value) for value in column.dropna().unique()}
+    return [known[value] if there else "" for value, there in zip(column, column.notna(), strict=True)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(EXECUTED) else value
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

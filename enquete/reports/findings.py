@@ -1,0 +1,137 @@
+"""Findings: what each methodology's analysis makes of its rows.
+
+`METHODOLOGY.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
+phases and of an earlier baseline run; `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is
+None beside a count. The findings name the arms they read.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.checkpoints.ledger import Failure
+from enquete.checkpoints.record import RunRecord
+from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.reading import RunReading, open_run
+from enquete.reports.rows import participants_table
+from enquete.simulations.join import join
+from enquete.state.seam import Language
+
+UNIT = "analysis"
+"""The unit under which a bug in an analysis is filed."""
+
+_CHANGED: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "model": "Das Modell war bei T0 {then}, bei T1 {now}",
+        "respondent": "Bei T0 antwortete {then}, bei T1 {now}",
+        "language": "T0 wurde auf {then} befragt, T1 auf {now}",
+        "asking": "Gefragt wurde bei T0 nach {then}, bei T1 nach {now}",
+        "fingerprint": "Der Server meldete bei T0 eine andere Modellkennung ({then}) als bei T1 ({now})",
+    },
+    "en": {
+        "model": "The model was {then} at T0 and {now} at T1",
+        "respondent": "{then} answered at T0, {now} at T1",
+        "language": "T0 was asked in {then}, T1 in {now}",
+        "asking": "Questions were asked by {then} at T0 and by {now} at T1",
+        "fingerprint": "The server reported another model fingerprint at T0 ({then}) than at T1 ({now})",
+    },
+}
+
+
+@dataclass
+class Findings:
+    """Findings by methodology, and the bugs that left one without any."""
+
+    results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    bugs: list[Failure] = field(default_factory=list)
+
+
+def find(reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False) -> Findings:
+    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on."""
+    found = Findings()
+    for name in reading.record.methods:
+        rows = frame[frame["methodology"].eq(name) & frame["arm_role"].eq("main")]
+        if rows.empty:
+            continue
+        try:
+            found.results[name] = _analyse(reading, name, rows.reset_index(drop=True), partial)
+        except Exception as error:
+            if raise_bugs:
+                raise
+            text = f"{type(error).__name__}: {error}"
+            key = (reading.record.main.id, name, "", 0, UNIT)
+            found.bugs.append(Failure(*key, text, traceback.format_exc()))
+    return found
+
+
+def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool) -> Mapping[str, JsonValue]:
+    analyse = reading.methodology(name).analyse
+    context = analysis_context(reading, name, partial)
+    result = jsonable(analyse(rows, reading.instrument(name), reading.settings(name), context))
+    if not isinstance(result, dict):
+        raise TypeError(f"{name}: analyse returned {type(result).__name__}, not a mapping")
+    arms: list[JsonValue] = [str(arm) for arm in sorted(rows["arm"].unique())]
+    return {"arms": arms, **result}
+
+
+def analysis_context(reading: RunReading, name: str, partial: bool) -> AnalysisContext:
+    """What the run's record, frozen values and baseline say to the analysis of one methodology."""
+    record = reading.record
+    incomparable: list[str] = []
+    pairing: Mapping[str, JsonValue] = _pairing_here(reading)
+    folder = reading.baseline_folder()
+    if folder is not None:
+        with open_run(folder) as earlier:
+            incomparable += _differences(earlier.record, record)
+            incomparable += _server_changed(reading, earlier, name)
+            joined = join(earlier.population, reading.population)
+            lists = {"lost": joined.lost, "new": joined.new, "changed": joined.changed}
+            pairing = {"matched": len(joined.matched), **{key: list(ids) for key, ids in lists.items()}}
+    elif record.baseline == "measured":
+        incomparable += _server_changed(reading, reading, name)
+    return AnalysisContext(
+        language=record.language,
+        baseline=record.baseline,
+        memoryless_weight=record.memoryless_weight,
+        frozen=reading.frozen_values(record.main.id, name),
+        participants=participants_table(reading.population),
+        partial=partial,
+        outcomes={phase: outcome for (method, phase), outcome in reading.stages.items() if method == name},
+        incomparable=tuple(incomparable),
+        pairing=pairing,
+    )
+
+
+def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
+    """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
+    stored = reading.ledger.frozen("", "", "T1", "memory")
+    if not isinstance(stored, dict):
+        return {}
+    return {key: stored[key] for key in ("matched", "lost", "new", "changed") if key in stored}
+
+
+def _differences(then: RunRecord, now: RunRecord) -> list[str]:
+    """What makes the two waves two instruments."""
+    texts = _CHANGED[now.language]
+    pairs = {
+        "model": (then.main.model, now.main.model),
+        "respondent": (then.main.respondent, now.main.respondent),
+        "language": (then.language, now.language),
+        "asking": (then.asking, now.asking),
+    }
+    return [texts[what].format(then=a, now=b) for what, (a, b) in pairs.items() if a != b]
+
+
+def _server_changed(now: RunReading, then: RunReading, name: str) -> list[str]:
+    """A fingerprint seen in both waves is enough: servers report several within one wave."""
+    before = then.fingerprints(name, "T0", then.record.main.id)
+    after = now.fingerprints(name, "T1", now.record.main.id)
+    if not before or not after or before & after:
+        return []
+    text = _CHANGED[now.record.language]["fingerprint"]
+    return [text.format(then=", ".join(sorted(before)), now=", ".join(sorted(after)))]

@@ -1,0 +1,93 @@
+"""Limitations of a run, generated from what it was: each line follows from its metadata or its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.reports.context import responded
+from enquete.reports.markdown import escape, number, share
+from enquete.reports.reading import RunReading
+from enquete.reports.wording import LIMITS
+
+DIFFERENTIAL = 0.05
+"""Missing shares that lie further apart between groups are reported (facts on validity: > 5%, or differential)."""
+
+
+def limitations(
+    reading: RunReading, frame: pd.DataFrame, results: Mapping[str, Mapping[str, JsonValue]], *, partial: bool
+) -> list[str]:
+    """Markdown lines, the gravest first."""
+    return [*_about_respondents(reading), *_about_memory(reading, frame), *_about_change(reading, results),
+            *_about_numbers(reading, frame, partial=partial)]  # fmt: skip
+
+
+def _about_respondents(reading: RunReading) -> Iterator[str]:
+    texts, main = LIMITS[reading.record.language], reading.record.main
+    yield texts["simulated"]
+    if main.respondent == "synthetic":
+        yield texts["synthetic"]
+    else:
+        yield texts["model"].format(model=escape(main.model))
+        yield texts["confidence"]
+    yield texts["inference"].format(n=len(reading.population))
+    if main.respondent == "llm" and main.temperature:
+        yield texts["temperature"].format(t=number(main.temperature, reading.record.language, 1))
+
+
+def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
+    record, texts = reading.record, LIMITS[reading.record.language]
+    remembering, total = with_memory(reading, frame)
+    if not remembering:
+        yield texts["no_digest"]
+        return
+    yield texts["digest"].format(chars=record.digest_chars)
+    if remembering < total:
+        weight = number(record.memoryless_weight, record.language, 1)
+        yield texts["memoryless"].format(n=total - remembering, total=total, w=weight)
+
+
+def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
+    """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
+    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].eq(reading.run)]
+    return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
+
+
+def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
+    record, texts = reading.record, LIMITS[reading.record.language]
+    if record.baseline == "reconstructed":
+        yield texts["reconstructed"]
+    if record.baseline == "measured" and record.actions_at_start:
+        yield texts["actions"].format(n=record.actions_at_start)
+    drifts = [result["drift"] for result in results.values() if isinstance(result.get("drift"), dict)]
+    for drift in drifts:
+        assert isinstance(drift, dict)
+        reasons = drift.get("reasons")
+        if isinstance(reasons, list) and reasons:
+            yield texts["incomparable"].format(why=escape("; ".join(map(str, reasons))))
+    if drifts and not {arm.role for arm in record.arms} & {"placebo", "replicate"}:
+        yield texts["no_placebo"]
+
+
+def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:
+    record, texts = reading.record, LIMITS[reading.record.language]
+    yield texts["n"].format(n=len(reading.population), responded=len(responded(frame)), rows=len(frame))
+    yield from _differential(frame, reading)
+    hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
+    yield texts["instruments"].format(hashes=hashes)
+    if partial:
+        yield texts["partial"]
+
+
+def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
+    """Gaps among what was asked, where one group has clearly more of them than another."""
+    asked = frame[frame["status"].ne("not_reached")]
+    missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
+    if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
+        language = reading.record.language
+        yield LIMITS[language]["differential"].format(
+            low=share(float(missing.min()), language), low_type=escape(missing.idxmin()),
+            high=share(float(missing.max()), language), high_type=escape(missing.idxmax()),
+        )  # fmt: skip

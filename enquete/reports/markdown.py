@@ -1,0 +1,65 @@
+"""Markdown: escaping what others wrote, tables, numbers as the language writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from enquete.state.seam import Language
+
+MISSING = "–"
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")
+_LINE_START = re.compile(r"^(\s*)(?:([-+=:])|(\d+)([.)])(?=\s|$))")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINK = re.compile(r"(?i)\b(https?|ftp|mailto|file|javascript|data)(:)|\b(www)(\.)|(@)")
+
+
+def escape(text: object) -> str:
+    """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of it."""
+    line = " ".join(_CONTROL.sub("", str(text)).split())
+    line = _SPECIAL.sub(r"\\\1", line)
+    line = _LINK.sub(lambda m: f"{m[1] or m[3] or ''}&#{ord(m[2] or m[4] or m[5])};", line)  # no autolinks either
+    return _LINE_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[2] else f"{m[1]}{m[3]}\\{m[4]}", line)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, numeric_from: int = 1) -> str:
+    """A table whose cells are Markdown already; columns from `numeric_from` on are set right. "" without rows."""
+    body = [f"| {' | '.join(row)} |" for row in rows]
+    if not body:
+        return ""
+    ruler = ["---" if column < numeric_from else "---:" for column in range(len(headers))]
+    return "\n".join([f"| {' | '.join(headers)} |", f"| {' | '.join(ruler)} |", *body])
+
+
+def number(value: object, language: Language, digits: int = 2) -> str:
+    """A figure; a dash where there is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return MISSING
+    text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"
+    if not float(text):
+        text = text.lstrip("-")  # −0.00 is 0.00
+    return text.replace(".", ",").replace("-", "−") if language == "de" else text.replace("-", "−")
+
+
+def share(value: object, language: Language) -> str:
+    """A share between 0 and 1 in per cent."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return MISSING
+    return number(100.0 * value, language, 0) + (" %" if language == "de" else "%")
+
+
+def p_value(value: object, language: Language) -> str:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return MISSING
+    return f"< {number(0.001, language, 3)}" if value < 0.001 else number(float(value), language, 3)
+
+
+def of(n: object, total: object) -> str:
+    """n_responded / n_total."""
+    return f"{n if isinstance(n, int) else 0} / {total if isinstance(total, int) else 0}"
+
+
+def quote(text: object, who: str, language: Language) -> str:
+    """A list entry with someone's words."""
+    opening, closing = ("„", "“") if language == "de" else ("“", "”")
+    return f"- {who}: {opening}{escape(text)}{closing}"

@@ -1,0 +1,281 @@
+"""report.md: what was asked of whom and how, what came back, what was found, what it cost, and what it cannot show.
+
+Every figure is counted from the response table, the findings or the ledger; nothing is written by hand.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+
+from enquete.checkpoints.folders import write_atomically
+from enquete.reports.context import responded
+from enquete.reports.findings import Findings
+from enquete.reports.limitations import limitations, with_memory
+from enquete.reports.markdown import escape, number, of, share, table
+from enquete.reports.reading import RunReading
+from enquete.reports.wording import STATUSES, WORDS
+
+Stages = Sequence[tuple[str, str]]
+
+
+def write_report(
+    folder: Path,
+    reading: RunReading,
+    frame: pd.DataFrame,
+    stages: Stages,
+    found: Findings,
+    *,
+    status: str,
+    partial: bool,
+) -> None:
+    write_atomically(folder / "report.md", render(reading, frame, stages, found, status=status, partial=partial))
+
+
+def render(
+    reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings, *, status: str, partial: bool
+) -> str:
+    """The report in the run's language, as Markdown."""
+    words = WORDS[reading.record.language]
+    spent = reading.spent()
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["md"] = escape
+    template = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
+    return template.render(
+        t={**words, "banner": banner(reading)},
+        run=reading.record,
+        status=status,
+        partial=partial,
+        loud=[words["all_failed"]] if len(spent) and not spent["settled"].sum() else [],
+        identity=_identity(reading, frame, status),
+        population=population_table(reading, frame),
+        arms=arms_table(reading),
+        how="\n\n".join(_how(reading)),
+        instruments=instruments_table(reading),
+        counts=counts_table(reading, frame),
+        sections=list(_sections(reading, found)),
+        missing=list(_missing(reading, stages, found)),
+        problems=_problems(reading, frame, stages, found, spent),
+        spent=spent_table(reading, spent),
+        limitations=limitations(reading, frame, found.results, partial=partial),
+    )
+
+
+def banner(reading: RunReading) -> str:
+    """Who answered, said loudly: no person did."""
+    words, main = WORDS[reading.record.language], reading.record.main
+    if main.respondent == "synthetic":
+        return words["synthetic"]
+    return words["llm"].format(model=escape(main.model))
+
+
+def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tuple[str, str]]:
+    record, words = reading.record, WORDS[reading.record.language]
+    return [
+        (words["run"], f"`{record.run_id}`"),
+        (words["sim"], escape(record.sim_id)),
+        (words["topic"], escape(record.topic)),
+        (words["status"], status),
+        (words["language"], words[record.language]),
+        (words["agents"], str(len(reading.population))),
+        (words["rows"], str(len(frame))),
+        (words["fingerprint"], f"`{record.fingerprint}`"),
+        (words["population_hash"], f"`{record.population_hash[:16]}`"),
+    ]
+
+
+def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
+    """Agents by stakeholder type: how many, how many answered anything, how many remembered anything."""
+    language, words = reading.record.language, WORDS[reading.record.language]
+    own = frame[frame["run_id"].eq(reading.run)]
+    answered = set(responded(own)["participant"])
+    remembering = set(own.loc[own["memory_available"], "participant"])
+    by_type: dict[str, list[str]] = {}
+    for who in reading.population:
+        by_type.setdefault(who.stakeholder_type, []).append(who.id)
+    rows, total = [], len(reading.population)
+    ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    everybody = [who.id for who in reading.population]
+    for kind, ids in [*((escape(kind), ids) for kind, ids in ordered), (f"**{words['all']}**", everybody)]:
+        counts = (of(len(group & set(ids)), len(ids)) for group in (answered, remembering))
+        rows.append([kind, str(len(ids)), share(len(ids) / total if total else None, language), *counts])
+    return table([words[key] for key in ("type", "n_agents", "share", "answered", "memory")], rows)
+
+
+def arms_table(reading: RunReading) -> str:
+    language, words = reading.record.language, WORDS[reading.record.language]
+    rows = [
+        [
+            escape(arm.id),
+            arm.role,
+            arm.respondent,
+            escape(arm.model),
+            number(arm.temperature, language, 1),
+            str(arm.seed),
+        ]
+        for arm in reading.record.arms
+    ]
+    return table(
+        [words[key] for key in ("arm", "role", "respondent", "model", "temperature", "seed")], rows, numeric_from=4
+    )
+
+
+def _how(reading: RunReading) -> Iterator[str]:
+    record, words = reading.record, WORDS[reading.record.language]
+    yield words[f"asking_{record.asking}"]
+    if record.kind == "mirofish":
+        yield words["digest"].format(n=record.digest_chars)
+    baseline = words[f"baseline_{record.baseline}"]
+    yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")
+    if record.assume_completed:
+        yield words["assumed"]
+
+
+def instruments_table(reading: RunReading) -> str:
+    words = WORDS[reading.record.language]
+    rows = [
+        [escape(name), escape(used.content.get("instrument_id", "")), escape(used.content.get("version", "")),
+         f"`{used.hash}`", escape(used.source)]
+        for name, used in reading.record.instruments.items()
+    ]  # fmt: skip
+    heads = [words[key] for key in ("method", "instrument", "version", "hash", "file")]
+    return table(heads, rows, numeric_from=9)
+
+
+def counts_table(reading: RunReading, frame: pd.DataFrame) -> str:
+    """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
+    words = WORDS[reading.record.language]
+    rows = []
+    keys = ["methodology", "phase", "round", "arm", "run_id"]
+    for (name, phase, number_, arm, run), group in frame.groupby(keys, sort=False):
+        counts = group["status"].value_counts()
+        people = of(responded(group)["participant"].nunique(), group["participant"].nunique())
+        shown = escape(arm) if run == reading.run else f"{escape(arm)} (`{run}`)"
+        rows.append(
+            [title(reading, str(name)), str(phase), str(number_), shown, *(str(counts.get(s, 0)) for s in STATUSES),
+             of(len(responded(group)), len(group)), people]
+        )  # fmt: skip
+    totals = frame["status"].value_counts()
+    rows.append(
+        [f"**{words['all']}**", "", "", "", *(str(totals.get(s, 0)) for s in STATUSES),
+         of(len(responded(frame)), len(frame)), of(responded(frame)["participant"].nunique(), frame["participant"].nunique())]
+    )  # fmt: skip
+    heads = [words[key] for key in ("method", "phase", "round", "arm")]
+    return table([*heads, *STATUSES, words["responded"], words["people"]], rows, numeric_from=4)
+
+
+def title(reading: RunReading, name: str) -> str:
+    titles = reading.methodology(name).title
+    return escape(titles.get(reading.record.language) or next(iter(titles.values()), name))
+
+
+def _sections(reading: RunReading, found: Findings) -> Iterator[str]:
+    """One section a methodology, in the order of the run."""
+    for name, result in found.results.items():
+        present = importlib.import_module(reading.methodology(name).present)
+        text: str = present.section(result, reading.record.language)
+        yield text.strip()
+
+
+def _missing(reading: RunReading, stages: Stages, found: Findings) -> Iterator[tuple[str, str]]:
+    """Methodologies without findings: not begun, failed before a row was planned, or stopped by a bug."""
+    words = WORDS[reading.record.language]
+    bugs = {bug.methodology: bug.error for bug in found.bugs}
+    for name in dict.fromkeys(name for name, _ in stages):
+        if name in bugs:
+            yield title(reading, name), words["missing_bug"].format(error=escape(bugs[name]))
+        elif name not in found.results:
+            outcomes = {reading.stages.get((name, phase), "") for method, phase in stages if method == name}
+            said = ", ".join(words[f"outcome_{outcome}"] for outcome in sorted(outcomes))
+            yield title(reading, name), words["missing"].format(outcome=said[:1].upper() + said[1:])
+
+
+def _problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings, spent: pd.DataFrame) -> str:
+    lines = [
+        *_status_problems(reading, frame),
+        *_stage_problems(reading, stages),
+        *_bugs(reading, found),
+        *_lost(reading, spent),
+        *(WORDS[reading.record.language]["p_notice"].format(text=escape(note)) for note in notices(reading)),
+    ]
+    return "\n".join(f"- {line}" for line in lines) or WORDS[reading.record.language]["no_problems"]
+
+
+def _status_problems(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
+    words, counts = WORDS[reading.record.language], frame["status"].value_counts()
+    for status in STATUSES[1:]:
+        if counts.get(status):
+            yield words[f"p_{status}"].format(n=counts[status], total=len(frame))
+    reconstructed = int(frame["baseline"].eq("reconstructed").sum())
+    if reconstructed:
+        yield words["p_reconstructed"].format(n=reconstructed, total=len(frame))
+    remembering, total = with_memory(reading, frame)
+    if remembering < total and reading.stages and any(phase == "T1" for _, phase in reading.stages):
+        yield words["p_memoryless"].format(n=total - remembering, total=total)
+
+
+def _stage_problems(reading: RunReading, stages: Stages) -> Iterator[str]:
+    words, filed = WORDS[reading.record.language], reading.ledger.stages()
+    for name, phase in stages:
+        stage = filed.get((name, phase))
+        outcome = stage.outcome if stage else ""
+        if outcome != "done":
+            said = words[f"outcome_{outcome}"]
+            note = escape(stage.note) if stage else ""
+            yield words["p_stage"].format(method=title(reading, name), phase=phase, outcome=said, note=note).strip()
+
+
+def _bugs(reading: RunReading, found: Findings) -> Iterator[str]:
+    words = WORDS[reading.record.language]
+    filed = [failure for failure in reading.ledger.failures() if failure.unit != "analysis"]
+    names = {who.id: who.name for who in reading.population}
+    for bug in [*filed, *found.bugs]:
+        unit = escape(names.get(bug.unit, bug.unit))
+        yield words["p_bug"].format(
+            method=title(reading, bug.methodology), phase=bug.phase, round=bug.round, unit=unit, error=escape(bug.error)
+        )
+
+
+def _lost(reading: RunReading, spent: pd.DataFrame) -> Iterator[str]:
+    lost = int(spent["lost"].sum()) if len(spent) else 0
+    if lost:
+        yield WORDS[reading.record.language]["p_lost"].format(n=lost, total=int(spent["calls"].sum()))
+
+
+def notices(reading: RunReading) -> list[str]:
+    """What was said when the run began and when T1 opened."""
+    memory: Mapping[str, Any] | Any = reading.ledger.frozen("", "", "T1", "memory")
+    notes = memory.get("notes") if isinstance(memory, dict) else None
+    return [*reading.record.notices, *(map(str, notes) if isinstance(notes, list) else ())]
+
+
+SPENT = ("calls", "settled", "failed", "lost", "sends", "input_tokens", "output_tokens", "allowance")
+
+
+def spent_table(reading: RunReading, spent: pd.DataFrame) -> str:
+    """Requests and tokens by methodology, phase, arm and purpose; the last line is what the budget counts."""
+    words = WORDS[reading.record.language]
+    if spent.empty:
+        return words["no_calls"]
+    rows = []
+    for row in spent.to_dict("records"):
+        name = str(row["methodology"])
+        shown = title(reading, name) if name in reading.record.methods else escape(name)
+        rows.append([shown, str(row["phase"]), escape(row["arm"]), escape(row["purpose"]), *_spent_cells(row)])
+    totals = {column: int(spent[column].sum()) for column in SPENT}
+    rows.append([f"**{words['all']}**", "", "", "", *_spent_cells(totals)])
+    heads = ("method", "phase", "arm", "purpose", "calls", "settled", "c_failed", "lost", "sends", "input", "output")
+    return table([words[key] for key in (*heads, "allowance", "total")], rows, numeric_from=4)
+
+
+def _spent_cells(row: Mapping[Any, Any]) -> list[str]:
+    total = sum(int(row[column]) for column in ("input_tokens", "output_tokens", "allowance"))
+    return [*(str(int(row[column])) for column in SPENT), str(total)]

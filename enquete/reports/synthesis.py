@@ -1,0 +1,179 @@
+"""The synthesis: findings, report and exports of a run, written after every stop and after its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.checkpoints.folders import move_latest
+from enquete.checkpoints.ledger import Failure
+from enquete.nodes.workplace import Workplace
+from enquete.reports.context import RESPONDED, statuses
+from enquete.reports.exports import reached, write_stage, write_table
+from enquete.reports.files import write_json
+from enquete.reports.findings import UNIT, Findings, find
+from enquete.reports.reading import RunReading, open_run
+from enquete.reports.report import write_report
+from enquete.reports.rows import responses
+from enquete.state.errors import LedgerError
+
+RESULTS = "results.json"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was made of a run: its status, findings by methodology, flags, and bugs in an analysis."""
+
+    status: str
+    results: dict[str, JsonValue] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    bugs: list[Failure] = field(default_factory=list)
+
+
+async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str:
+    """Write everything and return the run's status.
+
+    "completed" when every planned stage is done; "failed" if a stage failed, a bug was recorded or every call failed;
+    else, and always where `partial`, the status as it was filed. A bug in an analysis is filed like any other.
+    """
+    await workplace.ledger.drain()
+    written = await asyncio.to_thread(
+        write_synthesis, workplace.folder, planned, partial=partial, raise_bugs=workplace.raise_bugs
+    )
+    main = workplace.record.main.id
+    buggy = {bug.methodology for bug in written.bugs}
+    for bug in written.bugs:
+        await workplace.ledger.record_failure(bug)
+    for name in workplace.record.methods:
+        if name not in buggy:
+            await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
+    return written.status
+
+
+def write_synthesis(
+    folder: Path, planned: Sequence[tuple[str, str]] | None = None, *, partial: bool = False, raise_bugs: bool = False
+) -> Written:
+    """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
+
+    Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
+    """
+    with open_run(folder) as reading:
+        frame = responses(reading, planned)
+        stages = list(planned) if planned is not None else own_stages(reading, frame)
+        found = find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        status = run_status(reading, stages, found, partial=partial)
+        flags = _flags(reading, found)
+        for methodology, phase in stages:
+            if reached(reading, methodology, phase, frame):
+                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
+        target = synthesis_folder(folder)
+        write_table(target, frame)
+        write_report(target, reading, frame, stages, found, status=status, partial=partial)
+        written = Written(status, {name: dict(result) for name, result in found.results.items()}, flags, found.bugs)
+        write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
+        if not partial:
+            move_latest(reading.interviews, canonical(reading, stages, frame))
+    return written
+
+
+def synthesis_folder(folder: Path) -> Path:
+    """synthesis/{run_id} beside runs/{run_id}."""
+    return folder.parent.parent / "synthesis" / folder.name
+
+
+def own_stages(reading: RunReading, frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """(methodology, phase) of the run's own rows, in their order."""
+    own = frame[frame["run_id"].eq(reading.run)]
+    return list(dict.fromkeys(zip(own["methodology"], own["phase"], strict=True)))
+
+
+def load_results(folder: Path) -> dict[str, JsonValue]:
+    """Findings by methodology as the last synthesis of the run in `folder` wrote them; {} before the first.
+
+    Raises LedgerError naming the file if it cannot be read.
+    """
+    found = load_summary(folder).get("results", {})
+    return found if isinstance(found, dict) else {}
+
+
+def load_summary(folder: Path) -> dict[str, JsonValue]:
+    """All of results.json: run_id, status, partial, flags, counts, failures, results; {} before the first synthesis."""
+    path = synthesis_folder(folder) / RESULTS
+    if not path.is_file():
+        return {}
+    try:
+        found: Any = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise LedgerError(f"{path}: not readable ({error}); `enquete report` writes it again") from error
+    return found if isinstance(found, dict) else {}
+
+
+def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], found: Findings, *, partial: bool) -> str:
+    """The run's status word; see `synthesise`."""
+    filed = reading.stages.get(("", ""), "started")
+    if partial:
+        return filed
+    outcomes = [reading.stages.get(stage, "") for stage in stages]
+    if "failed" in outcomes or found.bugs or _failures(reading) or every_call_failed(reading):
+        return "failed"
+    return "completed" if outcomes and all(outcome == "done" for outcome in outcomes) else filed
+
+
+def _failures(reading: RunReading) -> list[Failure]:
+    """Bugs that left a unit without answers; one in an analysis is decided anew by each synthesis."""
+    return [failure for failure in reading.ledger.failures() if failure.unit != UNIT]
+
+
+def every_call_failed(reading: RunReading) -> bool:
+    spent = reading.spent()
+    return bool(spent["calls"].sum()) and not spent["settled"].sum()
+
+
+def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
+    """What this run becomes the canonical one of: stages that are done and have answers, a T0 only if it was measured."""
+    answered = frame[frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)]
+    have = set(zip(answered["methodology"], answered["phase"], strict=True))
+    done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]
+    measured = reading.record.baseline != "reconstructed"
+    moved = {f"{phase}/{name}": reading.run for name, phase in done if phase != "T0" or measured}
+    return {**moved, "synthesis": reading.run}
+
+
+def _flags(reading: RunReading, found: Findings) -> list[str]:
+    """Notices of the run and its memory, and flags of the analyses."""
+    memory = reading.ledger.frozen("", "", "T1", "memory")
+    notes = memory.get("notes") if isinstance(memory, dict) else None
+    raised = [flag for result in found.results.values() for flag in _texts(result.get("flags"))]
+    return sorted({*reading.record.notices, *_texts(notes), *raised})
+
+
+def _texts(value: JsonValue) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _summary(reading: RunReading, frame: pd.DataFrame, written: Written, *, partial: bool) -> dict[str, Any]:
+    failures = [*_failures(reading), *written.bugs]
+    return {
+        "run_id": reading.run,
+        "sim_id": reading.record.sim_id,
+        "status": written.status,
+        "partial": partial,
+        "counts": statuses(frame) if len(frame) else {},
+        "flags": written.flags,
+        "failures": [
+            {"arm": f.arm, "methodology": f.methodology, "phase": f.phase, "round": f.round, "unit": f.unit,
+             "error": f.error}
+            for f in failures
+        ],
+        "results": written.results,
+    }  # fmt: skip
+
+
+__all__ = ["Written", "load_results", "load_summary", "synthesis_folder", "synthesise", "write_synthesis"]

@@ -1,0 +1,138 @@
+"""The cap holds whatever the order in which calls reserve and settle."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enquete.checkpoints.budget import Budget
+
+Call = tuple[int, int, int]  # reserved, used, turns of the loop that it takes
+
+
+async def run_calls(budget: Budget, calls: list[Call]) -> tuple[list[bool], int]:
+    """Whether each call was let through, and the most that was ever spent and reserved."""
+    peak = 0
+
+    async def one(reserved: int, used: int, turns: int) -> bool:
+        nonlocal peak
+        if not await budget.reserve(reserved):
+            return False
+        peak = max(peak, budget.spent + budget.reserved)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await budget.settle(reserved, used)
+        peak = max(peak, budget.spent + budget.reserved)
+        return True
+
+    return list(await asyncio.gather(*(one(*call) for call in calls))), peak
+
+
+calls_within = st.lists(
+    st.integers(1, 100).flatmap(lambda r: st.tuples(st.just(r), st.integers(0, r), st.integers(0, 5))), max_size=60
+)
+
+
+@settings(max_examples=200)
+@given(calls_within, st.integers(0, 2000))
+def test_spent_never_exceeds_the_cap_while_usage_keeps_to_its_reservation(calls: list[Call], cap: int) -> None:
+    budget = Budget(cap)
+    through, peak = asyncio.run(run_calls(budget, calls))
+    assert peak <= cap
+    assert budget.reserved == 0
+    assert budget.spent == sum(used for (_, used, _), passed in zip(calls, through, strict=True) if passed)
+    assert budget.ran_short == (not all(through))
+    for (reserved, _, _), passed in zip(calls, through, strict=True):
+        assert passed or budget.spent + reserved > cap or budget.ran_short
+
+
+@settings(max_examples=200)
+@given(calls_within, st.integers(0, 2000), st.integers(1, 50))
+def test_usage_above_the_reservation_overshoots_by_no_more_than_that(calls: list[Call], cap: int, excess: int) -> None:
+    """Every call uses `excess` more than it reserved; at most those that are let through add it."""
+    budget = Budget(cap)
+    through, _ = asyncio.run(run_calls(budget, [(reserved, reserved + excess, turns) for reserved, _, turns in calls]))
+    assert budget.spent <= cap + excess * sum(through)
+
+
+def test_256_in_flight_at_once() -> None:
+    """4,000 calls of up to 100 tokens that use half on average: the cap is held, and nearly used up."""
+    draw = random.Random(7)
+    calls = [(r, draw.randint(0, r), draw.randint(1, 9)) for r in (draw.randint(50, 100) for _ in range(4000))]
+    budget = Budget(50_000)
+    through, peak = asyncio.run(run_calls(budget, calls))
+    assert peak <= 50_000
+    assert budget.spent > 50_000 - 100
+    assert not all(through)
+
+
+def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
+    async def work() -> None:
+        budget = Budget(100)
+        assert await budget.reserve(80)
+        waiting = asyncio.ensure_future(budget.reserve(50))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        await budget.settle(80, 30)  # 30 + 50 fit
+        assert await waiting
+        assert not budget.ran_short
+
+    asyncio.run(work())
+
+
+def test_it_is_short_when_none_is_left_in_flight() -> None:
+    async def work() -> None:
+        budget = Budget(100)
+        assert await budget.reserve(80)
+        waiting = asyncio.ensure_future(budget.reserve(50))
+        await asyncio.sleep(0.01)
+        await budget.settle(80, 80)  # 80 + 50 do not fit
+        assert not await waiting
+        assert budget.ran_short
+        assert await budget.reserve(20)  # a smaller one still does
+
+    asyncio.run(work())
+
+
+def test_stop_lets_go_of_everyone_who_waits() -> None:
+    async def work() -> None:
+        budget = Budget(100)
+        assert await budget.reserve(80)
+        waiting = [asyncio.ensure_future(budget.reserve(50)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        await budget.stop("interrupted")
+        await budget.stop("a later reason")
+        assert await asyncio.gather(*waiting) == [False] * 5
+        assert not await budget.reserve(1)
+        assert budget.stopped == "interrupted"
+        assert not budget.ran_short
+        await budget.settle(80, 10)
+        assert budget.spent == 10
+
+    asyncio.run(work())
+
+
+def test_a_cancelled_waiter_holds_nothing() -> None:
+    async def work() -> None:
+        budget = Budget(100)
+        assert await budget.reserve(80)
+        waiting = asyncio.ensure_future(budget.reserve(50))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await budget.settle(80, 0)
+        assert await budget.reserve(100)
+
+    asyncio.run(work())
+
+
+def test_what_was_spent_before_counts() -> None:
+    async def work() -> bool:
+        return await Budget(100, spent=90).reserve(20)
+
+    assert not asyncio.run(work())

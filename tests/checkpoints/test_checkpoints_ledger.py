@@ -1,0 +1,448 @@
+"""The ledger on real files: the life of a call, answers and their counters, frozen values, damaged files."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sqlite3
+import tempfile
+from collections.abc import Callable, Coroutine
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enquete.checkpoints.connection import connect
+from enquete.checkpoints.ledger import Failure, Ledger, Usage
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Answer, BlockKey, CallKey, Completion
+from tests.support.ledgers import RUN, block_key, call, counted, opened, prompt, rows, spent
+from tests.support.populations import participants
+
+Work = Callable[[Ledger], Coroutine[Any, Any, None]]
+
+
+def with_ledger(folder: Path, work: Work) -> None:
+    async def run() -> None:
+        async with opened(folder) as ledger:
+            await work(ledger)
+
+    asyncio.run(run())
+
+
+def counters(ledger: Ledger) -> dict[tuple[object, ...], int]:
+    return {key: value for key, value in ledger.counters().items() if value and key[-1] != "lost"}
+
+
+class TestCalls:
+    def test_a_call_is_a_row_before_it_is_sent_and_settled_after(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            await ledger.reserve(call(), prompt(), "m", 500)
+            assert ledger.settled(call()) is None
+            assert rows(tmp_path, "SELECT status, reserved FROM calls") == [("reserved", 500)]
+            usage = Usage(10, 5, allowance=7, sends=2, latency_ms=3, fingerprint="fp", raw="{}")
+            await ledger.settle(call(), Completion("text", "length"), usage)
+            assert ledger.settled(call()) == Completion("text", "length")
+            sql = "SELECT status, input_tokens, output_tokens, allowance, sends, fingerprint, raw FROM calls"
+            assert rows(tmp_path, sql) == [("settled", 10, 5, 7, 2, "fp", "{}")]
+            assert (ledger.total("tokens"), ledger.total("calls")) == (22, 1)
+
+        with_ledger(tmp_path, work)
+
+    def test_a_settled_call_is_never_reserved_again(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            await ledger.reserve(call(), prompt(), "m", 500)
+            with pytest.raises(RuntimeError, match="settled or in flight"):
+                await ledger.reserve(call(), prompt(), "m", 500)
+            await ledger.settle(call(), Completion("text"), Usage(1, 1))
+            with pytest.raises(RuntimeError, match="settled or in flight"):
+                await ledger.reserve(call(), prompt(), "m", 500)
+            with pytest.raises(RuntimeError, match="settled twice or never reserved"):
+                await ledger.settle(call(), Completion("other"), Usage(1, 1))
+            with pytest.raises(RuntimeError, match="not in flight"):
+                await ledger.fail(call(), "late", Usage(0, 0, 99))
+            assert ledger.settled(call()) == Completion("text")
+            assert ledger.total("tokens") == 2
+
+        with_ledger(tmp_path, work)
+
+    def test_failed_and_lost_calls_are_taken_up_again_and_their_allowances_add_up(self, tmp_path: Path) -> None:
+        """300 (failed after a time-out) + 500 (in flight when the process died) + 15 (answered) = 815."""
+
+        async def dies(ledger: Ledger) -> None:
+            await ledger.reserve(call(), prompt(), "m", 300)
+            await ledger.fail(call(), "timed out", Usage(0, 0, 300, sends=3))
+            assert ledger.settled(call()) is None
+            await ledger.reserve(call(), prompt("reworded"), "m", 500)
+
+        async def goes_on(ledger: Ledger) -> None:
+            assert await ledger.sweep() == 1
+            assert await ledger.sweep() == 0
+            assert ledger.total("tokens") == 800
+            assert ledger.total("lost") == 1
+            await ledger.reserve(call(), prompt(), "m", 500)
+            await ledger.settle(call(), Completion("at last"), Usage(10, 5))
+            assert ledger.total("tokens") == 815
+
+        with_ledger(tmp_path, dies)
+        with_ledger(tmp_path, goes_on)
+        assert spent(tmp_path) == 815
+        assert rows(tmp_path, "SELECT status, allowance, sends, error FROM calls") == [("settled", 800, 5, "")]
+
+    def test_system_prompts_are_stored_once(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            await asyncio.gather(*(ledger.reserve(call(f"a{i}"), prompt(f"{i}?"), "m", 1) for i in range(20)))
+
+        with_ledger(tmp_path, work)
+        assert rows(tmp_path, "SELECT text FROM systems") == [("You are Ada.",)]
+        assert rows(tmp_path, "SELECT count(DISTINCT prompt_hash) FROM calls") == [(20,)]
+
+    def test_calls_of_other_arms_purposes_and_attempts_are_other_calls(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            for key in (call(), call(arm="b"), call(purpose="theme"), call(attempt=1)):
+                assert ledger.settled(key) is None
+                await ledger.reserve(key, prompt(), "m", 1)
+                await ledger.settle(key, Completion(str(key)), Usage(1, 1))
+
+        with_ledger(tmp_path, work)
+
+
+class TestAnswers:
+    def test_what_is_stored_is_what_is_read(self, tmp_path: Path) -> None:
+        full = Answer(
+            "i/1",
+            "repaired",
+            3.0,
+            "weil «Ä»\n",
+            0.8,
+            {"p": [1, None]},
+            ("late", "x"),
+            position=2,
+            options_shown=(1, "b"),
+        )
+        bare = Answer("i/2", "invalid", position=1)
+
+        async def work(ledger: Ledger) -> None:
+            await ledger.store(block_key(), [full, bare])
+            assert ledger.answers_to(block_key()) == {"i/1": full, "i/2": bare}
+            assert [answer for _, answer in ledger.iterate_answers("longitudinal")] == [bare, full]
+
+        with_ledger(tmp_path, work)
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            Answer("i", "ok", confidence=1.5),
+            Answer("i", "ok", text=None),  # type: ignore[arg-type]
+            Answer("i", "not_reached"),  # type: ignore[arg-type]
+            Answer("i", "ok", value="high"),  # type: ignore[arg-type]
+            Answer(None, "ok"),  # type: ignore[arg-type]
+        ],
+        ids=["confidence", "null text", "status", "text as value", "null item"],
+    )
+    def test_a_broken_constraint_is_an_error_and_nothing_is_stored(self, tmp_path: Path, bad: Answer) -> None:
+        """INSERT OR IGNORE let all of these vanish without a word."""
+
+        async def work(ledger: Ledger) -> None:
+            with pytest.raises(sqlite3.IntegrityError):
+                await ledger.store(block_key(), [Answer("good", "ok"), bad])
+            assert ledger.answers_to(block_key()) == {}
+            assert counters(ledger) == {}
+
+        with_ledger(tmp_path, work)
+
+    def test_an_ok_row_is_never_written_again(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            await ledger.store(block_key(), [Answer("i", "ok", 3.0)])
+            for status in ("ok", "failed"):
+                with pytest.raises(RuntimeError, match="already stored"):
+                    await ledger.store(block_key(), [Answer("new", "ok"), Answer("i", status, 4.0)])  # type: ignore[arg-type]
+            assert ledger.answers_to(block_key()) == {"i": Answer("i", "ok", 3.0)}
+            assert counters(ledger) == counted(tmp_path)
+
+        with_ledger(tmp_path, work)
+
+    def test_a_failed_row_is_replaced_and_the_counters_follow(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            await ledger.store(block_key(), [Answer("a", "failed"), Answer("b", "failed"), Answer("c", "ok", 1.0)])
+            await ledger.store(block_key(), [Answer("a", "repaired", 2.0)])
+            assert {a.item: a.status for a in ledger.answers_to(block_key()).values()} == {
+                "a": "repaired",
+                "b": "failed",
+                "c": "ok",
+            }
+            assert {key[-1]: n for key, n in counters(ledger).items()} == {
+                "blocks": 1,
+                "answers_ok": 1,
+                "answers_repaired": 1,
+                "answers_failed": 1,
+            }
+
+        with_ledger(tmp_path, work)
+
+    def test_the_order_does_not_depend_on_who_answered_first(self, tmp_path: Path) -> None:
+        keys = [block_key(f"agent:{i}", part, arm=arm, round=r) for i in range(4) for part in "ab" for arm in ("main", "b") for r in (1, 2)]  # fmt: skip
+
+        def order(folder: Path, seed: int) -> list[tuple[BlockKey, str]]:
+            found: list[tuple[BlockKey, str]] = []
+
+            async def work(ledger: Ledger) -> None:
+                for key in random.Random(seed).sample(keys, len(keys)):
+                    await ledger.store(key, [Answer(f"{key.part}{n}", "ok", position=3 - n) for n in range(3)])
+                found.extend((key, answer.item) for key, answer in ledger.iterate_answers("longitudinal"))
+
+            folder.mkdir()
+            with_ledger(folder, work)
+            return found
+
+        first, second = order(tmp_path / "1", 1), order(tmp_path / "2", 2)
+        assert first == second
+        assert len(first) == len(keys) * 3
+
+    def test_answers_of_one_arm_phase_or_round_only(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            for arm in ("main", "b"):
+                for round in (1, 2):
+                    await ledger.store(block_key(arm=arm, round=round), [Answer(f"{arm}{round}", "ok")])
+            found = {a.item for _, a in ledger.iterate_answers("longitudinal", arm="b", phase="T0", round=2)}
+            assert found == {"b2"}
+            assert not list(ledger.iterate_answers("longitudinal", phase="T1"))
+            assert not list(ledger.iterate_answers("delphi"))
+
+        with_ledger(tmp_path, work)
+
+    def test_an_unfinished_iteration_hides_no_later_write(self, tmp_path: Path) -> None:
+        """On one connection an open read keeps every other read at its own snapshot: settled calls looked unpaid."""
+
+        async def work(ledger: Ledger) -> None:
+            await ledger.store(block_key(), [Answer(f"i{n}", "ok") for n in range(10)])
+            reading = ledger.iterate_answers("longitudinal")
+            next(reading)
+            await ledger.reserve(call(), prompt(), "m", 1)
+            await ledger.settle(call(), Completion("paid"), Usage(1, 1))
+            assert ledger.settled(call()) == Completion("paid")
+            assert sum(1 for _ in reading) == 9
+
+        with_ledger(tmp_path, work)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[str, int, int, str]]:
+    """Operations as (what, which subject, a number, a status)."""
+    names = st.sampled_from(["reserve", "settle", "fail", "sweep", "store", "reopen"])
+    statuses = st.sampled_from(["ok", "repaired", "refused", "invalid", "failed"])
+    step = st.tuples(names, st.integers(0, 2), st.integers(0, 50), statuses)
+    return draw(st.lists(step, max_size=30))
+
+
+async def apply(ledger: Ledger, step: tuple[str, int, int, str]) -> None:
+    what, subject, number, status = step
+    key, block = call(f"agent:{subject}"), block_key(f"agent:{subject}", round=number % 2)
+    try:
+        if what == "reserve":
+            await ledger.reserve(key, prompt(), "m", number)
+        elif what == "settle":
+            await ledger.settle(key, Completion("x"), Usage(number, number, number % 3))
+        elif what == "fail":
+            await ledger.fail(key, "no", Usage(0, 0, number))
+        elif what == "sweep":
+            await ledger.sweep()
+        elif what == "store":
+            items = [f"i{n}" for n in range(3) if number >> n & 1]
+            if items:
+                await ledger.store(block, [Answer(item, status) for item in items])  # type: ignore[arg-type]
+    except RuntimeError:
+        pass  # refused, as it must be in this state; what matters is what is on disk afterwards
+
+
+@settings(max_examples=60)
+@given(histories())
+def test_counters_equal_counts_over_rows_after_any_history(steps: list[tuple[str, int, int, str]]) -> None:
+    async def work(folder: Path) -> None:
+        remaining = list(steps)
+        while True:
+            async with opened(folder) as ledger:
+                while remaining and remaining[0][0] != "reopen":
+                    await apply(ledger, remaining.pop(0))
+                assert counters(ledger) == counted(folder)
+                assert ledger.total("tokens") == spent(folder)
+            if not remaining:
+                return
+            remaining.pop(0)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(work(Path(folder)))
+
+
+class TestFrozenValues:
+    def test_the_first_writer_wins(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            offers = [ledger.freeze("main", "delphi", "T1", "themes", {"by": i, "ü": [1, None]}) for i in range(50)]
+            got = await asyncio.gather(*offers)
+            assert got == [{"by": 0, "ü": [1, None]}] * 50
+            assert ledger.frozen("main", "delphi", "T1", "themes") == got[0]
+            assert ledger.frozen("b", "delphi", "T1", "themes") is None
+
+        with_ledger(tmp_path, work)
+
+    def test_also_of_two_processes(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            async with opened(tmp_path) as one, opened(tmp_path) as two:
+                got = await asyncio.gather(*(o.freeze("", "", "", "n", w) for w, o in (("a", one), ("b", two)) for _ in "xy"))  # fmt: skip
+                assert len(set(map(str, got))) == 1
+                assert one.frozen("", "", "", "n") == two.frozen("", "", "", "n") == got[0]
+
+        asyncio.run(work())
+
+
+def test_stages_failures_population_and_digests(tmp_path: Path) -> None:
+    failure = Failure("main", "delphi", "T1", 1, "agent:a", "ValueError: no", "Traceback …")
+
+    async def work(ledger: Ledger) -> None:
+        await ledger.set_stage("delphi", "T1", "short", "round 1")
+        await ledger.set_stage("delphi", "T1", "done", "round 3")
+        assert ledger.stages()["delphi", "T1"].outcome == "done"
+        await ledger.record_failure(failure)
+        await ledger.record_failure(failure)
+        assert ledger.failures() == [failure]
+        await ledger.clear_failure("main", "delphi", "T1", 1, "agent:b")
+        assert ledger.failures() == [failure]
+        await ledger.clear_failure("main", "delphi", "T1", 1, "agent:a")
+        assert ledger.failures() == []
+        people = participants(5)
+        await ledger.store_population(people)
+        assert ledger.population() == people
+        await ledger.store_digests("T1", {people[0].id: "saw a boat", people[1].id: None})
+        await ledger.store_digests("T1", {people[0].id: "saw two boats"})
+        assert ledger.digests("T1") == {people[0].id: "saw a boat", people[1].id: None}
+
+    with_ledger(tmp_path, work)
+
+
+class TestFiles:
+    def made(self, folder: Path) -> Path:
+        async def work(ledger: Ledger) -> None:
+            await ledger.store_population(participants(200))
+
+        with_ledger(folder, work)
+        return folder / "ledger.sqlite"
+
+    def refused(self, path: Path, run: str = RUN) -> str:
+        """The message, the same for a driver and for a reader, and no file touched or left open."""
+        before = path.read_bytes()
+        with pytest.raises(LedgerError) as reading:
+            Ledger.reading(path, run)
+        assert sorted(p.name for p in path.parent.iterdir()) == [path.name]
+        with pytest.raises(LedgerError) as driving:
+            Ledger(path, run)
+        assert path.read_bytes()[:100] == before[:100]
+        assert str(path) in str(reading.value)
+        assert str(path) in str(driving.value)
+        return str(reading.value)
+
+    def test_another_schema_version(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE meta SET value='99' WHERE key='schema_version'")
+        with pytest.raises(LedgerError, match=r"schema '99', this version of Enquete reads 1"):
+            Ledger.reading(path, RUN)
+
+    def test_another_run(self, tmp_path: Path) -> None:
+        assert "'run_test', not 'run_other'" in self.refused(self.made(tmp_path), "run_other")
+
+    @pytest.mark.parametrize(
+        "content", [b"not a database at all, only text. " * 50, b"\x00" * 5000, b"SQLite format 3\x00"]
+    )
+    def test_garbage(self, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "ledger.sqlite"
+        path.write_bytes(content)
+        self.refused(path)
+
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+    def test_a_truncated_file(self, tmp_path: Path, share: float) -> None:
+        path = self.made(tmp_path)
+        content = path.read_bytes()
+        path.write_bytes(content[: int(len(content) * share)])
+        self.refused(path)
+
+    def test_damage_found_only_while_reading(self, tmp_path: Path) -> None:
+        """The head is intact, so the file opens; the pages behind it are noise."""
+        path = self.made(tmp_path)
+        content = path.read_bytes()
+        pages = 4096 * 25
+        path.write_bytes(content[:pages] + b"\xff" * (len(content) - pages))
+        ledger = Ledger.reading(path, RUN)
+        with pytest.raises(LedgerError, match=r"ledger\.sqlite: the ledger cannot be read"):
+            ledger.population()
+        ledger.close_reading()
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "none" / "ledger.sqlite"
+        for attempt in (lambda: Ledger(path, RUN), lambda: Ledger.reading(path, RUN)):
+            with pytest.raises(LedgerError, match="has no ledger"):
+                attempt()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_existing_ledger_is_not_made_again(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        with pytest.raises(LedgerError, match="already exists"):
+            Ledger(path, RUN, create=True)
+        with_ledger(tmp_path, self._is_whole)
+
+    async def _is_whole(self, ledger: Ledger) -> None:
+        assert len(ledger.population()) == 200
+
+    def test_reading_creates_no_file(self, tmp_path: Path) -> None:
+        """A reader of a WAL database leaves -wal and -shm behind, unless told that nobody writes."""
+        path = self.made(tmp_path)
+        ledger = Ledger.reading(path, RUN)
+        assert len(ledger.population()) == 200
+        assert [p.name for p in tmp_path.iterdir()] == ["ledger.sqlite"]
+        ledger.close_reading()
+        assert [p.name for p in tmp_path.iterdir()] == ["ledger.sqlite"]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_reading_from_read_only_media(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        path.chmod(0o400)
+        tmp_path.chmod(0o500)
+        try:
+            ledger = Ledger.reading(path, RUN)
+            assert len(ledger.population()) == 200
+            ledger.close_reading()
+        finally:
+            tmp_path.chmod(0o700)
+
+    def test_reading_beside_the_driver_sees_what_is_committed(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            reader = Ledger.reading(tmp_path / "ledger.sqlite", RUN)
+            for outcome in ("short", "done"):
+                await ledger.set_stage("m", "T0", outcome)
+                assert reader.stages()["m", "T0"].outcome == outcome
+            reader.close_reading()
+
+        with_ledger(tmp_path, work)
+        with_ledger(tmp_path, work)  # on a file that exists, too
+
+    def test_a_read_only_connection_cannot_write(self, tmp_path: Path) -> None:
+        with (
+            closing(connect(self.made(tmp_path), read_only=True)) as connection,
+            pytest.raises(sqlite3.OperationalError),
+        ):
+            connection.execute("DELETE FROM participants")
+
+
+def test_every_call_key_field_is_part_of_the_key(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        key = call()
+        await ledger.reserve(key, prompt(), "m", 1)
+        await ledger.settle(key, Completion("x"), Usage(1, 1))
+        for name in CallKey._fields[1:]:
+            other = key._replace(**{name: 1 if name == "attempt" else "other"})  # type: ignore[arg-type]
+            assert ledger.settled(other) is None, name
+
+    with_ledger(tmp_path, work)

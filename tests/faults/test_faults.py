@@ -1,0 +1,148 @@
+"""Every fault of a model server, over real HTTP: agents get their answers, the rest is typed, counts add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete
+from enquete import Run
+from tests.support.model_server import ModelServer
+from tests.support.studies import call_keys, personas, rows, spent, stored_answers
+
+RATE = 0.2
+REFUSALS = ("refusal", "refusal_prose", "content_filter")
+PASSING = (
+    "timeout", "disconnect", "cut_body", "http_500", "http_503_retry_after", "http_429", "http_429_text",
+    "empty_body", "html_body", "no_choices", "wrong_keys", "missing_items", "out_of_range", "wrong_types",
+    "control_chars", "bad_json", "code_fence", "think", "trailing_prose", "length_stop", "slow", "missing_usage",
+    "ignore_max_tokens", *REFUSALS,
+)  # fmt: skip
+"""Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
+
+AGENTS = 24
+
+
+def interview(tmp_path: Path, server: ModelServer, agents: int = AGENTS, **more: Any) -> Run:
+    return enquete.conduct_interviews(
+        personas(tmp_path, agents), out=str(tmp_path / "out"), model="test", base_url=server.base_url,
+        **{"concurrency": 64, "timeout_s": 0.7, **more},
+    )  # fmt: skip
+
+
+def shares(run: Run) -> Counter[str]:
+    return Counter(row[5] for row in stored_answers(run.folder))
+
+
+def assert_everybody_was_asked_once(run: Run, agents: int = AGENTS) -> None:
+    """Rows are the plan's: 15 items and 4 questions an agent, and two ratings of every theme twice."""
+    answers = stored_answers(run.folder)
+    themes = {row[4].split("/")[0] for row in answers if row[4].startswith("theme:")}
+    assert themes
+    assert len(answers) == agents * (15 + 4 + 2 * 2 * len(themes))
+    assert len({row[:5] for row in answers}) == len(answers)
+
+
+def assert_nearly_all_answered(run: Run) -> None:
+    found = shares(run)
+    assert set(found) <= {"ok", "repaired", "refused", "invalid", "failed"}
+    asked = sum(found.values()) - found["refused"]
+    assert (found["ok"] + found["repaired"]) / asked >= 0.98, found
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_each_fault_alone_at_a_fifth(tmp_path: Path, fault: str) -> None:
+    with ModelServer(faults={fault: RATE}, seed=3, slow_s=0.2, retry_after=0.05) as server:
+        run = interview(tmp_path, server)
+        assert server.count(fault) > 0
+    assert run.status == "completed"
+    assert_everybody_was_asked_once(run)
+    assert_nearly_all_answered(run)
+    if fault in ("bad_json", "wrong_keys", "missing_items"):
+        assert shares(run)["repaired"] > 0
+
+
+def test_all_faults_together_summing_to_a_fifth(tmp_path: Path) -> None:
+    rates = {fault: RATE / len(PASSING) for fault in PASSING}
+    with ModelServer(faults=rates, seed=5, slow_s=0.2, retry_after=0.05) as server:
+        run = interview(tmp_path, server, 40)
+        assert sum(server.count(fault) for fault in PASSING) > 20
+    assert run.status == "completed"
+    assert_everybody_was_asked_once(run, 40)
+    assert_nearly_all_answered(run)
+    counted = {name.removeprefix("answers_"): n for name, n in run.spent.items() if name.startswith("answers_")}
+    assert counted == shares(run)
+    assert Counter(run.responses["status"]) == shares(run)
+
+
+@pytest.mark.parametrize("fault", ["no_json_schema", "json_schema_500", "no_json_object", "reject_max_completion_tokens",
+                                   "reject_max_tokens", "reject_temperature", "reject_seed"])  # fmt: skip
+def test_a_server_that_never_takes_a_parameter_is_asked_without_it(tmp_path: Path, fault: str) -> None:
+    with ModelServer(faults={fault: 1.0}) as server:
+        run = interview(tmp_path, server, 6)
+    assert run.status == "completed"
+    assert set(shares(run)) == {"ok"}
+
+
+@pytest.mark.parametrize(("fault", "setting"), [("http_401", "LLM_API_KEY"), ("http_404_model", "LLM_MODEL_NAME")])
+def test_a_rejected_key_or_model_stops_the_run_without_failed_answers(tmp_path: Path, fault: str, setting: str) -> None:
+    with ModelServer(faults={fault: 1.0}) as server:
+        run = interview(tmp_path, server)
+        assert (run.status, run.exit_code) == ("failed", 1)
+        assert setting in run.note
+        assert len(server.requests) <= 64
+        assert stored_answers(run.folder) == []
+        server.faults = {}
+        done = enquete.resume(
+            run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, concurrency=64
+        )
+    assert done.status == "completed"
+    assert set(shares(done)) == {"ok"}
+
+
+def test_a_server_that_is_not_there_leaves_typed_failures_and_a_loud_status(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        address = server.base_url
+    run = enquete.conduct_interviews(
+        personas(tmp_path, 2), out=str(tmp_path / "out"), model="test", base_url=address, methods=["longitudinal"]
+    )
+    assert (run.status, run.exit_code) == ("failed", 1)
+    assert set(shares(run)) == {"failed"}
+
+
+def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
+    """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly."""
+    agents, enough = 300, 500_000_000
+    with ModelServer(latency=0.05) as server:
+        whole = interview(tmp_path, server, agents, concurrency=256, timeout_s=60, budget_tokens=enough)
+        assert whole.status == "completed"
+        assert server.max_in_flight > 200
+        expected, marks = stored_answers(whole.folder), stages(whole.folder)
+        assert {mark.split()[0] for mark in marks} == {"answer", "theme"}
+        for number, (mark, cap) in enumerate(marks.items()):
+            out = str(tmp_path / f"cut{number}")
+            common = {"out": out, "base_url": server.base_url, "concurrency": 256, "timeout_s": 60}
+            run = enquete.conduct_interviews(personas(tmp_path, agents), model="test", budget_tokens=cap, **common)
+            assert (run.status, run.exit_code) == ("paused", 3), mark
+            assert spent(run.folder) <= cap, mark
+            settled = call_keys(run.folder)
+            done = enquete.resume(run.resume_token, budget_tokens=enough, **common)
+            assert done.status == "completed", mark
+            assert stored_answers(done.folder) == expected, mark
+            assert len(call_keys(done.folder)) == len(call_keys(whole.folder)), mark
+            assert set(settled) <= set(call_keys(done.folder)), mark
+
+
+def stages(folder: Path) -> dict[str, int]:
+    """For each wave, round and theme coding: a cap that runs out in the middle of it."""
+    found: dict[str, list[int]] = {}
+    total = 0
+    for methodology, purpose, subject, tokens in rows(
+        folder, "SELECT methodology, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
+    ):
+        total += tokens
+        found.setdefault(f"{purpose} {methodology} {subject.split('|')[2] if purpose == 'answer' else ''}", []).append(total)
+    return {mark: sums[len(sums) // 2] for mark, sums in found.items()}

@@ -1,0 +1,241 @@
+"""Every command and every exit code but those of signals, in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from enquete.interfaces import cli
+from tests.interfaces.conftest import SIM_ID, Command, set_status
+
+SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"
+
+
+def files_in(folder: Path) -> set[Path]:
+    return set(folder.rglob("*"))
+
+
+def test_a_run_pauses_before_the_simulation_is_complete_and_another_command_goes_on(
+    command: Command, running_uploads: Path
+) -> None:
+    waiting = command("run", SIM_ID, "--root", running_uploads)
+    assert waiting.code == 4
+    assert SYNTHETIC in waiting.out
+    assert "longitudinal T0 round 1: 7/7" in waiting.err
+    token = next(
+        word for line in waiting.out.splitlines() for word in line.split() if word.startswith("run_") and "." in word
+    )
+
+    again = command("resume", token, "--root", running_uploads, "--quiet")
+    assert (again.code, again.err) == (4, "")
+
+    set_status(running_uploads, "completed")
+    done = command("resume", token, "--root", running_uploads, "--quiet")
+    assert done.code == 0, done.out
+    assert "delphi T1" in done.out
+    assert "7/7" in done.out
+    assert "report.md" in done.out
+
+
+def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, uploads: Path) -> None:
+    first = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--json")
+    assert first.code == first.object["exit_code"] == 0
+    run_id = first.object["run_id"]
+    assert first.object["synthetic"] is True
+    assert {stage["n_responded"] for stage in first.object["stages"]} == {7}
+    assert Path(first.object["report"]).is_file()
+
+    shown = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal")
+    assert shown.code == 0
+    assert "nothing was asked" in shown.out
+
+    report = command("report", SIM_ID, "--root", uploads)
+    assert report.code == 0
+    assert report.out.startswith("# ")
+    assert command("report", SIM_ID, run_id, "--root", uploads, "--json").object["markdown"] in report.out
+
+    status = command("status", SIM_ID, run_id, "--root", uploads, "--json")
+    assert (status.code, status.object["status"]) == (0, "completed")
+
+    listed = command("list", "--root", uploads, "--json").object["simulations"]
+    assert [run["run_id"] for run in listed[SIM_ID]] == [run_id]
+    assert run_id in command("list", "--root", uploads).out
+    assert run_id in command("list", SIM_ID, "--root", uploads).out
+    assert command("list", SIM_ID, "--root", uploads, "--json").object["runs"][0]["resume_token"] is None
+
+    Path(first.object["report"]).unlink()
+    missing = command("report", SIM_ID, "--root", uploads)
+    assert missing.code == 2
+    assert "enquete export" in missing.err
+    written = command("export", SIM_ID, "--root", uploads, "--json")
+    assert written.code == 0
+    assert "report.md" in written.object["files"]
+    assert "report.md" in command("export", SIM_ID, "--root", uploads).out
+
+    other = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--new", "--json")
+    assert other.object["run_id"] != run_id
+
+
+def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Command, people: Path) -> None:
+    words = ["run", people, "--out", "results", "--methods", "longitudinal", "--concurrency", "2"]
+    paused = command(*words, "--budget-tokens", 12_000, "--json")
+    assert paused.code == 3
+    assert paused.object["status"] == "paused"
+    assert 0 < paused.object["stages"][0]["n_responded"] < 40
+    assert "budget" in paused.object["note"]
+
+    different = command(*words, "--language", "en")
+    assert different.code == 2
+    assert "language" in different.err
+    assert "--new" in different.err
+
+    done = command("resume", paused.object["resume_token"], "--out", "results", "--json")
+    assert done.code == 0, done.out
+    assert done.object["stages"][0]["n_responded"] == 40
+    assert "Jürgen Thießen 0" in (
+        Path("results") / "synthesis" / done.object["run_id"] / "exports" / "all_responses.csv"
+    ).read_text("utf-8")
+
+
+def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
+    paused = command("run", people, "--out", "my results", "--budget-tokens", 12_000, "--concurrency", 2, "--json")
+    import shlex
+
+    for line in paused.object["next"]:
+        words = shlex.split(line)
+        assert words[0] == "enquete"
+        assert command(*words[1:], "--json").code == 0, line
+
+
+def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
+    before = files_in(uploads.parent)
+    for verb in ("run", "resume", "status", "check", "report", "export", "list"):
+        said = command(verb, "sim_unknown", "--root", uploads)
+        assert (said.code, said.out) == (2, "")
+        assert SIM_ID in said.err, f"{verb} does not name the known one"
+    assert files_in(uploads.parent) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["run"], "SIM"),
+        (["run", SIM_ID, "--root", "uploads", "--nonsense"], "--nonsense"),
+        (["nonsense"], "nonsense"),
+        (["run", SIM_ID, "--root", "uploads", "--language", "fr"], "fr"),
+        (["run", SIM_ID, "--root", "uploads", "--phase", "T2"], "T2"),
+        (["run", SIM_ID, "--root", "uploads", "--budget-tokens", "many"], "many"),
+        (["run", SIM_ID, "--root", "uploads", "--budget-tokens", "-5"], "budget_tokens"),
+        (["run", SIM_ID, "--root", "uploads", "--temperature", "9"], "temperature"),
+        (["run", SIM_ID, "--root", "uploads", "--methods", ","], "--methods"),
+        (["run", SIM_ID, "--root", "uploads", "--methods", "delfi"], "delfi"),
+        (["run", SIM_ID, "--root", "uploads", "--instrument", "longitudinal"], "METHOD=FILE"),
+        (["run", SIM_ID, "--root", "uploads", "--instrument", "longitudinal=no.yaml"], "no.yaml"),
+        (["run", SIM_ID, "--root", "uploads", "--set", "delphi=3"], "METHOD.KEY=VALUE"),
+        (["run", SIM_ID, "--root", "uploads", "--set", "delphi.nonsense=3"], "nonsense"),
+        (["run", SIM_ID, "--root", "uploads", "--model", "gpt", "--respondent", "synthetic"], "gpt"),
+        (["run", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
+        (["run", "uploads"], "no simulation folder"),
+        (["run", "empty.csv", "--out", "o"], "empty.csv"),
+        (["resume", "run_20000101T000000_aaaaaa", "--root", "uploads"], "run_20000101T000000_aaaaaa"),
+        (["resume", SIM_ID, "--root", "uploads"], "no unfinished run"),
+        (["status", SIM_ID, "--root", "uploads"], "nobody has been interviewed"),
+        (["check", "broken", "--root", "."], "broken"),
+    ],
+)
+def test_wrong_input_is_exit_code_2_in_words_and_in_json(
+    command: Command, uploads: Path, words: list[str], told: str
+) -> None:
+    Path("empty.csv").write_text("", "utf-8")
+    before = files_in(uploads)
+    said = command(*words)
+    assert (said.code, said.out) == (2, "")
+    assert told in said.err
+    as_json = command(*words, "--json")
+    assert as_json.code == as_json.object["exit_code"] == 2
+    assert told in as_json.object["error"]["message"]
+    assert as_json.object["error"]["type"]
+    assert as_json.err == ""
+    assert files_in(uploads) == before
+
+
+def test_a_wrong_environment_is_named(command: Command, uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENQUETE_CONCURRENCY", "lots")
+    said = command("run", SIM_ID, "--root", uploads)
+    assert said.code == 2
+    assert "ENQUETE_CONCURRENCY" in said.err
+
+
+def test_check_says_what_is_there_and_2_when_it_cannot_be_used(command: Command, uploads: Path) -> None:
+    good = command("check", SIM_ID, "--root", uploads)
+    assert good.code == 0
+    assert "Agents: 7" in good.out
+    assert command("check", SIM_ID, "--root", uploads, "--json").object["agents"] == 7
+
+    (uploads / "simulations" / SIM_ID / "reddit_profiles.json").write_text("{not json", "utf-8")
+    bad = command("check", SIM_ID, "--root", uploads)
+    assert bad.code == 2
+    assert "reddit_profiles.json" in bad.out
+    assert command("check", SIM_ID, "--root", uploads, "--json").object["ok"] is False
+
+
+def test_a_personas_file_needs_a_place_for_results(command: Command, people: Path) -> None:
+    said = command("run", people)
+    assert said.code == 2
+    assert "--out" in said.err
+
+
+def test_results_that_cannot_be_written_are_no_traceback(command: Command, uploads: Path) -> None:
+    """A file where the folder should be; the same branch as a read-only folder, and it works for root as well."""
+    (uploads / "simulations" / SIM_ID / "interviews").write_text("in the way", "utf-8")
+    said = command("run", SIM_ID, "--root", uploads)
+    assert said.code in (1, 2)
+    assert "interviews" in said.err
+
+
+def test_list_methods(command: Command) -> None:
+    assert set(command("list", "methods", "--json").object["methods"]) >= {"longitudinal", "delphi"}
+    assert "Longitudinal" in command("list", "methods").out
+    assert command("list", "--root", "nowhere").code == 0
+
+
+def test_german_words_where_the_locale_is_german(
+    command: Command, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    said = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
+    assert "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET" in said.out
+    assert "Agenten: 7" in command("check", SIM_ID, "--root", uploads).out
+
+
+@pytest.mark.parametrize("verb", ["", *cli.COMMANDS])
+def test_help_teaches(command: Command, verb: str) -> None:
+    said = command(*([verb] if verb else []), "--help")
+    assert said.code == 0
+    assert "Exit codes" in said.out
+    assert "enquete " in said.out
+
+
+def test_without_a_command_the_help_is_shown(command: Command) -> None:
+    assert "Commands:" in command().out
+    assert command("--version").out.startswith("enquete 0.")
+
+
+def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
+    import subprocess
+    import sys
+
+    said = subprocess.run(
+        [sys.executable, "-c", "from enquete.interfaces.cli import main; main()", "run", "Fährhaus", "--json"],
+        capture_output=True,
+        env={
+            "PYTHONIOENCODING": "ascii",
+            "PATH": "",
+            "HOME": str(people.parent),
+            "PYTHONPATH": str(Path(cli.__file__).parents[2]),
+        },
+    )
+    assert "Fährhaus" in json.loads(said.stdout.decode("ascii"))["error"]["message"]
+    assert said.returncode == 2

@@ -1,0 +1,146 @@
+"""Progress, output, words and options: the parts, without a run."""
+
+from __future__ import annotations
+
+import io
+import json
+import string
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.interfaces import options, output, progress, summary, words
+from enquete.interfaces.place import Place
+from enquete.state.errors import SettingsError
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def event(done: int, **more: object) -> dict[str, object]:
+    standard = {"methodology": "delphi", "phase": "T1", "arm": "main", "round": 2, "total": 100, "tokens": 1234}
+    return {**standard, "done": done, "cap": 10_000_000, **more}
+
+
+def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
+    stream = io.StringIO()
+    plain = progress.Plain(stream, every=3600)
+    for done in (1, 50, 99, 100, 100):
+        plain(event(done))
+    lines = stream.getvalue().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["delphi T1 round 2: 1/100", "delphi T1 round 2: 100/100"]
+    assert "1,234 of 10,000,000 tokens" in lines[0]
+    plain = progress.Plain(stream := io.StringIO(), every=0)
+    plain(event(1))
+    plain(event(2, arm="b"))
+    assert "delphi T1 round 2 (b): 2/100" in stream.getvalue()
+
+
+def test_a_closed_log_stops_nobody() -> None:
+    stream = io.StringIO()
+    stream.close()
+    progress.Plain(stream)(event(1))
+
+
+def test_the_live_display_shows_agents_speed_tokens_and_time_left() -> None:
+    stream = Terminal()
+    with progress.shown(quiet=False, stream=stream) as report:
+        assert report is not None
+        report(event(10))
+        time.sleep(progress.SETTLED_S)
+        report(event(60))
+    for part in ("delphi T1 round 2", "60/100", "/s", "1,234", "left"):
+        assert part in stream.getvalue()
+    with progress.shown(quiet=True, stream=stream) as nothing:
+        assert nothing is None
+
+
+def test_time_left_does_not_count_what_an_earlier_process_had_done() -> None:
+    """90 found done; 5 more in 10 s leave 5 for another 10 s."""
+    pace = progress.Pace(started=0, first=90)
+    assert pace.left(95, 100, now=10) == 10
+    assert pace.left(90, 100, now=10) is None
+    assert (progress.clock(65), progress.clock(7380)) == ("1:05", "2:03:00")
+
+
+def test_both_languages_say_the_same_things_about_the_same_values() -> None:
+    german, english = words.TEXTS["de"], words.TEXTS["en"]
+    assert german.keys() == english.keys()
+    for key, text in english.items():
+        fields = {field for _, field, _, _ in string.Formatter().parse(text) if field}
+        assert fields == {field for _, field, _, _ in string.Formatter().parse(german[key]) if field}, key
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "en"),
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LANG": "de_DE.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LC_MESSAGES": "de_AT", "LANG": "en_US"}, "de"),
+    ],
+)
+def test_the_locale_chooses_the_language(environment: dict[str, str], expected: str) -> None:
+    assert words.tongue(environment) == expected
+
+
+@given(st.text())
+def test_nothing_printed_can_command_a_terminal(text: str) -> None:
+    assert not any(c < " " and c not in "\n\t" for c in output.printable(text))
+
+
+def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    output.one_object({"a": [float("nan"), (1.5, float("inf"))], "b": {1: "ü"}})
+    assert json.loads(capsys.readouterr().out) == {"a": [None, [1.5, None]], "b": {"1": "ü"}}
+
+
+def test_settings_are_json_where_they_can_be() -> None:
+    found = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
+    assert found == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
+    assert options.read_settings(None) is None
+    for wrong in (["a=3"], [".a=3"], ["a.=3"], ["a.b"], ["a.b=1", "a.b=2"]):
+        with pytest.raises(SettingsError, match="--set"):
+            options.read_settings(wrong)
+
+
+def test_a_methodology_has_one_instrument(tmp_path: object) -> None:
+    with pytest.raises(SettingsError, match="already"):
+        options.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
+
+
+def test_commands_name_what_finds_the_simulation_again() -> None:
+    assert Place("sim_1", root="my root").command("status") == "enquete status sim_1 --root 'my root'"
+    assert Place("a/b", root="r").command("run", "--new") == "enquete run a/b --new"
+    assert Place("a/b").resume("run_1.f") == "enquete resume run_1.f --sim a/b"
+    assert Place("p.csv", out="o").resume("run_1.f") == "enquete resume run_1.f --out o"
+    assert Place("run_1.f").is_token
+    assert not Place("sim_1").is_token
+
+
+def test_alike_errors_are_one_line() -> None:
+    failures = [
+        "delphi T1 round 1 agent:a: KeyError: 'x'",
+        "delphi T1 round 1 agent:b: KeyError: 'x'",
+        "y: ValueError: z",
+    ]
+    assert summary.grouped(failures) == ["delphi T1 round 1 agent:a: KeyError: 'x' (×2)", "y: ValueError: z"]
+    assert len(summary.shortened([str(i) for i in range(20)])) == summary.MOST_LINES + 1
+
+
+def test_help_and_import_do_not_load_the_facade() -> None:
+    """The façade needs seconds; --help must not. Modules are counted, because a clock depends on the machine."""
+    code = (
+        "import sys, enquete\n"
+        "from enquete.interfaces.cli import run\n"
+        "assert run(['run', '--help']) == 0\n"
+        "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr

@@ -1,0 +1,81 @@
+"""Ctrl-C, SIGTERM, SIGKILL and two processes at once, with real processes and a real, slow model server."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import Command, ended, start
+from tests.support.model_server import ModelServer
+
+CONCURRENCY = 4
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(latency=0.15) as running:
+        yield running
+
+
+def words(people: Path, server: ModelServer) -> list[object]:
+    """Forty requests, four at a time."""
+    model = ["--model", "test", "--base-url", server.base_url, "--concurrency", CONCURRENCY]
+    return ["run", people, "--out", people.parent / "results", "--methods", "longitudinal", *model]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_first_signal_pauses_and_nothing_is_asked_twice(
+    command: Command, people: Path, server: ModelServer, number: signal.Signals
+) -> None:
+    process = start(*words(people, server), "--json")
+    server.wait_for(6, 30)
+    locked = command(*words(people, server), "--json")
+    assert locked.code == 1
+    assert locked.object["error"]["type"] == "RunLocked"
+    assert "another process" in locked.object["error"]["message"]
+
+    process.send_signal(number)
+    said = ended(process)
+    assert said.code == said.object["exit_code"] == 3, said.err
+    assert "once more to stop at once" in said.err
+    assert 6 <= said.object["stages"][0]["n_responded"] < 40
+
+    done = command("resume", said.object["resume_token"], "--out", people.parent / "results", "--json")
+    assert done.code == 0, done.out
+    assert done.object["stages"][0]["n_responded"] == 40
+    assert server.repeated() == {}
+
+
+def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> None:
+    with ModelServer(faults={"timeout": 1.0}) as server:
+        process = start(*words(people, server), "--json")
+        server.wait_for(CONCURRENCY, 30)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        said = ended(process, 10)
+    assert time.monotonic() - began < 5
+    assert said.code == said.object["exit_code"] == 130
+    assert said.object["error"]["type"] == "Stopped"
+    assert "enquete resume" in said.object["error"]["message"]
+    assert "Traceback" not in said.err
+
+
+def test_a_killed_run_goes_on_where_it_was(command: Command, people: Path, server: ModelServer) -> None:
+    process = start(*words(people, server))
+    server.wait_for(10, 30)
+    process.kill()
+    ended(process)
+    status = command("status", people, "--out", people.parent / "results", "--json")
+    assert (status.code, status.object["status"]) == (0, "paused")
+
+    done = command(*words(people, server), "--json")
+    assert done.code == 0, done.out
+    assert done.object["resumed"] is True
+    assert done.object["stages"][0]["n_responded"] == 40
+    assert sum(times - 1 for times in server.repeated().values()) <= CONCURRENCY

@@ -1,0 +1,85 @@
+"""SIGKILL at any point: nothing settled is paid again, nothing asked is lost, whatever became of the checkpoints."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.processes import ServerProcess, finish, kill_after, server_process, start
+from tests.support.studies import call_keys, personas, run_folder, stored_answers
+
+CONCURRENCY = 16
+
+
+@pytest.fixture()
+def server(tmp_path: Path) -> Iterator[ServerProcess]:
+    with server_process(tmp_path, "--latency", "0.02") as running:
+        yield running
+
+
+def study(tmp_path: Path, server: ServerProcess, out: str, agents: int, **more: Any) -> dict[str, Any]:
+    return {
+        "sim_id": str(personas(tmp_path, agents)),
+        "out": str(tmp_path / out),
+        "model": "test",
+        "base_url": server.base_url,
+        "concurrency": CONCURRENCY,
+        **more,
+    }
+
+
+def in_flight(folder: Path) -> int:
+    """Requests that were filed but not settled: what a kill may have to ask again."""
+    return len(call_keys(folder, "reserved"))
+
+
+def soak(tmp_path: Path, server: ServerProcess, kills: int, agents: int, **more: Any) -> None:
+    """Random kills until `kills` of them hit; half of them lose the checkpoints as well."""
+    draw = random.Random(kills)
+    arguments = study(tmp_path, server, "killed", agents, **more)
+    hits = lost = 0
+    while hits < kills:
+        process = start(**arguments)
+        if not kill_after(process, server, draw.randint(1, 60)):
+            break
+        hits += 1
+        lost += in_flight(run_folder(tmp_path / "killed"))
+        if draw.random() < 0.5:
+            (run_folder(tmp_path / "killed") / "checkpoints.sqlite").unlink(missing_ok=True)
+    code, summary = finish(**arguments)
+    assert (code, summary["status"]) == (0, "completed")
+    assert hits == kills, "the study was too short for that many kills"
+    assert server.repeated() <= lost
+    code, _ = finish(**study(tmp_path, server, "whole", agents, **more))
+    assert code == 0
+    assert stored_answers(run_folder(tmp_path / "killed")) == stored_answers(run_folder(tmp_path / "whole"))
+
+
+def test_twenty_random_kills_repeat_only_what_was_in_flight(tmp_path: Path, server: ServerProcess) -> None:
+    soak(tmp_path, server, kills=20, agents=20, asking="item")
+
+
+def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
+    tmp_path: Path, server: ServerProcess
+) -> None:
+    arguments = study(tmp_path, server, "out", 40)
+    assert kill_after(start(**arguments), server, 60)
+    folder = run_folder(tmp_path / "out")
+    settled = set(call_keys(folder))
+    assert settled
+    (folder / "checkpoints.sqlite").unlink()
+    before = len(server.requests())
+    code, _ = finish(**arguments)
+    assert code == 0
+    made = set(call_keys(folder))
+    assert settled < made
+    assert len(server.requests()) - before == len(made - settled)
+
+
+@pytest.mark.soak
+def test_two_hundred_kills(tmp_path: Path, server: ServerProcess) -> None:
+    soak(tmp_path, server, kills=200, agents=200, asking="item")

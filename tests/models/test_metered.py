@@ -1,0 +1,241 @@
+"""Every paid request through ledger and budget: what is looked up, reserved, settled, failed and kept secret."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.ledger import Ledger
+from enquete.models.limits import Limiter
+from enquete.models.metered import MeteredModel, estimate, input_bound
+from enquete.models.transport import Transport
+from enquete.state.errors import ModelRejected, ModelUnavailable
+from enquete.state.seam import CallKey, Completion, Prompt
+from tests.support.ledgers import ScriptedSender, call, everything_on_disk, opened, prompt, response, rows, spent
+from tests.support.model_server import ModelServer
+
+BOUND = input_bound(prompt()) + 100  # what a call with `prompt()` reserves: 100 tokens of output
+
+
+def metered(ledger: Ledger, sender: ScriptedSender | Transport | None, cap: int = 10**6) -> tuple[MeteredModel, Budget]:
+    budget = Budget(cap, spent=ledger.total("tokens"))
+    return MeteredModel(ledger, budget, sender, model="m", temperature=0.7, seed=1), budget
+
+
+def never() -> Prompt:
+    raise AssertionError("a settled call's prompt must not be built")
+
+
+def with_ledger(folder: Path, work: Callable[[Ledger], Coroutine[Any, Any, None]]) -> None:
+    async def run() -> None:
+        async with opened(folder) as ledger:
+            await work(ledger)
+
+    asyncio.run(run())
+
+
+def test_a_settled_call_is_looked_up_before_its_prompt_is_built(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        sender = ScriptedSender(["hello"])
+        model, budget = metered(ledger, sender)
+        assert await model.request(call(), prompt) == Completion("hello")
+        assert await model.request(call(), never, lambda: "offline") == Completion("hello")
+        assert len(sender.sent) == 1
+        assert budget.spent == spent(tmp_path) == 15  # 10 read + 5 written, as reported
+
+    with_ledger(tmp_path, work)
+
+
+def test_offline_answers_are_metered_by_estimate(tmp_path: Path) -> None:
+    """Four bytes a token, rounded up: 'You are Ada.' 3 + 'How are you?' 3 + 'äöü' (6 bytes) 2 = 8."""
+
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, None)
+        assert await model.request(call(), prompt, lambda: "äöü") == Completion("äöü")
+        assert budget.spent == spent(tmp_path) == 8
+        assert rows(tmp_path, "SELECT input_tokens, output_tokens, status FROM calls") == [(6, 2, "settled")]
+        assert estimate("äöü") == 2
+
+    with_ledger(tmp_path, work)
+
+
+def test_unreported_usage_counts_as_its_upper_bound(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, ScriptedSender([response("äöü", read=None, written=None)]))
+        await model.request(call(), prompt)
+        assert budget.spent == spent(tmp_path) == input_bound(prompt()) + 6
+
+    with_ledger(tmp_path, work)
+
+
+def test_time_outs_on_the_way_to_an_answer_are_allowances(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, ScriptedSender([response("late", timeouts=2)]))
+        assert await model.request(call(), prompt) == Completion("late")
+        assert budget.spent == spent(tmp_path) == 15 + 2 * BOUND
+        assert budget.reserved == 0
+
+    with_ledger(tmp_path, work)
+
+
+def test_a_model_that_stays_away_fails_the_call_and_its_time_outs_count(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        sender = ScriptedSender([ModelUnavailable("no answer", sends=3, timeouts=2), "back again"])
+        model, budget = metered(ledger, sender)
+        assert await model.request(call(), prompt) == "failed"
+        assert rows(tmp_path, "SELECT status, sends, error FROM calls") == [("failed", 3, "no answer")]
+        assert budget.spent == spent(tmp_path) == 2 * BOUND
+        assert not budget.stopped
+        assert await model.request(call(), prompt) == Completion("back again")
+        assert budget.spent == spent(tmp_path) == 2 * BOUND + 15
+
+    with_ledger(tmp_path, work)
+
+
+def test_one_refused_prompt_fails_alone_and_a_refused_key_stops_the_run(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        sender = ScriptedSender([ModelRejected("too long"), ModelRejected("wrong key", fatal=True), "never sent"])
+        model, budget = metered(ledger, sender)
+        assert await model.request(call("a"), prompt) == "failed"
+        assert await model.request(call("b"), prompt) == "short"
+        assert budget.stopped == "wrong key"
+        assert await model.request(call("c"), prompt) == "short"
+        assert len(sender.sent) == 2
+        assert budget.spent == spent(tmp_path) == 0
+        assert rows(tmp_path, "SELECT subject, status FROM calls ORDER BY subject") == [
+            ("a", "failed"),
+            ("b", "failed"),
+        ]
+
+    with_ledger(tmp_path, work)
+
+
+def test_no_budget_means_no_request_and_no_row(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        sender = ScriptedSender(["hello"])
+        model, _ = metered(ledger, sender, cap=BOUND - 1)
+        assert await model.request(call(), prompt) == "short"
+        assert sender.sent == []
+        assert rows(tmp_path, "SELECT count(*) FROM calls") == [(0,)]
+
+    with_ledger(tmp_path, work)
+
+
+def test_a_call_cut_off_in_flight_is_swept_into_an_allowance(tmp_path: Path) -> None:
+    async def dies(ledger: Ledger) -> None:
+        sender = ScriptedSender(["never arrives"], gate=asyncio.Event())
+        model, budget = metered(ledger, sender)
+        request = asyncio.ensure_future(model.request(call(), prompt))
+        while not sender.sent:
+            await asyncio.sleep(0.001)
+        assert budget.reserved == BOUND
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        assert (budget.reserved, budget.spent) == (0, BOUND)
+        assert rows(tmp_path, "SELECT status FROM calls") == [("reserved",)]
+
+    async def goes_on(ledger: Ledger) -> None:
+        assert await ledger.sweep() == 1
+        model, budget = metered(ledger, ScriptedSender(["now"]))
+        assert budget.spent == spent(tmp_path) == BOUND
+        assert await model.request(call(), prompt) == Completion("now")
+        assert budget.spent == spent(tmp_path) == BOUND + 15
+
+    with_ledger(tmp_path, dies)
+    with_ledger(tmp_path, goes_on)
+
+
+def test_a_bug_does_not_leave_its_call_in_flight_for_ever(tmp_path: Path) -> None:
+    def bug() -> str:
+        raise KeyError("planted")
+
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, None)
+        for _ in range(2):  # the second time too it is the bug that is told, not its consequence
+            with pytest.raises(KeyError, match="planted"):
+                await model.request(call(), prompt, bug)
+        assert rows(tmp_path, "SELECT status, error FROM calls") == [("failed", "KeyError: 'planted'")]
+        assert await model.request(call(), prompt, lambda: "mended") == Completion("mended")
+        assert budget.spent == spent(tmp_path)
+        assert budget.reserved == 0
+
+    with_ledger(tmp_path, work)
+
+
+def test_the_cap_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
+    """Answers use at most what was reserved, so spent stays within the cap, and calls add up to it."""
+    draw, cap = random.Random(3), 60 * BOUND
+
+    def answer(prompt: Prompt) -> Any:
+        return response("x", read=draw.randint(1, BOUND - 100), written=draw.randint(1, 100))
+
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, ScriptedSender(answer), cap)
+        got = await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(256)))
+        assert budget.spent == spent(tmp_path) <= cap
+        assert budget.spent > cap - BOUND
+        assert {"short"} < {text if isinstance(text, str) else "answered" for text in got}
+        assert rows(tmp_path, "SELECT count(*) FROM calls WHERE status<>'settled'") == [(0,)]
+
+    with_ledger(tmp_path, work)
+
+
+@pytest.mark.parametrize("faults", [{}, {"http_401": 1.0}, {"http_500": 1.0}, {"http_400": 1.0}])
+def test_the_key_is_nowhere_on_disk(tmp_path: Path, faults: dict[str, float]) -> None:
+    """The server echoes the key in its answer and in its errors; log and ledger must not keep it."""
+    secret = "sk-secret-0123456789-abcdef"
+
+    def echo(body: dict[str, Any]) -> str:
+        return f'{{"a": "your key is {secret}"}}'
+
+    async def ask(server: ModelServer, ledger: Ledger) -> None:
+        transport = Transport(server.base_url, SecretStr(secret), limiter=Limiter(4), timeout_s=5, backoff_s=0.01)
+        try:
+            model, _ = metered(ledger, transport)
+            await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(5)))
+        finally:
+            await transport.aclose()
+
+    with ModelServer(faults=faults, script=echo) as server:
+
+        async def work(ledger: Ledger) -> None:
+            await ask(server, ledger)
+            assert secret.encode() not in everything_on_disk(tmp_path)  # with the write-ahead log
+            assert rows(tmp_path, "SELECT count(*) FROM calls")[0][0]
+
+        with_ledger(tmp_path, work)
+        assert server.requests[0].authorization == f"Bearer {secret}"
+    assert secret.encode() not in everything_on_disk(tmp_path)
+
+
+def test_the_bound_is_above_what_a_byte_level_tokenizer_could_count() -> None:
+    """A token has at least one byte, so bytes of all texts, with the schema once in the prompt and once beside it."""
+    text = Prompt("Ä" * 50, ({"role": "user", "content": "?" * 30},), {"type": "object", "title": "é"}, 10)
+    least = 100 + 30 + 2 * len('{"type":"object","title":"é"}'.encode())
+    assert input_bound(text) >= least
+
+
+def test_a_missing_transport_is_a_bug(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        model, _ = metered(ledger, None)
+        with pytest.raises(RuntimeError, match="has no transport"):
+            await model.request(call(), prompt)
+
+    with_ledger(tmp_path, work)
+
+
+def test_keys_are_told_apart(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        model, _ = metered(ledger, ScriptedSender(["one", "two"]))
+        keys: list[CallKey] = [call(attempt=0), call(attempt=1)]
+        assert [await model.request(key, prompt) for key in keys] == [Completion("one"), Completion("two")]
+
+    with_ledger(tmp_path, work)

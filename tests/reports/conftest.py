@@ -1,0 +1,151 @@
+"""Real runs for the reports: a population, the product's own synthetic respondent, ledger and procedures; no graph."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from enquete.checkpoints.folders import move_latest
+from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.study_graph import planned
+from enquete.nodes.waiting import open_t1
+from enquete.nodes.workplace import Workplace, using
+from enquete.reports.reading import open_run
+from enquete.reports.rows import responses
+from enquete.reports.synthesis import synthesise
+from enquete.state.settings import Environment, Machine, RunRequest
+
+AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
+DATA = Path(__file__).parents[1] / "data"
+TYPES = ("Kleinfischer", "Umweltverband", "Wissenschaft", "Verwaltung")
+
+
+@dataclass
+class Made:
+    """A run that was made for a test."""
+
+    folder: Path
+
+    @property
+    def interviews(self) -> Path:
+        return self.folder.parent.parent
+
+    @property
+    def synthesis(self) -> Path:
+        return self.interviews / "synthesis" / self.folder.name
+
+    def table(self) -> pd.DataFrame:
+        with open_run(self.folder) as reading:
+            return responses(reading)
+
+    def report(self) -> str:
+        return (self.synthesis / "report.md").read_text("utf-8")
+
+    def results(self) -> dict:
+        return json.loads((self.synthesis / "results.json").read_text("utf-8"))["results"]
+
+
+Make = Callable[..., Made]
+
+
+async def _stage(workplace: Workplace, name: str, phase: str, agents: Sequence[int] | None) -> None:
+    """What the graph does for one stage. `agents`: positions of those who are reached; the stage is short then."""
+    procedure = workplace.procedure(name)
+    for number in range(1, procedure.rounds + 1):
+        verdict = "end"
+        for arm in workplace.record.arms:
+            desk = workplace.desk(name, phase, arm.id)
+            units = list(procedure.units(number, desk))
+            reached = units if agents is None else [units[i] for i in agents]
+            await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in reached))
+        if agents is not None:
+            await workplace.ledger.set_stage(name, phase, "short")
+            return
+        for arm in workplace.record.arms:
+            verdict = await procedure.between(number, workplace.desk(name, phase, arm.id))
+        if verdict == "failed":
+            await workplace.ledger.set_stage(name, phase, "failed", f"round {number}")
+            return
+    await workplace.ledger.set_stage(name, phase, "done")
+
+
+async def _make(
+    request: RunRequest,
+    stages: Sequence[tuple[str, str]] | None,
+    agents: Sequence[int] | None,
+    partial: bool,
+    write: bool,
+    prepare: Callable[[Workplace], object] | None,
+) -> Made:
+    choice, population = choose_run(request, Environment(_env_file=None), AVAILABLE)
+    await begin(choice, population)
+    async with using(str(choice.folder), Machine()) as workplace:
+        for name, phase in planned(workplace.record) if stages is None else stages:
+            if phase == "T1":
+                await open_t1(workplace)
+            await _stage(workplace, name, phase, agents)
+        if prepare is not None:
+            await prepare(workplace)
+        if write:
+            status = await synthesise(workplace, planned(workplace.record), partial=partial)
+            await workplace.ledger.set_stage("", "", status)
+    return Made(choice.folder)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """make(sim=…, stages=…, agents=…): conduct a run and write its synthesis."""
+
+    def run(sim: str | Path, *, stages=None, agents=None, partial=False, write=True, prepare=None, **asked) -> Made:
+        asked = {"respondent": "synthetic", "new": True, **asked}
+        return asyncio.run(_make(RunRequest(sim=str(sim), **asked), stages, agents, partial, write, prepare))
+
+    return run
+
+
+@pytest.fixture
+def simulation(tmp_path: Path) -> Path:
+    """A copy of the real simulation with 7 agents, which has completed."""
+    folder = tmp_path / "sim_683e8059ab27"
+    shutil.copytree(DATA / "sim_683e8059ab27", folder)
+    return folder
+
+
+def set_status(folder: Path, status: str) -> None:
+    for name in ("run_state.json", "state.json"):
+        path = folder / name
+        content = json.loads(path.read_text("utf-8"))
+        for key in ("status", "runner_status"):
+            if key in content:
+                content[key] = status
+        path.write_text(json.dumps(content), "utf-8")
+
+
+@pytest.fixture
+def personas(tmp_path: Path) -> Callable[[int], dict[str, str]]:
+    """personas(n): a file of n personas, as arguments of `make`."""
+
+    def write(n: int, name: str = "Agent {i}") -> dict[str, str]:
+        people = [
+            {
+                "name": name.format(i=i),
+                "persona": f"{TYPES[i % len(TYPES)]} Nr. {i} an der Ostsee",
+                "type": TYPES[i % len(TYPES)],
+            }
+            for i in range(n)
+        ]
+        path = tmp_path / "people.json"
+        path.write_text(json.dumps(people), "utf-8")
+        return {"sim": str(path), "out": str(tmp_path / "out")}
+
+    return write
+
+
+__all__ = ["Made", "Make", "move_latest", "set_status"]

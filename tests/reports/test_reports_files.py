@@ -1,0 +1,68 @@
+"""CSV and JSON as other programs read them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.reports.context import jsonable
+from enquete.reports.files import replacing, write_csv, write_json, write_jsonl
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(json_like)
+def test_no_nan_reaches_json(value):
+    json.loads(json.dumps(jsonable(value), allow_nan=False), parse_constant=pytest.fail)
+
+
+def test_numpy_and_pandas_values_become_json():
+    assert jsonable({"a": np.float64("nan"), "b": np.int64(3), "c": (pd.NA, np.bool_(True)), "d": math.inf}) == {
+        "a": None, "b": 3, "c": [None, True], "d": None,
+    }  # fmt: skip
+    with pytest.raises(TypeError, match="object"):
+        jsonable(object())
+
+
+def test_csv_neutralises_formulas_and_leaves_numbers_alone(tmp_path):
+    frame = pd.DataFrame(
+        {"text": ["=1+1", "+49", "-x", "@sum", "\tx", 'ok, "so"\nneu', ""], "value": [-1.0, 2.5, np.nan, 3, 0, 1, 2]}
+    ).astype({"text": "str"})
+    write_csv(tmp_path / "a.csv", frame)
+    raw = (tmp_path / "a.csv").read_bytes()
+    rows = list(csv.reader(raw.decode("utf-8").splitlines(keepends=True)))
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "'+49", "'-x", "'@sum", "'\tx", 'ok, "so"\nneu', ""]
+    assert [row[1] for row in rows[1:]] == ["-1", "2.5", "", "3", "0", "1", "2"]
+    assert raw.startswith(b"text,value\r\n")
+
+
+def test_a_carriage_return_at_the_start_is_neutralised(tmp_path):
+    write_csv(tmp_path / "a.csv", pd.DataFrame({"text": ["\r=1"]}).astype("str"))
+    assert (tmp_path / "a.csv").read_bytes() == b'text\r\n"\'\r=1"\r\n'
+
+
+def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "x.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError, match="object"):
+        write_json(path, {"a": object()})
+    with pytest.raises(TypeError, match="not int"), replacing(path) as file:
+        file.writelines(["half", 1])  # type: ignore[list-item]
+    assert json.loads(path.read_text("utf-8")) == {"a": 1}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_jsonl_is_one_object_a_line(tmp_path):
+    write_jsonl(tmp_path / "a.jsonl", iter([{"a": "ä\n"}, {"a": float("nan")}]))
+    assert (tmp_path / "a.jsonl").read_text("utf-8") == '{"a": "ä\\n"}\n{"a": null}\n'

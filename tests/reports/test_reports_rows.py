@@ -1,0 +1,202 @@
+"""The response table: rows equal the plan, whatever was answered; keys, scales, tokens and memory where they belong."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from enquete.checkpoints.ledger import Usage
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.instruments.load import load_shipped
+from enquete.nodes.workplace import Workplace
+from enquete.reports.rows import COLUMNS, ResponseRow, records
+from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
+
+KEY = ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]
+
+
+def test_rows_equal_the_plan_and_none_stands_twice(make, simulation):
+    # 7 agents × (14 items + 1 comment) × 2 waves, and × (4 questions + 2 rounds × themes × 2 dimensions)
+    made = make(simulation)
+    table = made.table()
+    themes = len(made.results()["delphi"]["themes"])
+    assert len(table) == 7 * 15 * 2 + 7 * (4 + 2 * themes * 2)
+    assert not table.duplicated(KEY).any()
+    assert tuple(table.columns) == COLUMNS
+    assert set(table["status"]) == {"ok"}
+
+
+def test_delphi_rows_never_stand_twice_and_rounds_two_and_three_do_not_collide(make, personas):
+    delphi = make(**personas(5), methods=["delphi"]).table()
+    assert not delphi.duplicated(KEY).any()
+    second, third = (delphi[delphi["round"].eq(n)] for n in (2, 3))
+    assert len(second) == len(third) > 0
+    assert list(second["item_id"]) == list(third["item_id"])
+    assert third["text"].ne("").all()  # round 3's reason is the text of its rows
+    assert second["text"].eq("").all()
+
+
+def test_what_is_planned_but_unanswered_is_not_reached(make, personas):
+    made = make(**personas(6), methods=["longitudinal"], agents=[0, 3], partial=True)
+    table = made.table()
+    assert len(table) == 6 * 15
+    assert table["status"].value_counts().to_dict() == {"not_reached": 4 * 15, "ok": 2 * 15}
+    missing = table[table["status"].eq("not_reached")]
+    assert missing[["value", "confidence", "item_position"]].isna().all().all()
+    assert missing["agent_name"].ne("").all()
+    assert missing.loc[missing["item_id"].eq("stock_closures"), "scale_max"].eq(5).all()
+
+
+def test_ratings_do_not_exist_before_there_are_themes(make, personas):
+    table = make(**personas(3), methods=["delphi"], stages=[], partial=True).table()
+    assert table[["round", "status"]].value_counts().to_dict() == {(1, "not_reached"): 3 * 4}
+
+
+def test_rows_stand_in_the_same_order_whoever_answered_first(make, personas):
+    asked = personas(5)
+    whole = make(**asked, methods=["longitudinal"]).table()
+    some = make(**asked, methods=["longitudinal"], agents=[4, 1], partial=True).table()
+    assert whole[["participant", "item_id"]].equals(some[["participant", "item_id"]])
+
+
+@pytest.mark.parametrize("asking", ["block", "item"])
+def test_tokens_of_the_table_sum_to_what_answer_calls_spent(make, personas, asking):
+    spent = {}
+
+    async def remember(workplace: Workplace) -> None:
+        spent["tokens"] = workplace.ledger.total("tokens")
+
+    table = make(**personas(3), methods=["longitudinal"], asking=asking, prepare=remember).table()
+    assert table["input_tokens"].sum() + table["output_tokens"].sum() == spent["tokens"] > 0
+    per_block = 15 if asking == "block" else 1
+    assert table["input_tokens"].notna().sum() == len(table) / per_block
+    assert table.loc[table["input_tokens"].notna(), "item_position"].eq(1).all() == (asking == "block")
+    assert (table["attempts"] == 1).all()
+    assert table["prompt_hash"].str.len().eq(16).all()
+
+
+def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas):
+    async def pay(workplace: Workplace) -> None:
+        who = workplace.population[0].id
+        key = workplace.desk("longitudinal", "T1").key(who, "items")
+        for attempt in range(2):
+            call = CallKey(key.run, "main", "longitudinal", "T1", "answer", key.subject, attempt)
+            await workplace.ledger.reserve(
+                call, Prompt("s", ({"role": "user", "content": str(attempt)},), {}, 9), "m", 99
+            )
+            await workplace.ledger.settle(call, Completion("{}"), Usage(10, 5, latency_ms=7))
+
+    table = make(**personas(2), methods=["longitudinal"], stages=[], partial=True, prepare=pay).table()
+    first = table.iloc[0]
+    assert (first["status"], first["attempts"], first["latency_ms"]) == ("not_reached", 2, 14)
+    assert (table["input_tokens"].sum(), table["output_tokens"].sum()) == (20, 10)
+
+
+def test_reverse_coded_items_are_rekeyed_and_the_raw_value_stays(make, simulation):
+    table = make(simulation, methods=["longitudinal"]).table()
+    instrument = load_shipped(LongitudinalInstrument, "longitudinal")
+    reverse = [item.item_id for item in instrument.items if item.reverse_coded]
+    turned = table[table["item_id"].isin(reverse)]
+    straight = table[table["value"].notna() & ~table["item_id"].isin(reverse)]
+    assert turned["reverse_keyed"].all()
+    assert turned["value_rekeyed"].equals(6 - turned["value"])  # 1–5: min + max = 6
+    assert straight["value_rekeyed"].equals(straight["value"])
+    assert not straight["reverse_keyed"].any()
+
+
+SCALES = """
+instrument_id: scales
+version: "1"
+title: Skalen
+topic: Skalen
+language_default: de
+instruction: Bitte antworten.
+families: {one: {label: Eins}}
+items:
+  - {item_id: three, family: one, scale: 3, wording: Drei Punkte.}
+  - {item_id: seven, family: one, scale: 7, wording: Sieben Punkte., reverse_coded: true}
+"""
+
+
+def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path):
+    file = tmp_path / "scales.yaml"
+    file.write_text(SCALES, "utf-8")
+    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)})
+    by_item = dict(list(made.table().groupby("item_id")))
+    assert set(by_item["three"]["scale_max"]) == {3}
+    assert by_item["three"]["value"].between(1, 3).all()
+    assert set(by_item["seven"]["scale_max"]) == {7}
+    assert by_item["seven"]["value"].max() > 3
+    assert by_item["seven"]["value_rekeyed"].equals(8 - by_item["seven"]["value"])  # 1–7: min + max = 8
+    items = {item["item"]: item for item in made.results()["longitudinal"]["items"]}
+    assert list(items["three"]["waves"]["T1"]["distribution"]) == ["1", "2", "3"]
+    assert list(items["seven"]["waves"]["T1"]["distribution"]) == [str(point) for point in range(1, 8)]
+
+
+def test_memory_is_available_where_a_digest_was_frozen(make, simulation):
+    table = make(simulation, methods=["longitudinal"]).table()
+    by_wave = table.groupby("phase")["memory_available"]
+    assert not by_wave.get_group("T0").any()
+    assert by_wave.get_group("T1").all()
+    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"reconstructed"}
+    assert set(table.loc[table["phase"].eq("T1"), "baseline"]) == {""}
+
+
+def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
+    arms = [Arm(temperature=0), Arm(id="b", role="b", temperature=0, seed=7)]
+    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None)
+    table = made.table()
+    assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
+    assert not table.duplicated(KEY).any()
+    assert made.results()["delphi"]["arms"] == ["main"]
+    assert made.results()["delphi"]["rounds"]["1"]["n_total"] == 3 * 4  # arm b never leaks into a finding
+
+
+def test_every_row_is_what_the_row_model_says(make, simulation):
+    for row in records(make(simulation).table()):
+        ResponseRow.model_validate(row)
+
+
+def test_a_failed_answer_has_its_status_and_no_value(make, personas):
+    async def fail(workplace: Workplace) -> None:
+        desk = workplace.desk("longitudinal", "T1")
+        items = workplace.procedure("longitudinal").blocks(workplace.population[0].id, 1, desk)[0].items
+        await workplace.ledger.store(
+            desk.key(workplace.population[0].id, "items"),
+            [Answer(item.id, "refused" if i else "failed", position=i + 1) for i, item in enumerate(items)],
+        )
+
+    table = make(**personas(1), methods=["longitudinal"], stages=[], prepare=fail).table()
+    assert table["status"].value_counts().to_dict() == {"refused": 14, "failed": 1}
+    assert table["value"].isna().all()
+
+
+def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation):
+    from conftest import set_status
+
+    set_status(simulation, "running")
+    before = make(simulation, methods=["longitudinal"], phase="T0")
+    set_status(simulation, "completed")
+    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name)
+    table = after.table()
+    assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
+        "T0": [before.folder.name],
+        "T1": [after.folder.name],
+    }
+    assert set(table.loc[table["phase"].eq("T0"), "baseline"]) == {"measured"}
+    drift = after.results()["longitudinal"]["drift"]
+    assert drift["interpretable"] is True
+    assert after.results()["longitudinal"]["pairing"]["pairs"] == 7 * 14
+
+
+def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
+    made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
+    from enquete.reports.reading import open_run
+    from enquete.reports.rows import responses
+
+    with open_run(made.folder) as reading:
+        table = responses(reading, [])
+    assert tuple(table.columns) == COLUMNS
+    assert table.empty
+    assert table["value"].dtype == float
+    assert isinstance(table, pd.DataFrame)

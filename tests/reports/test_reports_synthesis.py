@@ -1,0 +1,316 @@
+"""Everything that is written: it rests on the ledger, survives what is missing, and harms no other run."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import re
+import shutil
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+from conftest import set_status
+
+from enquete.checkpoints.ledger import Failure, Usage
+from enquete.nodes.workplace import Workplace, using
+from enquete.reports.exports import validate
+from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Answer, CallKey, Prompt
+from enquete.state.settings import Machine
+
+
+def strict(path: Path):
+    return json.loads(path.read_text("utf-8"), parse_constant=lambda name: pytest.fail(f"{path.name} holds {name}"))
+
+
+def rows_of_table(report: str, heading: str) -> list[list[str]]:
+    """Cells of the first table after a heading of the report."""
+    lines = report.split(f"\n{heading}\n", 1)[1].split("\n## ", 1)[0].splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    table = list(takewhile(lambda line: line.startswith("|"), lines[first:]))
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in [table[0], *table[2:]]]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "runs" not in path.relative_to(folder).parts
+    }
+
+
+# --- what is on disk -------------------------------------------------------------------------------------------------
+
+
+def test_the_files_of_the_design_are_there(make, simulation):
+    made = make(simulation)
+    run = made.folder.name
+    for wave in ("T0", "T1"):
+        for name in ("responses.jsonl", "audit.jsonl", "aggregate.json"):
+            assert (made.interviews / wave / "longitudinal" / run / name).is_file()
+    names = {"round1_themes.jsonl", "round2_ratings.jsonl", "round3_revisions.jsonl", "audit.jsonl", "convergence.json"}
+    assert {path.name for path in (made.interviews / "T1" / "delphi" / run).iterdir()} == names
+    assert (made.synthesis / "exports" / "all_responses.csv").is_file()
+    assert load_results(made.folder) == made.results()
+    assert load_summary(made.folder)["status"] == "completed"
+
+
+def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(make, simulation):
+    made = make(simulation)
+    first = files_of(made.interviews)
+    for name in ("T0", "T1", "synthesis"):
+        shutil.rmtree(made.interviews / name)
+    written = write_synthesis(made.folder)
+    assert written.status == "completed"
+    assert files_of(made.interviews) == first
+
+
+def test_the_audit_holds_every_call_with_what_was_sent_and_what_came_back(make, simulation):
+    made = make(simulation)
+    path = made.interviews / "T1" / "delphi" / made.folder.name / "audit.jsonl"
+    calls = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert {call["purpose"] for call in calls} == {"answer", "theme"}
+    assert len({(c["purpose"], c["subject"], c["attempt"]) for c in calls}) == len(calls) > 21
+    assert all(call["messages"] and call["response"] and call["system_hash"] for call in calls)
+    spelt = [call["system_hash"] for call in calls if "system" in call]
+    assert sorted(spelt) == sorted({call["system_hash"] for call in calls})
+
+
+def test_the_csv_holds_the_table(make, simulation):
+    made = make(simulation)
+    with (made.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = made.table()
+    assert [row["item_id"] for row in rows] == list(table["item_id"])
+    assert sum(float(row["value"]) for row in rows if row["value"]) == table["value"].sum()
+
+
+# --- defects of others, as tests -------------------------------------------------------------------------------------
+
+
+def test_synthesis_works_without_t0(make, personas):
+    made = make(**personas(4))
+    found = made.results()["longitudinal"]
+    assert found["kind"] is None
+    assert found["drift"] is None
+    assert list(found["waves"]) == ["T1"]
+    assert "nur eine Welle" in made.report()
+
+
+def test_a_rerun_leaves_the_older_report_and_csv_alone(make, simulation):
+    older = make(simulation, methods=["longitudinal"])
+    before = files_of(older.interviews)
+    newer = make(simulation, methods=["longitudinal"], seed=1)
+    after = files_of(older.interviews)
+    assert older.folder != newer.folder
+    assert all(after[name] == content for name, content in before.items() if name != "latest.json")
+    assert strict(older.interviews / "latest.json")["synthesis"] == newer.folder.name
+
+
+@pytest.mark.parametrize("agents", [1, 2])
+def test_no_nan_in_json_with_one_or_two_agents(make, personas, agents):
+    made = make(**personas(agents))
+    assert made.results()
+    for path in made.interviews.rglob("*.json"):
+        strict(path)
+
+
+def test_n_total_stands_beside_every_n_responded(make, simulation):
+    def check(node):
+        if isinstance(node, dict):
+            assert ("n_responded" in node) == ("n_total" in node) or "n_total" in node, node
+            if "n_responded" in node:
+                assert node["n_responded"] <= node["n_total"]
+            for member in node.values():
+                check(member)
+        elif isinstance(node, list):
+            for member in node:
+                check(member)
+
+    check(make(simulation).results())
+
+
+def test_every_count_in_the_report_equals_the_table(make, personas):
+    made = make(**personas(6), language="en", agents=[0, 1, 5], methods=["longitudinal"], partial=True)
+    table, report = made.table(), made.report()
+    head, *rows = rows_of_table(report, "## Answers by status")
+    assert head[4:10] == ["ok", "repaired", "refused", "invalid", "failed", "not_reached"]
+    counts = table["status"].value_counts()
+    for row in rows:  # one stage here, so its row and the total say the same
+        assert [int(cell) for cell in row[4:10]] == [counts.get(status, 0) for status in head[4:10]]
+        assert row[10:] == ["45 / 90", "3 / 6"]
+    assert "| Rows of the response table | 90 |" in report
+
+
+def test_every_number_of_the_delphi_section_equals_the_table(make, simulation):
+    made = make(simulation, language="en")
+    table = made.table()
+    rows = rows_of_table(made.report(), "### Ratings")[1:]
+    ids = {theme["label"]: theme["id"] for theme in made.results()["delphi"]["themes"]}
+    assert len(rows) == len(ids) * 2 * 2
+    for label, dimension, number, n, median, iqr, mean, *_ in rows:
+        own = table[table["item_id"].eq(f"theme:{ids[label]}/{dimension}") & table["round"].eq(int(number))]["value"]
+        assert n == f"{own.notna().sum()} / {len(own)}"
+        assert float(median) == own.median()
+        assert float(iqr) == own.quantile(0.75) - own.quantile(0.25)  # pandas' default is type 7
+        assert float(mean) == pytest.approx(own.mean(), abs=0.005)
+
+
+def test_every_number_of_the_longitudinal_section_equals_the_table(make, simulation):
+    made = make(simulation, language="en")
+    table = made.table()
+    wide = table[table["value"].notna()].pivot(
+        index="participant", columns=["phase", "round", "item_id"], values="value"
+    )
+    wording = {item["wording"]: item["item"] for item in made.results()["longitudinal"]["items"]}
+    for row in rows_of_table(made.report(), "### Answers by statement")[1:]:
+        item = wording[row[0].removesuffix(" ↔").replace("&#64;", "@")]
+        for wave, cells in (("T0", row[1:6]), ("T1", row[6:11])):
+            values = wide[(wave, 0, item)]
+            assert cells[0] == "7 / 7"
+            assert float(cells[1]) == pytest.approx(values.mean(), abs=0.0051)
+            assert float(cells[2]) == values.median()
+            counts = [int(n) for n in cells[4].split(" (")[0].split(" · ")]
+            assert counts == [int((values == point).sum()) for point in range(1, 6)]
+
+
+# --- what is missing, failed, partial --------------------------------------------------------------------------------
+
+
+def test_a_partial_synthesis_says_so_and_moves_nothing(make, personas):
+    made = make(**personas(4), agents=[0], partial=True)
+    assert "Zwischenstand" in made.report()
+    assert not (made.interviews / "latest.json").exists()
+    assert load_summary(made.folder)["partial"] is True
+    assert load_summary(made.folder)["status"] == "started"
+
+
+def test_nothing_answered_yet_gives_a_report_without_findings_but_with_the_plan(make, personas):
+    made = make(**personas(3), stages=[], partial=True, language="en")
+    assert "45 / 45" not in made.report()
+    assert "0 / 45" in made.report()
+    assert made.results()["delphi"]["themes"] == []
+
+
+def test_a_measured_t0_becomes_canonical_and_a_reconstructed_one_does_not(make, simulation):
+    reconstructed = make(simulation, methods=["longitudinal"])
+    assert "T0/longitudinal" not in strict(reconstructed.interviews / "latest.json")
+    set_status(simulation, "running")
+    measured = make(simulation, methods=["longitudinal"], phase="T0")
+    assert strict(measured.interviews / "latest.json")["T0/longitudinal"] == measured.folder.name
+
+
+async def every_call_fails(workplace: Workplace) -> None:
+    desk = workplace.desk("longitudinal", "T1")
+    procedure = workplace.procedure("longitudinal")
+    for who in workplace.population:
+        block = procedure.blocks(who.id, 1, desk)[0]
+        key = CallKey(desk.run, "main", "longitudinal", "T1", "answer", block.key.subject, 0)
+        await workplace.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), {}, 9), "m", 50)
+        await workplace.ledger.fail(key, "time-out", Usage(0, 0, 50))
+        await workplace.ledger.store(block.key, [Answer(item.id, "failed") for item in block.items])
+    await workplace.ledger.set_stage("longitudinal", "T1", "done")
+
+
+def test_when_every_call_failed_the_run_failed_and_says_so_loudly(make, personas):
+    made = make(**personas(3), methods=["longitudinal"], stages=[], prepare=every_call_fails, language="en")
+    assert load_summary(made.folder)["status"] == "failed"
+    assert "Every request failed" in made.report()
+    assert "T1/longitudinal" not in strict(made.interviews / "latest.json")
+    assert all(item["waves"]["T1"]["mean"] is None for item in made.results()["longitudinal"]["items"])
+    spent = rows_of_table(made.report(), "## Spent")[-1]
+    assert spent[-1] == "150"  # 3 calls × 50 tokens that may have been billed
+
+
+def test_a_bug_is_shown_and_makes_the_run_failed(make, personas):
+    async def bug(workplace: Workplace) -> None:
+        who = workplace.population[1].id
+        await workplace.ledger.record_failure(Failure("main", "delphi", "T1", 2, who, "KeyError: 'x|y'", "Traceback"))
+
+    made = make(**personas(3), prepare=bug, language="en")
+    assert load_summary(made.folder)["status"] == "failed"
+    assert load_summary(made.folder)["failures"][0]["error"] == "KeyError: 'x|y'"
+    assert "A bug in Delphi T1, round 2, Agent 1: KeyError: 'x\\|y'" in made.report()
+
+
+def test_a_failed_methodology_keeps_its_answers_and_the_other_its_findings(make, personas):
+    async def fail(workplace: Workplace) -> None:
+        await workplace.ledger.set_stage("delphi", "T1", "failed", "round 1")
+
+    made = make(**personas(3), prepare=fail, language="en")
+    assert load_summary(made.folder)["status"] == "failed"
+    assert set(made.results()) == {"longitudinal", "delphi"}
+    assert "Delphi (T1): failed. round 1" in made.report()
+    latest = strict(made.interviews / "latest.json")
+    assert "T1/longitudinal" in latest
+    assert "T1/delphi" not in latest
+
+
+def test_a_bug_in_an_analysis_is_filed_and_cleared_once_it_is_mended(make, personas):
+    made = make(**personas(3), methods=["longitudinal"])
+
+    async def again(break_it: bool) -> tuple[str, int]:
+        async with using(str(made.folder), Machine()) as workplace:
+            workplace.raise_bugs = False
+            if break_it:  # themes of a shape that no analysis reads
+                await workplace.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
+            status = await synthesise(workplace, [("longitudinal", "T1")])
+            return status, len(workplace.ledger.failures())
+
+    assert asyncio.run(again(True)) == ("completed", 0)
+
+
+def test_hostile_names_and_comments_stay_text(make, personas):
+    made = make(**personas(2, name="| # <b>Eve{i}</b> =1+1 [x](http://evil.example)"))
+    report = made.report()
+    assert "<b>" not in report.replace("\\<b", "")
+    assert "](http" not in report
+    assert "evil.example" in report
+
+
+def test_both_languages_leave_no_placeholder(make, simulation):
+    for language in ("de", "en"):
+        report = make(simulation, language=language).report()
+        assert not re.search(r"\{[a-z_]+\}|\bNone\b|\bnan\b|<NA>", report)
+        assert "\n\n\n" not in report
+
+
+def test_a_changed_model_makes_drift_not_interpretable(make, simulation):
+    from enquete.state.seam import Arm
+
+    set_status(simulation, "running")
+    arms = [Arm(model="model-a", temperature=0)]
+    before = make(simulation, methods=["longitudinal"], phase="T0", arms=arms, respondent=None)
+    set_status(simulation, "completed")
+    arms = [Arm(model="model-b", temperature=0)]
+    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name, arms=arms, respondent=None)
+    drift = after.results()["longitudinal"]["drift"]
+    assert drift["interpretable"] is False
+    assert "model-a" in drift["reasons"][0]
+    assert all("p" not in item for item in drift["items"])
+    assert "nicht interpretierbar" in after.report()
+
+
+def test_the_table_is_refused_when_a_row_stands_twice_or_is_off(make, personas):
+    import pandas as pd
+
+    table = make(**personas(1), methods=["longitudinal"]).table()
+    with pytest.raises(ValueError, match="stands twice"):
+        validate(pd.concat([table, table]))
+    table.loc[3, "confidence"] = 1.5
+    with pytest.raises(ValueError, match=r"row 4, column confidence: 1\.5"):
+        validate(table)
+
+
+def test_results_before_a_synthesis_are_empty_and_a_damaged_file_is_named(make, personas):
+    made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
+    assert load_results(made.folder) == {}
+    made.synthesis.mkdir(parents=True)
+    (made.synthesis / "results.json").write_text("{", "utf-8")
+    with pytest.raises(LedgerError, match=r"results\.json: not readable"):
+        load_results(made.folder)
+    with pytest.raises(LedgerError, match="no ledger"):
+        write_synthesis(made.interviews / "runs" / "run_none")

@@ -1,0 +1,66 @@
+"""Whole studies for tests: populations on disk, what a run stored, what its plan allows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from enquete.checkpoints.folders import LEDGER
+
+TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
+
+
+def personas(folder: Path, agents: int) -> Path:
+    """A personas file with distinct agents of five types."""
+    people = [
+        {
+            "name": f"Person {i}",
+            "persona": f"Nr. {i}, lebt in Heiligenhafen und äußert sich zur Fischerei.",
+            "type": TYPES[i % 5],
+        }
+        for i in range(agents)
+    ]
+    path = folder / f"personas_{agents}.json"
+    path.write_text(json.dumps(people, ensure_ascii=False), "utf-8")
+    return path
+
+
+def rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """A query over the run's ledger."""
+    connection = sqlite3.connect(f"{(folder / LEDGER).absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.close()
+
+
+def stored_answers(folder: Path, arm: str = "main") -> list[tuple[Any, ...]]:
+    """Every answer of an arm without times: what must not depend on kills, pauses or concurrency."""
+    return rows(
+        folder,
+        "SELECT o.methodology, o.phase, o.round, o.participant, a.item, a.status, a.value, a.text, a.confidence, a.position"
+        " FROM answers a JOIN occasions o ON o.id=a.occasion WHERE o.arm=?"
+        " ORDER BY o.methodology, o.phase, o.round, o.participant, a.item",
+        arm,
+    )
+
+
+def call_keys(folder: Path, status: str = "settled") -> list[tuple[Any, ...]]:
+    return rows(
+        folder,
+        "SELECT methodology, phase, arm, purpose, subject, attempt FROM calls WHERE status=? ORDER BY id",
+        status,
+    )
+
+
+def spent(folder: Path) -> int:
+    """Tokens, summed over calls: input, output and allowances."""
+    return int(rows(folder, "SELECT coalesce(sum(input_tokens + output_tokens + allowance), 0) FROM calls")[0][0])
+
+
+def run_folder(out: Path) -> Path:
+    """The only run under a results folder."""
+    (folder,) = (out / "runs").iterdir()
+    return folder
