@@ -1,8 +1,8 @@
 """make bench: what a call costs in CPU, and what the checkpoints weigh. One run, one table; quote the ratios.
 
-    bare loop          AsyncOpenAI on the aiohttp transport, 32 in flight, the same prompts, replies only counted
-    whole run          the same number of agents interviewed through the façade on the same server
-    graph and ledger   the same run with the model and its prompts taken out: what the graph, the desk and SQLite cost
+bare loop          AsyncOpenAI on the aiohttp transport, 32 in flight, the same prompts, replies only counted
+whole run          the same number of agents interviewed through the façade on the same server
+graph and ledger   the same run with the model and its prompts taken out: what the graph, the desk and SQLite cost
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def prompts(agents: int) -> list[Prompt]:
     items = instrument.block_items("de")
     found = []
     for number in range(agents):
-        who = Participant(id=str(number), name=f"Person {number}", stakeholder_type="x", persona="Lebt an der Ostsee. " * 10)
+        who = Participant(
+            id=str(number), name=f"Person {number}", stakeholder_type="x", persona="Lebt an der Ostsee. " * 10
+        )
         key = BlockKey("", "main", "longitudinal", "T1", "", 0, 0, who.id, "items")
         block = Block(key=key, instruction=instrument.instruction.in_("de"), items=items)
         found.append(compose(who, block, items, "de", "", 0))
@@ -57,7 +59,9 @@ def prompts(agents: int) -> list[Prompt]:
 
 async def bare_loop(base_url: str, requests: list[Prompt]) -> int:
     """What one would write by hand: a semaphore around the official client."""
-    client = openai.AsyncOpenAI(base_url=base_url, api_key="none", http_client=openai.DefaultAioHttpClient(), max_retries=0)
+    client = openai.AsyncOpenAI(
+        base_url=base_url, api_key="none", http_client=openai.DefaultAioHttpClient(), max_retries=0
+    )
     slots = asyncio.Semaphore(CONCURRENCY)
 
     async def one(prompt: Prompt) -> int:
@@ -65,7 +69,12 @@ async def bare_loop(base_url: str, requests: list[Prompt]) -> int:
             reply = await client.chat.completions.create(
                 model="bench",
                 messages=[{"role": "system", "content": prompt.system}, *prompt.messages],  # type: ignore[list-item]
-                extra_body={"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": prompt.schema}}},
+                extra_body={
+                    "response_format": {
+                        "type": "json_schema",
+                        "json_schema": {"name": "reply", "schema": prompt.schema},
+                    }
+                },
             )
             return len(reply.choices[0].message.content or "")
 
@@ -100,11 +109,13 @@ def graph_and_ledger(folder: Path, name: str, agents: int, **more: Any) -> enque
 
 def checkpoint_bytes(run: enquete.Run) -> int:
     """Size after folding the write-ahead log back."""
-    import sqlite3  # noqa: PLC0415
+    import sqlite3
 
     connection = sqlite3.connect(run.folder / CHECKPOINTS)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    found = connection.execute("SELECT (SELECT sum(length(checkpoint)) FROM checkpoints), (SELECT sum(length(value)) FROM writes)")
+    found = connection.execute(
+        "SELECT (SELECT sum(length(checkpoint)) FROM checkpoints), (SELECT sum(length(value)) FROM writes)"
+    )
     size = sum(found.fetchone())
     connection.close()
     return int(size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enquete.interfaces.output import number, table
@@ -155,9 +156,14 @@ def shortened(texts: list[str]) -> list[str]:
 
 
 def whereabouts(run: Run) -> list[str]:
-    found = [say("report", path=report_path(run) or say("no_report"))]
-    exports = run.path / "exports"
-    return [*found, say("data", path=exports)] if exports.is_dir() else found
+    file, exports = run.path / "report.md", run.path / "exports"
+    found = [say("report", path=from_here(file) if file.is_file() else say("no_report"))]
+    return [*found, say("data", path=from_here(exports))] if exports.is_dir() else found
+
+
+def from_here(path: Path) -> Path:
+    """Relative to the present folder where it lies in it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def next_lines(run: Run, place: Place) -> list[str]:
@@ -166,15 +172,24 @@ def next_lines(run: Run, place: Place) -> list[str]:
     return [f"  {command.ljust(width)}  # {why}" for command, why in steps]
 
 
+def why_resume(run: Run) -> str:
+    if run.status == "paused" and any(stage.outcome == "short" for stage in run.stages) and "budget" in run.note:
+        return "next_resume_budget"
+    whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
+    return whys.get(run.status, "next_resume")
+
+
 def next_commands(run: Run, place: Place) -> list[tuple[str, str]]:
     """(command, why), the most useful one first."""
     steps = []
     if run.resume_token:
-        why = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
-        steps.append((place.resume(run.resume_token), say(why.get(run.status, "next_resume"))))
+        steps.append((place.resume(run.resume_token), say(why_resume(run))))
     if report_path(run):
         steps.append((place.command("report", run.run_id), say("next_report")))
     steps.append((place.command("status", run.run_id), say("next_status")))
     if run.status == "completed" and run.record.main.respondent == "synthetic":
-        steps.append((place.command("run", "--model", "NAME"), say("next_model")))
+        own_t0 = (
+            () if run.record.baseline == "none" else ("--baseline", "reconstructed")
+        )  # a synthetic T0 is none for a model
+        steps.append((place.command("run", "--model", "NAME", *own_t0), say("next_model")))
     return steps

@@ -34,7 +34,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "not started": "not started",
         "run": "Run {run_id} of {sim_id}: {status}",
         "note": "Why: {note}",
-        "resumed": "An unfinished run with the same settings was found and resumed.",
+        "resumed": "The run was unfinished and has been resumed; what had been answered was not asked again.",
         "shown": "This run is finished already; nothing was asked. Add --new for another one.",
         "synthetic": (
             "ANSWERED BY THE SYNTHETIC RESPONDENT: every answer was computed from planted positions, not given by a "
@@ -69,6 +69,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "next_report": "read the report",
         "next_status": "see how far it is",
         "next_resume": "go on",
+        "next_resume_budget": "go on with the default cap; name another with --budget-tokens",
         "next_resume_simulation": "go on once the simulation has completed",
         "next_resume_failed": "try again what failed, once the cause is removed",
         "next_model": "ask a model instead",
@@ -128,7 +129,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "not started": "nicht begonnen",
         "run": "Lauf {run_id} von {sim_id}: {status}",
         "note": "Grund: {note}",
-        "resumed": "Ein offener Lauf mit denselben Einstellungen wurde gefunden und fortgesetzt.",
+        "resumed": "Der Lauf war offen und wurde fortgesetzt; was beantwortet war, wurde nicht noch einmal gefragt.",
         "shown": "Dieser Lauf ist schon abgeschlossen; es wurde nichts gefragt. Mit --new beginnt ein weiterer.",
         "synthetic": (
             "DER SYNTHETISCHE RESPONDENT HAT GEANTWORTET: Jede Antwort wurde aus hinterlegten Positionen berechnet, kein "
@@ -163,6 +164,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "next_report": "den Bericht lesen",
         "next_status": "den Stand ansehen",
         "next_resume": "fortsetzen",
+        "next_resume_budget": "mit der voreingestellten Obergrenze fortsetzen; eine andere mit --budget-tokens",
         "next_resume_simulation": "fortsetzen, sobald die Simulation abgeschlossen ist",
         "next_resume_failed": "das Gescheiterte erneut versuchen, wenn die Ursache behoben ist",
         "next_model": "stattdessen ein Modell fragen",

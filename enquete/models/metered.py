@@ -5,6 +5,7 @@ Measured by: the sum over calls of input + output + allowance equals the budget'
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Literal, Protocol
@@ -41,14 +42,25 @@ class MeteredModel:
     """One model as one arm (or the interviewer) uses it."""
 
     def __init__(
-        self, ledger: Ledger, budget: Budget, sender: Sender | None, *, model: str, temperature: float, seed: int
+        self,
+        ledger: Ledger,
+        budget: Budget,
+        sender: Sender | None,
+        *,
+        model: str,
+        temperature: float,
+        seed: int,
+        admission: asyncio.Semaphore | None = None,
     ):
+        """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill, bought
+        after a pause was asked for, or hold back budget from others. Without it every queueing call would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
         self._model = model
         self._temperature = temperature
         self._seed = seed
+        self._admission = admission
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
@@ -57,6 +69,15 @@ class MeteredModel:
         settled = self._ledger.settled(key)
         if settled is not None:
             return settled
+        if offline is not None or self._admission is None:
+            return await self._buy(key, compose, offline)
+        async with self._admission:
+            return await self._buy(key, compose, None)
+
+    async def _buy(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None
+    ) -> Completion | Literal["short", "failed"]:
+        """Reserve, send, settle."""
         prompt = compose()
         reserved = input_bound(prompt) + prompt.max_output_tokens
         if not await self._budget.reserve(reserved):

@@ -63,6 +63,7 @@ class Workplace:
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         self.failed_units = {(f.arm, f.methodology, f.phase, f.round, f.unit) for f in ledger.failures()}
         slots = -(-2 * machine.concurrency // machine.shard_size)
+        self._admission = asyncio.Semaphore(machine.concurrency)
         self.shard_slots = asyncio.Semaphore(max(2, slots))
 
     @property
@@ -128,7 +129,15 @@ class Workplace:
         )
 
     def _metered(self, model: str, temperature: float, seed: int) -> MeteredModel:
-        return MeteredModel(self.ledger, self.budget, self._sender, model=model, temperature=temperature, seed=seed)
+        return MeteredModel(
+            self.ledger,
+            self.budget,
+            self._sender,
+            model=model,
+            temperature=temperature,
+            seed=seed,
+            admission=self._admission,
+        )
 
 
 def make_respondent(arm: Arm, methodology: Methodology[Any, Any], instrument: Any, language: Language) -> Respondent:

@@ -45,7 +45,15 @@ def write_json(path: Path, value: object) -> None:
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     with replacing(path) as file:
-        file.writelines(dump(row) + "\n" for row in rows)
+        file.writelines(_line(row) for row in rows)
+
+
+def _line(row: Mapping[str, object]) -> str:
+    """Rows of a table are JSON already, and most lines are such rows: only what is not is converted."""
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    except (TypeError, ValueError):
+        return dump(row) + "\n"
 
 
 def write_files(folder: Path, files: Files) -> None:
@@ -75,7 +83,8 @@ def _cells(column: pd.Series[Any]) -> list[str]:
     if pd.api.types.is_bool_dtype(column):
         return ["true" if value else "false" for value in column]
     known = {value: _cell(value) for value in column.dropna().unique()}
-    return [known[value] if there else "" for value, there in zip(column, column.notna(), strict=True)]
+    pairs = zip(column.tolist(), column.notna().tolist(), strict=True)
+    return [known[value] if there else "" for value, there in pairs]
 
 
 def _cell(value: object) -> str:

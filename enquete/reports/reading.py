@@ -112,6 +112,11 @@ class RunReading:
         """Outcome by (methodology, phase)."""
         return {key: stage.outcome for key, stage in self.ledger.stages().items()}
 
+    @cached_property
+    def failed_units(self) -> set[tuple[str, str, str, int, str]]:
+        """Units that a bug left without answers: (arm, methodology, phase, round, unit)."""
+        return {(f.arm, f.methodology, f.phase, f.round, f.unit) for f in self.ledger.failures()}
+
     def methodology(self, name: str) -> Methodology[Any, Any]:
         return load_methodology(self.record.methods[name])
 

@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from enquete.nodes.study_graph import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.reading import RunReading, open_run
+from enquete.respondents.desk import LocalDesk
 from enquete.simulations.join import join
-from enquete.state.seam import Arm, Participant
+from enquete.state.seam import Arm, Block, Participant
 
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
@@ -122,11 +123,6 @@ def responses(reading: RunReading, planned: Sequence[tuple[str, str]] | None = N
     return _in_columns([tables[key] for key in keys], _own_columns(reading))
 
 
-def load_responses(reading: RunReading) -> pd.DataFrame:
-    """The table as the run's record plans it."""
-    return responses(reading)
-
-
 def _baseline(earlier: RunReading, reading: RunReading) -> list[_Source]:
     """What the earlier run measured at T0, of the methodologies that this run asks again."""
     names = [name for name in reading.record.methods if name in earlier.record.methods]
@@ -157,7 +153,7 @@ def planned_rows(source: _Source) -> pd.DataFrame:
         desk = reading.desk(name, phase, arm)
         for number in range(1, procedure.rounds + 1):
             for unit in procedure.units(number, desk):
-                for block in procedure.blocks(unit, number, desk):
+                for block in _blocks(source, unit, number, desk):
                     for part in desk.parts(block):
                         k = part.key
                         owed += [
@@ -170,6 +166,16 @@ def planned_rows(source: _Source) -> pd.DataFrame:
         twice = plan[plan.duplicated(ANSWER)].iloc[0][ANSWER].to_dict()
         raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
     return plan
+
+
+def _blocks(source: _Source, unit: str, number: int, desk: LocalDesk) -> Sequence[Block]:
+    """What a unit owes. Where a recorded bug keeps it from saying so, its answers are all that is known of it."""
+    try:
+        return source.reading.procedure(source.methodology).blocks(unit, number, desk)
+    except Exception:
+        if (desk.arm.id, source.methodology, source.phase, number, unit) in source.reading.failed_units:
+            return ()
+        raise
 
 
 def _ordered(table: pd.DataFrame, reading: RunReading) -> pd.DataFrame:
@@ -305,7 +311,9 @@ def _in_columns(tables: Sequence[pd.DataFrame], own: Sequence[str]) -> pd.DataFr
 
 def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
     """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
+    names = [str(name) for name in frame.columns]
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk].astype(object)
-        for row in piece.where(piece.notna(), None).to_dict("records"):
-            yield {str(name): value for name, value in row.items()}
+        columns = piece.where(piece.notna(), None)
+        for values in zip(*(columns[name].tolist() for name in names), strict=True):
+            yield dict(zip(names, values, strict=True))

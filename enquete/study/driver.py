@@ -104,8 +104,8 @@ class Driver:
         status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
         if reason not in ("awaiting_simulation", "waiting", "budget", INTERRUPTED):
             status = "failed"  # a rejected key or model: nothing will work until it is changed
+        await workplace.ledger.set_stage("", "", status, _note(workplace, stop))  # first: the report prints it
         await synthesise(workplace, planned(workplace.record), partial=True)
-        await workplace.ledger.set_stage("", "", status, _note(workplace, stop))
         return status
 
 

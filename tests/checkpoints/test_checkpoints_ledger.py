@@ -185,7 +185,8 @@ class TestAnswers:
         with_ledger(tmp_path, work)
 
     def test_the_order_does_not_depend_on_who_answered_first(self, tmp_path: Path) -> None:
-        keys = [block_key(f"agent:{i}", part, arm=arm, round=r) for i in range(4) for part in "ab" for arm in ("main", "b") for r in (1, 2)]  # fmt: skip
+        whom = [(f"agent:{i}", part) for i in range(4) for part in "ab"]
+        keys = [block_key(*one, arm=arm, round=r) for one in whom for arm in ("main", "b") for r in (1, 2)]
 
         def order(folder: Path, seed: int) -> list[tuple[BlockKey, str]]:
             found: list[tuple[BlockKey, str]] = []
@@ -259,7 +260,7 @@ async def apply(ledger: Ledger, step: tuple[str, int, int, str]) -> None:
         pass  # refused, as it must be in this state; what matters is what is on disk afterwards
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(histories())
 def test_counters_equal_counts_over_rows_after_any_history(steps: list[tuple[str, int, int, str]]) -> None:
     async def work(folder: Path) -> None:

@@ -45,9 +45,7 @@ def test_calls_and_rows_lie_within_the_plan(tmp_path: Path, name: str, asking: s
     run = interview(tmp_path, name, 6, asking=asking)
     methodology = methodologies()[name]
     used = run.record.instruments[name]
-    plan = methodology.plan(
-        methodology.instrument.model_validate(used.content), methodology.settings(), 6, asking
-    )
+    plan = methodology.plan(methodology.instrument.model_validate(used.content), methodology.settings(), 6, asking)
     made = dict(rows(run.folder, "SELECT purpose, count(*) FROM calls GROUP BY purpose"))
     assert made.keys() == plan.calls.keys()
     for purpose, (least, most) in plan.calls.items():
@@ -62,7 +60,13 @@ def test_calls_and_rows_lie_within_the_plan(tmp_path: Path, name: str, asking: s
 def test_answers_do_not_depend_on_concurrency_shards_or_a_second_arm(tmp_path: Path, name: str) -> None:
     alone = interview(tmp_path, name, 7, out="a", concurrency=1, shard_size=1)
     crowded = interview(
-        tmp_path, name, 7, out="b", concurrency=64, shard_size=3, arms=[Arm(temperature=0), Arm(id="b", role="b", seed=5)]
+        tmp_path,
+        name,
+        7,
+        out="b",
+        concurrency=64,
+        shard_size=3,
+        arms=[Arm(temperature=0), Arm(id="b", role="b", seed=5)],
     )
     assert stored_answers(alone.folder) == stored_answers(crowded.folder)
     assert len(stored_answers(crowded.folder, "b")) == len(stored_answers(crowded.folder))

@@ -19,11 +19,11 @@ PASSING = (
     "timeout", "disconnect", "cut_body", "http_500", "http_503_retry_after", "http_429", "http_429_text",
     "empty_body", "html_body", "no_choices", "wrong_keys", "missing_items", "out_of_range", "wrong_types",
     "control_chars", "bad_json", "code_fence", "think", "trailing_prose", "length_stop", "slow", "missing_usage",
-    "ignore_max_tokens", *REFUSALS,
+    *REFUSALS,
 )  # fmt: skip
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
 
-AGENTS = 24
+AGENTS = 50
 
 
 def interview(tmp_path: Path, server: ModelServer, agents: int = AGENTS, **more: Any) -> Run:
@@ -96,9 +96,7 @@ def test_a_rejected_key_or_model_stops_the_run_without_failed_answers(tmp_path: 
         assert len(server.requests) <= 64
         assert stored_answers(run.folder) == []
         server.faults = {}
-        done = enquete.resume(
-            run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, concurrency=64
-        )
+        done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, concurrency=64)
     assert done.status == "completed"
     assert set(shares(done)) == {"ok"}
 
@@ -144,5 +142,7 @@ def stages(folder: Path) -> dict[str, int]:
         folder, "SELECT methodology, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
     ):
         total += tokens
-        found.setdefault(f"{purpose} {methodology} {subject.split('|')[2] if purpose == 'answer' else ''}", []).append(total)
+        found.setdefault(f"{purpose} {methodology} {subject.split('|')[2] if purpose == 'answer' else ''}", []).append(
+            total
+        )
     return {mark: sums[len(sums) // 2] for mark, sums in found.items()}

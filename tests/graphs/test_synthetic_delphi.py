@@ -8,10 +8,10 @@ import pytest
 
 from enquete.analysis.convergence import converge, is_consensus, is_disagreement
 from enquete.analysis.dispersion import describe
-from enquete.respondents.planted import persona_hash
-from enquete.respondents.stakeholders import type_of
 from enquete.graphs.delphi.synthetic import TRUTH, answer, recognise, voiced
 from enquete.graphs.delphi.voices import CLAIMS, OPENINGS, REASONS
+from enquete.respondents.planted import persona_hash
+from enquete.respondents.stakeholders import type_of
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
 
 KINDS = (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from enquete.analysis.drift import delta_matrix
 from enquete.analysis.paired import paired_by_item
-from enquete.respondents.stakeholders import TYPES, type_of
 from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
 from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, answer, latent
+from enquete.respondents.stakeholders import TYPES, type_of
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
 
 KINDS = (

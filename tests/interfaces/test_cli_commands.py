@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,7 +84,7 @@ def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, 
 
 def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Command, people: Path) -> None:
     words = ["run", people, "--out", "results", "--methods", "longitudinal", "--concurrency", "2"]
-    paused = command(*words, "--budget-tokens", 12_000, "--json")
+    paused = command(*words, "--budget-tokens", 40_000, "--json")
     assert paused.code == 3
     assert paused.object["status"] == "paused"
     assert 0 < paused.object["stages"][0]["n_responded"] < 40
@@ -100,9 +104,7 @@ def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Com
 
 
 def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
-    paused = command("run", people, "--out", "my results", "--budget-tokens", 12_000, "--concurrency", 2, "--json")
-    import shlex
-
+    paused = command("run", people, "--out", "my results", "--budget-tokens", 40_000, "--concurrency", 2, "--json")
     for line in paused.object["next"]:
         words = shlex.split(line)
         assert words[0] == "enquete"
@@ -195,6 +197,20 @@ def test_results_that_cannot_be_written_are_no_traceback(command: Command, uploa
     assert "interviews" in said.err
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_simulation_needs_out(command: Command, uploads: Path) -> None:
+    folder = uploads / "simulations" / SIM_ID
+    folder.chmod(0o555)
+    try:
+        said = command("run", SIM_ID, "--root", uploads)
+        beside = command("run", SIM_ID, "--root", uploads, "--out", "results", "--methods", "longitudinal")
+    finally:
+        folder.chmod(0o755)
+    assert said.code == 2
+    assert "--out" in said.err
+    assert beside.code == 0
+
+
 def test_list_methods(command: Command) -> None:
     assert set(command("list", "methods", "--json").object["methods"]) >= {"longitudinal", "delphi"}
     assert "Longitudinal" in command("list", "methods").out
@@ -224,11 +240,17 @@ def test_without_a_command_the_help_is_shown(command: Command) -> None:
 
 
 def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
-    import subprocess
-    import sys
-
+    (people.parent / "Fährhaus").write_text("a file", "utf-8")
     said = subprocess.run(
-        [sys.executable, "-c", "from enquete.interfaces.cli import main; main()", "run", "Fährhaus", "--json"],
+        [
+            sys.executable,
+            "-c",
+            "from enquete.interfaces.cli import main; main()",
+            "demo",
+            "--out",
+            "Fährhaus",
+            "--json",
+        ],
         capture_output=True,
         env={
             "PYTHONIOENCODING": "ascii",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import string
 import subprocess
 import sys
@@ -13,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces import options, output, progress, summary, words
+from enquete.interfaces import cli, options, output, progress, summary, words
 from enquete.interfaces.place import Place
-from enquete.state.errors import SettingsError
+from enquete.state.errors import LedgerError, SettingsError
 
 
 class Terminal(io.StringIO):
@@ -131,6 +132,29 @@ def test_alike_errors_are_one_line() -> None:
     ]
     assert summary.grouped(failures) == ["delphi T1 round 1 agent:a: KeyError: 'x' (×2)", "y: ValueError: z"]
     assert len(summary.shortened([str(i) for i in range(20)])) == summary.MOST_LINES + 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyError("x"), 1, "internal error, KeyError: 'x'"),
+        (PermissionError(13, "Permission denied", "/sims/interviews"), 2, "--out"),
+        (OSError(28, "No space left on device", "/sims/ledger.sqlite"), 1, "/sims/ledger.sqlite: No space left"),
+        (sqlite3.OperationalError("database or disk is full"), 1, "disk is full"),
+        (LedgerError("ledger.sqlite: damaged"), 1, "damaged"),
+        (KeyboardInterrupt(), 130, "nothing was asked"),
+    ],
+)
+def test_every_exception_has_a_code_and_plain_words(
+    error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.complain(error, as_json=False) == code
+    assert told in capsys.readouterr().err
+    assert cli.complain(error, as_json=True) == code
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert json.loads(captured.out)["exit_code"] == code
+    assert json.loads(captured.out)["error"]["type"] == type(error).__name__
 
 
 def test_help_and_import_do_not_load_the_facade() -> None:

@@ -15,7 +15,7 @@ from tests.support.studies import call_keys, personas, run_folder, stored_answer
 CONCURRENCY = 16
 
 
-@pytest.fixture()
+@pytest.fixture
 def server(tmp_path: Path) -> Iterator[ServerProcess]:
     with server_process(tmp_path, "--latency", "0.02") as running:
         yield running

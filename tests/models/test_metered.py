@@ -133,7 +133,7 @@ def test_a_call_cut_off_in_flight_is_swept_into_an_allowance(tmp_path: Path) -> 
         sender = ScriptedSender(["never arrives"], gate=asyncio.Event())
         model, budget = metered(ledger, sender)
         request = asyncio.ensure_future(model.request(call(), prompt))
-        while not sender.sent:
+        while not sender.sent:  # noqa: ASYNC110 - until it is sent
             await asyncio.sleep(0.001)
         assert budget.reserved == BOUND
         request.cancel()

@@ -12,14 +12,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.checkpoints.folders import move_latest
 from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.shards import conduct_unit
 from enquete.nodes.study_graph import planned
 from enquete.nodes.waiting import open_t1
 from enquete.nodes.workplace import Workplace, using
 from enquete.reports.reading import open_run
 from enquete.reports.rows import responses
 from enquete.reports.synthesis import synthesise
+from enquete.state.channels import ShardSpec
 from enquete.state.settings import Environment, Machine, RunRequest
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
@@ -55,6 +56,18 @@ class Made:
 Make = Callable[..., Made]
 
 
+def spec(workplace: Workplace, name: str, phase: str, arm: str, number: int) -> ShardSpec:
+    return ShardSpec(
+        run=str(workplace.folder),
+        methodology=name,
+        phase=phase,
+        arm=arm,
+        round=number,
+        lo=0,
+        hi=len(workplace.population),
+    )
+
+
 async def _stage(workplace: Workplace, name: str, phase: str, agents: Sequence[int] | None) -> None:
     """What the graph does for one stage. `agents`: positions of those who are reached; the stage is short then."""
     procedure = workplace.procedure(name)
@@ -64,7 +77,9 @@ async def _stage(workplace: Workplace, name: str, phase: str, agents: Sequence[i
             desk = workplace.desk(name, phase, arm.id)
             units = list(procedure.units(number, desk))
             reached = units if agents is None else [units[i] for i in agents]
-            await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in reached))
+            await asyncio.gather(
+                *(conduct_unit(workplace, spec(workplace, name, phase, arm.id, number), u) for u in reached)
+            )
         if agents is not None:
             await workplace.ledger.set_stage(name, phase, "short")
             return
@@ -83,8 +98,9 @@ async def _make(
     partial: bool,
     write: bool,
     prepare: Callable[[Workplace], object] | None,
+    available: dict[str, str] | None = None,
 ) -> Made:
-    choice, population = choose_run(request, Environment(_env_file=None), AVAILABLE)
+    choice, population = choose_run(request, Environment(_env_file=None), available or AVAILABLE)
     await begin(choice, population)
     async with using(str(choice.folder), Machine()) as workplace:
         for name, phase in planned(workplace.record) if stages is None else stages:
@@ -103,9 +119,12 @@ async def _make(
 def make(tmp_path: Path) -> Make:
     """make(sim=…, stages=…, agents=…): conduct a run and write its synthesis."""
 
-    def run(sim: str | Path, *, stages=None, agents=None, partial=False, write=True, prepare=None, **asked) -> Made:
+    def run(
+        sim: str | Path, *, stages=None, agents=None, partial=False, write=True, prepare=None, available=None, **asked
+    ) -> Made:
         asked = {"respondent": "synthetic", "new": True, **asked}
-        return asyncio.run(_make(RunRequest(sim=str(sim), **asked), stages, agents, partial, write, prepare))
+        request = RunRequest(sim=str(sim), **asked)
+        return asyncio.run(_make(request, stages, agents, partial, write, prepare, available))
 
     return run
 
@@ -118,7 +137,22 @@ def simulation(tmp_path: Path) -> Path:
     return folder
 
 
-def set_status(folder: Path, status: str) -> None:
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """One whole run on the real simulation, in English, for tests that only read it."""
+    folder = tmp_path_factory.mktemp("whole") / "sim_683e8059ab27"
+    shutil.copytree(DATA / "sim_683e8059ab27", folder)
+    request = RunRequest(sim=str(folder), respondent="synthetic", language="en")
+    return asyncio.run(_make(request, None, None, False, True, None))
+
+
+@pytest.fixture
+def set_status() -> Callable[[Path, str], None]:
+    """set_status(folder, status): what a simulation says of itself."""
+    return _set_status
+
+
+def _set_status(folder: Path, status: str) -> None:
     for name in ("run_state.json", "state.json"):
         path = folder / name
         content = json.loads(path.read_text("utf-8"))
@@ -146,6 +180,3 @@ def personas(tmp_path: Path) -> Callable[[int], dict[str, str]]:
         return {"sim": str(path), "out": str(tmp_path / "out")}
 
     return write
-
-
-__all__ = ["Made", "Make", "move_latest", "set_status"]

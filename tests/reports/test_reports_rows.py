@@ -15,11 +15,10 @@ from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
 KEY = ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]
 
 
-def test_rows_equal_the_plan_and_none_stands_twice(make, simulation):
+def test_rows_equal_the_plan_and_none_stands_twice(whole):
     # 7 agents × (14 items + 1 comment) × 2 waves, and × (4 questions + 2 rounds × themes × 2 dimensions)
-    made = make(simulation)
-    table = made.table()
-    themes = len(made.results()["delphi"]["themes"])
+    table = whole.table()
+    themes = len(whole.results()["delphi"]["themes"])
     assert len(table) == 7 * 15 * 2 + 7 * (4 + 2 * themes * 2)
     assert not table.duplicated(KEY).any()
     assert tuple(table.columns) == COLUMNS
@@ -152,8 +151,8 @@ def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     assert made.results()["delphi"]["rounds"]["1"]["n_total"] == 3 * 4  # arm b never leaks into a finding
 
 
-def test_every_row_is_what_the_row_model_says(make, simulation):
-    for row in records(make(simulation).table()):
+def test_every_row_is_what_the_row_model_says(whole):
+    for row in records(whole.table()):
         ResponseRow.model_validate(row)
 
 
@@ -171,9 +170,7 @@ def test_a_failed_answer_has_its_status_and_no_value(make, personas):
     assert table["value"].isna().all()
 
 
-def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation):
-    from conftest import set_status
-
+def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation, set_status):
     set_status(simulation, "running")
     before = make(simulation, methods=["longitudinal"], phase="T0")
     set_status(simulation, "completed")

@@ -88,13 +88,15 @@ class ScriptedSender:
         self.sent.append(prompt)
         if self.gate is not None:
             await self.gate.wait()
-        if callable(self.outcomes):
-            outcome = self.outcomes(prompt)
-        else:
-            outcome = self.outcomes[min(len(self.sent), len(self.outcomes)) - 1]
+        outcome = self._next(prompt)
         if isinstance(outcome, ModelError):
             raise outcome
         return outcome if isinstance(outcome, Response) else response(outcome)
+
+    def _next(self, prompt: Prompt) -> Outcome:
+        if callable(self.outcomes):
+            return self.outcomes(prompt)
+        return self.outcomes[min(len(self.sent), len(self.outcomes)) - 1]
 
 
 def response(

@@ -1,0 +1,172 @@
+"""Longitudinal findings on tables small enough to work out by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from enquete.analysis.paired import paired_by_item
+from enquete.graphs.longitudinal.analysis import analyse
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.graphs.longitudinal.present import files, item_facts, section
+from enquete.instruments.load import load_shipped
+from enquete.reports.context import AnalysisContext
+
+INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
+STRAIGHT, REVERSE = "stock_cod_recovery", "stock_baltic_loss"  # both of family stock, 1–5
+TYPES = {"a": "fisher", "b": "fisher", "c": "ngo"}
+
+Wave = dict[str, dict[str, float | None]]
+
+
+def rows(phase: str, answers: Wave, memory: tuple[str, ...] = (), baseline: str = "") -> list[dict]:
+    """Rows for every item of the instrument: the given answers, the rest not reached."""
+    made = []
+    for who, values in answers.items():
+        for item in (*(item.item_id for item in INSTRUMENT.items), "comment"):
+            value = values.get(item)
+            answered = value is not None or (item == "comment" and bool(values))
+            turned = None if value is None else (6 - value if INSTRUMENT.reverse_coded(item) else value)
+            made.append(
+                {"phase": phase, "round": 0, "run_id": "run_1", "participant": who, "agent_name": who.upper(),
+                 "stakeholder_type": TYPES[who], "item_id": item, "status": "ok" if answered else "not_reached",
+                 "value": value, "value_rekeyed": turned, "confidence": 0.5 if value is not None else None,
+                 "text": f"said {who}" if item == "comment" and answered else "", "memory_available": who in memory,
+                 "baseline": baseline, "arm": "main"}
+            )  # fmt: skip
+    return made
+
+
+def frame(*waves: list[dict]) -> pd.DataFrame:
+    table = pd.DataFrame([row for wave in waves for row in wave])
+    return table.astype({"value": float, "value_rekeyed": float, "confidence": float})
+
+
+T0: Wave = {"a": {STRAIGHT: 2, REVERSE: 4}, "b": {STRAIGHT: 3, REVERSE: 3}, "c": {STRAIGHT: 5}}
+T1: Wave = {"a": {STRAIGHT: 4, REVERSE: 2}, "b": {STRAIGHT: 3, REVERSE: 4}, "c": {}}
+MEASURED = AnalysisContext(language="en", baseline="measured", memoryless_weight=0.5)
+
+
+def both(context: AnalysisContext = MEASURED) -> dict:
+    return dict(analyse(frame(rows("T0", T0), rows("T1", T1, memory=("a", "c"))), INSTRUMENT, None, context))
+
+
+def item_of(found: dict, item: str, where: str = "items") -> dict:
+    return next(entry for entry in found[where] if entry["item"] == item)
+
+
+def test_waves_are_described_on_raw_values_with_their_counts():
+    found = item_of(both(), STRAIGHT)
+    # T0 holds 2, 3, 5: mean 10/3, median 3, sd √((16/9 + 1/9 + 25/9)/2) = √(7/3)
+    assert found["waves"]["T0"]["mean"] == pytest.approx(10 / 3)
+    assert found["waves"]["T0"]["median"] == 3
+    assert found["waves"]["T0"]["sd"] == pytest.approx((7 / 3) ** 0.5)
+    assert found["waves"]["T0"]["distribution"] == {"1": 0, "2": 1, "3": 1, "4": 0, "5": 1}
+    assert (found["waves"]["T1"]["n_responded"], found["waves"]["T1"]["n_total"]) == (2, 3)
+
+
+def test_reverse_keyed_items_are_turned_in_drift_and_left_alone_in_the_description():
+    found = both()
+    delta = found["drift"]["delta"]
+    row = dict(zip(delta["items"], delta["values"][delta["participants"].index("a")], strict=True))
+    # a: straight 2→4 is +2; reverse 4→2 raw is 2→4 rekeyed, +2 as well
+    assert (row[STRAIGHT], row[REVERSE]) == (2, 2)
+    assert item_of(found, REVERSE)["waves"]["T0"]["mean"] == 3.5
+    assert item_of(found["drift"], REVERSE)["mean_change"] == -0.5  # raw: a −2, b +1
+
+
+def test_drift_weights_agents_without_memory_half_beside_the_unweighted_figure():
+    found = both()["drift"]["population"]
+    # a (memory): |Δ| 2, 2 → 2, signed 2. b (none): 0 and raw +1 = rekeyed −1 → |Δ| 0.5, signed −0.5. c has no pair
+    assert found["n_agents"] == 2
+    assert found["n_without_pairs"] == 1
+    assert found["mean_abs_unweighted"] == pytest.approx(1.25)
+    assert found["mean_abs"] == pytest.approx((1 * 2 + 0.5 * 0.5) / 1.5)
+    assert found["mean_signed"] == pytest.approx((1 * 2 + 0.5 * -0.5) / 1.5)
+
+
+def test_families_and_types_have_their_mean_rekeyed_change_and_n():
+    stock = next(f for f in both()["drift"]["families"] if f["family"] == "stock")
+    by_type = {entry["stakeholder_type"]: entry for entry in stock["by_type"]}
+    assert by_type["fisher"]["mean_unweighted"] == pytest.approx((2 - 0.5) / 2)
+    assert (by_type["ngo"]["n"], by_type["ngo"]["n_total"], by_type["ngo"]["mean"]) == (0, 1, None)
+    market = next(f for f in both()["drift"]["families"] if f["family"] == "market")
+    assert (market["n"], market["mean"]) == (0, None)
+
+
+def test_item_tests_are_those_of_the_paired_module():
+    found = both()["drift"]["items"]
+    wide = {
+        p: pd.DataFrame(w).T.reindex(columns=[i.item_id for i in INSTRUMENT.items]) for p, w in (("T0", T0), ("T1", T1))
+    }
+    oracle = {test.item: test for test in paired_by_item(wide["T0"].astype(float), wide["T1"].astype(float))}
+    for entry in found:
+        assert entry["p"] == oracle[entry["item"]].test.p
+        assert entry["p_holm"] == oracle[entry["item"]].p_holm
+        assert entry["hodges_lehmann"] == oracle[entry["item"]].test.hodges_lehmann
+
+
+def test_pairing_counts_agents_and_pairs():
+    pairing = both()["pairing"]
+    assert (pairing["agents_total"], pairing["agents_paired"], pairing["agents_only_T0"]) == (3, 2, 1)
+    assert (pairing["pairs"], pairing["pairs_total"]) == (4, 3 * 14)
+
+
+def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests():
+    found = both(AnalysisContext(language="en", baseline="reconstructed"))
+    assert found["kind"] == "experience_effect"
+    assert found["drift"] is None
+    assert found["experience_effect"]["population"]["mean_abs_unweighted"] == pytest.approx(1.25)
+    assert not {"p", "p_holm", "p_bh"} & set(found["experience_effect"]["items"][0])
+    for language, words in (("de", "Erfahrungseffekt, keine Drift"), ("en", "Experience effect, not drift")):
+        text = section(found, language)
+        assert words in text
+        assert "p (Holm)" not in text
+
+
+def test_a_changed_model_makes_drift_not_interpretable():
+    found = both(AnalysisContext(language="en", baseline="earlier", incomparable=("The model was x",)))
+    assert found["drift"]["interpretable"] is False
+    assert found["drift"]["reasons"] == ["The model was x"]
+    assert "p" not in found["drift"]["items"][0]
+    assert "Drift is not interpretable" in section(found, "en")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        frame(rows("T0", T0)),
+        frame(rows("T1", T1)),
+        frame(rows("T0", {"a": {STRAIGHT: 1}}), rows("T1", {"a": {STRAIGHT: 5}})),
+        frame(rows("T0", {"a": {}}), rows("T1", {"a": {}})),
+        frame(rows("T1", {"a": {}})),
+    ],
+    ids=["T0 only", "T1 only", "one agent", "nobody answered", "T1 not reached"],
+)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_whatever_is_missing_gives_null_and_counts_never_nan(table, language):
+    found = analyse(table, INSTRUMENT, None, AnalysisContext(language=language, baseline="measured"))
+    json.dumps(found, allow_nan=False)
+    text = section(found, language)
+    assert not re.search(r"\b(nan|None)\b", text)
+    for phase in table["phase"].unique():
+        assert set(files(found, table[table["phase"].eq(phase)], phase)) == {"responses.jsonl", "aggregate.json"}
+
+
+def test_comments_are_listed_with_who_said_them_and_a_large_wave_evenly():
+    found = both()["comments"]["waves"]
+    assert found["T0"]["n_responded"] == 3
+    assert found["T0"]["listed"][0] == {"participant": "a", "name": "A", "stakeholder_type": "fisher", "text": "said a"}
+    many = {f"p{i}": {STRAIGHT: 3.0} for i in range(95)}
+    TYPES.update(dict.fromkeys(many, "fisher"))
+    listed = analyse(frame(rows("T1", many)), INSTRUMENT, None, MEASURED)["comments"]["waves"]["T1"]["listed"]
+    assert [entry["participant"] for entry in listed] == [f"p{i}" for i in range(0, 95, 3)]  # every third: ≤ 40
+
+
+def test_item_facts_say_family_scale_and_keying():
+    facts = item_facts(REVERSE, INSTRUMENT)
+    assert (facts.family, facts.reverse_keyed, facts.scale_min, facts.scale_max) == ("stock", True, 1, 5)
+    assert item_facts("comment", INSTRUMENT).scale_min is None

@@ -1,0 +1,57 @@
+"""What the README and the pages promise: the drawing is the graph, links lead somewhere, commands and errors exist."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from enquete.interfaces import cli
+from enquete.state import errors
+from tests.interfaces.conftest import REPOSITORY, Command
+
+PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "examples").glob("*.md")]
+EDGE = re.compile(r"^\s*(\w+) -{1,2}\.?-?.*> (\w+);", re.MULTILINE)
+
+
+def test_the_drawing_is_the_parent_graph() -> None:
+    from enquete.graphs.interviews import graph
+
+    drawn = re.search(r"```mermaid\n(.*?)```", (REPOSITORY / "README.md").read_text("utf-8"), re.DOTALL)
+    assert drawn
+    real = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+    handled = {(node, "synthesis") for node in ("longitudinal_T0", "longitudinal_T1", "delphi")}
+    assert set(EDGE.findall(drawn[1])) == {e for e in real if "__error_handler__" not in "".join(e)} - handled
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_somewhere_and_commands_exist(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+    for verb in re.findall(r"^(?:\$ )?enquete ([a-z]+)", text, re.MULTILINE):
+        assert verb in cli.COMMANDS, verb
+
+
+def test_folders_of_the_readme_exist() -> None:
+    for path in re.findall(r"`(enquete/[a-z_/]+(?:\.py)?)", (REPOSITORY / "README.md").read_text("utf-8")):
+        assert (REPOSITORY / path).exists(), path
+
+
+def test_every_error_has_its_line() -> None:
+    page = (REPOSITORY / "docs" / "errors.md").read_text("utf-8")
+    for name, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.EnqueteError):
+            assert re.search(rf"`{name}` \| {kind.exit_code} \|", page), name
+
+
+def test_the_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Command) -> None:
+    main = runpy.run_path(str(REPOSITORY / "examples" / "interview.py"))["main"]
+    main(str(REPOSITORY / "examples" / "personas.csv"), str(tmp_path / "results"))
+    assert "completed, answered by synthetic" in capsys.readouterr().out
+    listed = command("list", REPOSITORY / "examples" / "personas.csv", "--out", tmp_path / "results")
+    assert "completed" in listed.out

@@ -1,0 +1,50 @@
+"""A run of the fickle methodology, begun on disk and ready to be opened."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.ledger import Ledger, now
+from enquete.checkpoints.record import RunRecord, UsedInstrument
+from enquete.state.seam import Arm
+from tests.support.populations import participants
+
+
+def record(run_id: str = "run_test", arms: list[Arm] | None = None) -> RunRecord:
+    return RunRecord(
+        run_id=run_id,
+        sim_id="people",
+        sim_path="people.json",
+        kind="personas",
+        topic="",
+        methods={"fickle": "tests.support.fickle:METHODOLOGY"},
+        phases=["T1"],
+        arms=arms or [Arm()],
+        language="en",
+        asking="block",
+        seed=0,
+        settings={"fickle": {}},
+        instruments={"fickle": UsedInstrument(hash="0", source="shipped", content={})},
+        digest_chars=2000,
+        memoryless_weight=0.5,
+        baseline="none",
+        population_hash="0",
+        created_at=now(),
+    )
+
+
+def begin_run(folder: Path, agents: int = 5, arms: list[Arm] | None = None) -> Path:
+    """The run's folder."""
+    made = record(folder.name, arms)
+
+    async def write() -> None:
+        folder.mkdir(parents=True)
+        ledger = Ledger(folder / LEDGER, made.run_id, create=True)
+        await ledger.store_population(participants(agents))
+        await ledger.freeze("", "", "", "record", made.model_dump(mode="json"))
+        await ledger.close()
+
+    asyncio.run(write())
+    return folder
