@@ -1,6 +1,6 @@
 """make bench: what a call costs in CPU, and what the checkpoints weigh. One run, one table; quote the ratios.
 
-bare loop          AsyncOpenAI on the aiohttp transport, 32 in flight, the same prompts, replies only counted
+bare loop          AsyncOpenAI, 32 in flight, the same prompts, replies only counted; as it comes and on aiohttp
 whole run          the same number of agents interviewed through the façade on the same server
 graph and ledger   the same run with the model and its prompts taken out: what the graph, the desk and SQLite cost
 """
@@ -26,6 +26,7 @@ from enquete.checkpoints.folders import CHECKPOINTS
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes import workplace
+from enquete.reports import synthesis
 from enquete.respondents.llm import call_key
 from enquete.respondents.prompts import compose
 from enquete.state.seam import Answer, Block, BlockKey, Metered, Participant, Prompt, Reply
@@ -57,11 +58,10 @@ def prompts(agents: int) -> list[Prompt]:
     return found
 
 
-async def bare_loop(base_url: str, requests: list[Prompt]) -> int:
+async def bare_loop(base_url: str, requests: list[Prompt], *, aiohttp: bool) -> int:
     """What one would write by hand: a semaphore around the official client."""
-    client = openai.AsyncOpenAI(
-        base_url=base_url, api_key="none", http_client=openai.DefaultAioHttpClient(), max_retries=0
-    )
+    transport = openai.DefaultAioHttpClient() if aiohttp else None
+    client = openai.AsyncOpenAI(base_url=base_url, api_key="none", http_client=transport, max_retries=0)
     slots = asyncio.Semaphore(CONCURRENCY)
 
     async def one(prompt: Prompt) -> int:
@@ -99,12 +99,13 @@ def interview(folder: Path, name: str, agents: int, **more: Any) -> enquete.Run:
 
 
 def graph_and_ledger(folder: Path, name: str, agents: int, **more: Any) -> enquete.Run:
-    original = workplace.make_respondent
+    made, wrote = workplace.make_respondent, synthesis.write_synthesis
     workplace.make_respondent = lambda *_: Canned()  # type: ignore[assignment]
+    synthesis.write_synthesis = lambda *_, **__: synthesis.Written("completed")  # type: ignore[assignment]
     try:
         return interview(folder, name, agents, respondent="synthetic", **more)
     finally:
-        workplace.make_respondent = original
+        workplace.make_respondent, synthesis.write_synthesis = made, wrote
 
 
 def checkpoint_bytes(run: enquete.Run) -> int:
@@ -133,18 +134,23 @@ def doubled(folder: Path) -> str:
 def measure(folder: Path, server: ServerProcess, agents: int) -> dict[str, float]:
     asked = prompts(agents)
     interview(folder, "warm", 20, model="bench", base_url=server.base_url)
-    asyncio.run(bare_loop(server.base_url, asked[:20]))
-    loop, _ = cpu(lambda: asyncio.run(bare_loop(server.base_url, asked)))
+    graph_and_ledger(folder, "warm2", 20)
+    asyncio.run(bare_loop(server.base_url, asked[:20], aiohttp=True))
+    loop, _ = cpu(lambda: asyncio.run(bare_loop(server.base_url, asked, aiohttp=False)))
+    faster, _ = cpu(lambda: asyncio.run(bare_loop(server.base_url, asked, aiohttp=True)))
     whole, run = cpu(lambda: interview(folder, "whole", agents, model="bench", base_url=server.base_url))
     calls = rows(run.folder, "SELECT count(*) FROM calls WHERE status='settled'")[0][0]
     alone, one = cpu(lambda: graph_and_ledger(folder, "single", agents))
     two = graph_and_ledger(folder, "double", agents, instruments={"longitudinal": doubled(folder)})
     return {
         "bare loop, ms a call": loop * 1000 / agents,
+        "bare loop on aiohttp, ms a call": faster * 1000 / agents,
         "whole run, ms a call": whole * 1000 / calls,
         "whole run / bare loop": (whole / calls) / (loop / agents),
+        "whole run / bare loop on aiohttp": (whole / calls) / (faster / agents),
         "graph and ledger, ms a call": alone * 1000 / agents,
         "graph and ledger / bare loop": alone / loop,
+        "graph and ledger / bare loop on aiohttp": alone / faster,
         "checkpoint bytes, 15 items": checkpoint_bytes(one),
         "checkpoint bytes, 29 items": checkpoint_bytes(two),
         "ledger bytes a call, 15 items": (one.folder / "ledger.sqlite").stat().st_size / agents,

@@ -13,7 +13,7 @@ import typer
 
 from enquete.interfaces import options as o
 from enquete.interfaces import summary
-from enquete.interfaces.output import one_object, remark
+from enquete.interfaces.output import remark
 from enquete.interfaces.place import Place
 from enquete.interfaces.running import driven_to_its_stop, show
 from enquete.interfaces.words import say
@@ -58,15 +58,14 @@ def demo(
     place = Place(SIM_ID, out)
     taken = driven_to_its_stop(lambda report: first_wave(out, language, seed, report), place, quiet)
     if taken.status != "awaiting_simulation":
-        show(taken, place, as_json)
-        return summary.exit_code(taken)
+        return show(taken, place, as_json, summary.exit_code(taken))
     say_("demo_paused", token=taken.resume_token)
     say_("demo_completed", actions=run_until(folder, None))
     say_("demo_t1")
     ended = driven_to_its_stop(lambda report: second_wave(out, str(taken.resume_token), report), place, quiet)
+    ended.resumed = False  # the demo itself resumed it and has said so
     say_("demo_end")
-    show_end(ended, place, as_json)
-    return summary.exit_code(ended)
+    return show(ended, place, as_json, summary.exit_code(ended))
 
 
 def _narrator(as_json: bool) -> Callable[..., None]:
@@ -75,15 +74,6 @@ def _narrator(as_json: bool) -> Callable[..., None]:
             remark(say(key, **values))
 
     return narrate
-
-
-def show_end(run: Run, place: Place, as_json: bool) -> None:
-    if as_json:
-        one_object(summary.as_object(run, place))
-        return
-    remark("")
-    run.resumed = False  # the demo itself resumed it and has said so
-    show(run, place, as_json=False)
 
 
 def first_wave(root: str, language: str, seed: str, report: Callable[[dict[str, Any]], None] | None) -> Run:

@@ -30,12 +30,13 @@ class Place:
         named = [word for option, value in options if value for word in (option, value)]
         return shlex.join(["enquete", verb, self.sim, *more, *named])
 
-    def resume(self, token: str) -> str:
-        """A token names a run, not where it is."""
+    def resume(self, token: str, base_url: str = "") -> str:
+        """A token names a run, not where it is, nor the server that an option named."""
         if self.out:
             where = ["--out", self.out]
         elif self.by_path:
             where = ["--sim", self.sim]
         else:
             where = ["--root", self.root] if self.root else []
-        return shlex.join(["enquete", "resume", token, *where])
+        server = ["--base-url", base_url] if base_url else []
+        return shlex.join(["enquete", "resume", token, *where, *server])

@@ -34,8 +34,7 @@ def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
     \b
     Exit codes: 0 shown, whatever the run's state · 2 no such simulation or run
     """
-    show(chosen_run(sim, run_id, root, out), Place(sim, root, out), as_json)
-    return 0
+    return show(chosen_run(sim, run_id, root, out), Place(sim, root, out), as_json, 0)
 
 
 def chosen_run(sim: str, run_id: str | None, root: str | None, out: str | None) -> Run:

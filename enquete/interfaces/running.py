@@ -151,8 +151,7 @@ def resume(
 def finish(drive: Drive, place: Place, as_json: bool, quiet: bool) -> int:
     """Drive with progress and signals, then say how it ended."""
     driven = driven_to_its_stop(drive, place, quiet)
-    show(driven, place, as_json)
-    return summary.exit_code(driven)
+    return show(driven, place, as_json, summary.exit_code(driven))
 
 
 def driven_to_its_stop(drive: Drive, place: Place, quiet: bool) -> Run:
@@ -165,15 +164,16 @@ def driven_to_its_stop(drive: Drive, place: Place, quiet: bool) -> Run:
             raise Stopped(say("stopped", command=place.command("resume")) if begun else say("not_begun")) from None
 
 
-def show(run: Run, place: Place, as_json: bool) -> None:
-    """The run's summary on stdout."""
+def show(run: Run, place: Place, as_json: bool, code: int) -> int:
+    """The run's summary on stdout; returns the exit code it was given."""
     if place.is_token:
         place = Place(run.record.sim_id if place.root else run.record.sim_path, place.root, place.out)
     if as_json:
-        one_object(summary.as_object(run, place))
-        return
+        one_object(summary.as_object(run, place, code))
+        return code
     for line in summary.lines(run, place):
         result(line)
+    return code
 
 
 def agreed(sim: str, request: dict[str, Any]) -> bool:

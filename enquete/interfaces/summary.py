@@ -34,11 +34,11 @@ def answer_counts(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: counts[name] for name in STATUSES if counts.get(name)}
 
 
-def as_object(run: Run, place: Place) -> dict[str, Any]:
-    """The same for programs."""
+def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
+    """The same for programs. `code` is the command's own exit code."""
     return {
         **run.summary(),
-        "exit_code": exit_code(run),
+        "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
         "stages": [stage_object(stage) for stage in run.stages],
@@ -131,7 +131,7 @@ def answers_text(counts: Mapping[str, int]) -> str:
 def warnings(run: Run, place: Place) -> list[str]:
     found: list[str] = []
     if is_invalid(run):
-        command = place.resume(run.resume_token) if run.resume_token else place.command("run", "--new")
+        command = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
         found += [say("invalid", answers=answers_text(run.spent), command=command), ""]
     if run.failures:
         where = run.folder / "ledger.sqlite"
@@ -172,6 +172,11 @@ def next_lines(run: Run, place: Place) -> list[str]:
     return [f"  {command.ljust(width)}  # {why}" for command, why in steps]
 
 
+def server(run: Run) -> str:
+    """The model server, where one is asked."""
+    return run.record.base_url if run.record.main.respondent == "llm" else ""
+
+
 def why_resume(run: Run) -> str:
     if run.status == "paused" and any(stage.outcome == "short" for stage in run.stages) and "budget" in run.note:
         return "next_resume_budget"
@@ -183,7 +188,7 @@ def next_commands(run: Run, place: Place) -> list[tuple[str, str]]:
     """(command, why), the most useful one first."""
     steps = []
     if run.resume_token:
-        steps.append((place.resume(run.resume_token), say(why_resume(run))))
+        steps.append((place.resume(run.resume_token, server(run)), say(why_resume(run))))
     if report_path(run):
         steps.append((place.command("report", run.run_id), say("next_report")))
     steps.append((place.command("status", run.run_id), say("next_status")))

@@ -116,7 +116,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "demo_t1": (
             "5. Resumed: T1, the same questionnaire to the same agents with their memories, then the three Delphi rounds."
         ),
-        "demo_end": "That was the demo.",
+        "demo_end": "That was the demo.\n",
     },
     "de": {
         "completed": "abgeschlossen",
@@ -214,6 +214,6 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "demo_t1": (
             "5. Fortgesetzt: T1, derselbe Fragebogen an dieselben Agenten mit ihren Erinnerungen, danach die drei Delphi-Runden."
         ),
-        "demo_end": "Das war die Demo.",
+        "demo_end": "Das war die Demo.\n",
     },
 }

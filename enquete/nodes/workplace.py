@@ -160,6 +160,8 @@ def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
 
 def make_sender(record: RunRecord, machine: Machine) -> Transport | None:
     """The transport, where any arm needs a model."""
+    # The run's own server, unless another is named now.
+    machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     url = server_url(record.arms, machine)
     if url is None:
         return None

@@ -90,8 +90,7 @@ def test_a_write_that_fails_half_way_leaves_nothing(path: Path, connection: sqli
 
     async def work() -> list[object]:
         writer = GroupWriter(connection)
-        futures = [writer.submit(half), writer.submit(insert(8))]
-        results = await asyncio.gather(*futures, return_exceptions=True)
+        results = await asyncio.gather(writer.submit(half), writer.submit(insert(8)), return_exceptions=True)
         await writer.close()
         return list(results)
 
@@ -156,7 +155,7 @@ def test_two_writers_on_one_file_wait_for_each_other(path: Path) -> None:
         await writer.close()
 
     with closing(connect(path)) as one, closing(connect(path)) as two:
-        threads = [threading.Thread(target=lambda c=c: asyncio.run(work(c))) for c in (one, two)]  # type: ignore[misc]
+        threads = [threading.Thread(target=lambda c=c: asyncio.run(work(c))) for c in (one, two)]
         for thread in threads:
             thread.start()
         for thread in threads:

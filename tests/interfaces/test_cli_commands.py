@@ -43,6 +43,24 @@ def test_a_run_pauses_before_the_simulation_is_complete_and_another_command_goes
     assert "report.md" in done.out
 
 
+def test_a_simulation_that_was_killed_can_be_declared_completed(command: Command, running_uploads: Path) -> None:
+    words = ["--root", running_uploads, "--json"]
+    waiting = command("run", SIM_ID, "--methods", "longitudinal", *words)
+    done = command("resume", waiting.object["resume_token"], "--assume-completed", *words)
+    assert (waiting.code, done.code) == (4, 0)
+
+
+def test_one_broken_simulation_does_not_hide_the_others(command: Command, uploads: Path) -> None:
+    broken = uploads / "simulations" / "sim_broken"
+    broken.mkdir()
+    (broken / "reddit_profiles.json").write_text("{not json", "utf-8")
+    (broken / "simulation_config.json").write_text("[]", "utf-8")
+    said = command("list", "--root", uploads)
+    assert said.code == 0, said.err
+    assert SIM_ID in said.out
+    assert "sim_broken" in said.out
+
+
 def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, uploads: Path) -> None:
     first = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--json")
     assert first.code == first.object["exit_code"] == 0

@@ -51,7 +51,7 @@ def test_when_every_call_fails_it_is_said_loudly(command: Command, tmp_path: Pat
     assert said.code == 1
     assert "failed" in said.out
     assert "enquete resume" in said.out
-    assert as_json.object["exit_code"] == 1
+    assert (as_json.code, as_json.object["exit_code"], as_json.object["status"]) == (0, 0, "failed")
 
 
 def test_a_run_without_one_usable_answer_is_invalid(command: Command, tmp_path: Path) -> None:

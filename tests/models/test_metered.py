@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,16 @@ from enquete.models.metered import MeteredModel, estimate, input_bound
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.seam import CallKey, Completion, Prompt
-from tests.support.ledgers import ScriptedSender, call, everything_on_disk, opened, prompt, response, rows, spent
+from tests.support.ledgers import (
+    ScriptedSender,
+    call,
+    everything_on_disk,
+    prompt,
+    response,
+    rows,
+    spent,
+    with_ledger,
+)
 from tests.support.model_server import ModelServer
 
 BOUND = input_bound(prompt()) + 100  # what a call with `prompt()` reserves: 100 tokens of output
@@ -31,14 +39,6 @@ def metered(ledger: Ledger, sender: ScriptedSender | Transport | None, cap: int 
 
 def never() -> Prompt:
     raise AssertionError("a settled call's prompt must not be built")
-
-
-def with_ledger(folder: Path, work: Callable[[Ledger], Coroutine[Any, Any, None]]) -> None:
-    async def run() -> None:
-        async with opened(folder) as ledger:
-            await work(ledger)
-
-    asyncio.run(run())
 
 
 def test_a_settled_call_is_looked_up_before_its_prompt_is_built(tmp_path: Path) -> None:
@@ -228,6 +228,28 @@ def test_a_missing_transport_is_a_bug(tmp_path: Path) -> None:
         model, _ = metered(ledger, None)
         with pytest.raises(RuntimeError, match="has no transport"):
             await model.request(call(), prompt)
+
+    with_ledger(tmp_path, work)
+
+
+def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_path: Path) -> None:
+    """Of 20 calls with admission for 4, four are filed; after a stop the others are short without a row."""
+
+    async def work(ledger: Ledger) -> None:
+        gate = asyncio.Event()
+        sender, budget, admission = ScriptedSender(["x"], gate=gate), Budget(10**6), asyncio.Semaphore(4)
+        model = MeteredModel(ledger, budget, sender, model="m", temperature=0, seed=0, admission=admission)
+        requests = [asyncio.ensure_future(model.request(call(f"a{i}"), prompt)) for i in range(20)]
+        while len(sender.sent) < 4:  # noqa: ASYNC110 - until four are sent
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.02)
+        assert rows(tmp_path, "SELECT status, count(*) FROM calls GROUP BY status") == [("reserved", 4)]
+        assert budget.reserved == 4 * BOUND
+        await budget.stop("interrupted")
+        gate.set()
+        got = await asyncio.gather(*requests)
+        assert sorted(map(str, got)) == sorted([str(Completion("x"))] * 4 + ["short"] * 16)
+        assert rows(tmp_path, "SELECT status, count(*) FROM calls GROUP BY status") == [("settled", 4)]
 
     with_ledger(tmp_path, work)
 

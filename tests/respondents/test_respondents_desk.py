@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.errors import ModelUnavailable
 from enquete.state.seam import Answer, Arm, Block, InterviewerTask, Item, Language, Option, Prompt, Reply
-from tests.support.ledgers import Outcome, ScriptedSender, opened, response, rows
+from tests.support.ledgers import Outcome, ScriptedSender, opened, response, rows, with_ledger
 from tests.support.populations import participants
 
 PEOPLE = participants(3)
@@ -58,14 +57,6 @@ def desk(
         interviewer=model,
         interviewer_has_model=with_model,
     )
-
-
-def with_ledger(folder: Path, work: Callable[[Ledger], Coroutine[Any, Any, None]]) -> None:
-    async def run() -> None:
-        async with opened(folder) as ledger:
-            await work(ledger)
-
-    asyncio.run(run())
 
 
 def block(at: LocalDesk, **more: Any) -> Block:

@@ -146,7 +146,9 @@ def test_a_stopped_run_is_short_and_not_failed(tmp_path: Path) -> None:
     assert reply == Reply("short")
 
 
-member = st.sampled_from([1, "2", 3.0, 9, None, "x", True, {"value": 4}, {"value": None}, {"text": "so"}, [], ""])
+member: st.SearchStrategy[Any] = st.sampled_from(
+    [1, "2", 3.0, 9, None, "x", True, {"value": 4}, {"value": None}, {"text": "so"}, [], ""]
+)
 scripted = st.one_of(
     st.dictionaries(st.sampled_from(["a", "b", "c", "t", "u"]), member).map(json.dumps),
     st.sampled_from(["", "no", "I'm sorry, I can't do that.", '{"a": 1, "b"', "```json\n{}\n```"]),

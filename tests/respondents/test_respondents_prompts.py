@@ -21,7 +21,7 @@ from enquete.models.metered import MeteredModel
 from enquete.models.transport import Transport
 from enquete.respondents.desk import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent
-from enquete.respondents.prompts import compose, fence, reply_schema, system_prompt
+from enquete.respondents.prompts import Problem, compose, fence, reply_schema, system_prompt
 from enquete.respondents.wording import WORDING
 from enquete.state.seam import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
@@ -51,7 +51,7 @@ class TestSystem:
     @pytest.mark.parametrize("language", ["de", "en"])
     def test_it_is_the_same_for_an_agent_whatever_is_asked(self, language: Language) -> None:
         (who,) = participants(1, digest="- saw a boat")
-        problems = ("", "unreadable", "refused", "missing", "short")
+        problems: tuple[Problem, ...] = ("", "unreadable", "refused", "missing", "short")
         blocks = (block(), block(SCALE), block(TEXT, round=3, quoted=(("Feedback", "3"),)), block(instruction="Other."))
         prompts = {
             compose(who, asked, asked.items, language, problem, attempt).system
@@ -185,7 +185,7 @@ class TestFences:
     def test_a_fence_inside_a_fence_is_text(self, text: str) -> None:
         assert outside_fences(fence("persona", fence("quote", text) + "\n" + text)) == ""
 
-    @given(st.text(st.characters(blacklist_characters="[]\x00", blacklist_categories=("Cs",))))
+    @given(st.text(st.characters(exclude_characters="[]\x00", exclude_categories=["Cs"])))
     def test_ordinary_text_is_left_as_it_is(self, text: str) -> None:
         assert text in fence("persona", text)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.transport import Response
@@ -29,6 +30,16 @@ async def opened(folder: Path, run: str = RUN) -> AsyncIterator[Ledger]:
         yield ledger
     finally:
         await ledger.close()
+
+
+def with_ledger(folder: Path, work: Callable[[Ledger], Coroutine[Any, Any, None]]) -> None:
+    """Do `work` with the ledger in this folder, in an event loop of its own."""
+
+    async def run() -> None:
+        async with opened(folder) as ledger:
+            await work(ledger)
+
+    asyncio.run(run())
 
 
 def call(subject: str = "agent:a", attempt: int = 0, *, arm: str = "main", purpose: str = "answer") -> CallKey:

@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.analysis.dispersion import iqr
-from enquete.graphs.delphi.coding import code_themes
+from enquete.respondents.themes.coding import code_themes
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import answer
-from enquete.graphs.delphi.themes import Statement
+from enquete.respondents.themes.types import Statement
 from enquete.state.seam import Block, Desk, Item, Language, Outcome, Plan, Truth
 
 ATTEMPTS = 3
@@ -82,7 +82,7 @@ class Delphi:
             if given.text
         ]
         topic = self._instrument.topic.in_(self._language)
-        coded = await code_themes(desk.work, topic, statements, self._instrument.max_themes)
+        coded = await code_themes(desk.work, topic, statements, self._instrument.max_themes, label="round 1")
         if isinstance(coded, str):
             return coded
         await desk.freeze("themes", coded.model_dump(mode="json"))

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.graphs.delphi.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
-from enquete.graphs.delphi.coding_prompts import merge_prompt, theme_prompt
-from enquete.graphs.delphi.rule_coder import code_by_rule, merge_by_rule
+from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
+from enquete.respondents.themes.prompts import merge_prompt, theme_prompt
+from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
 from enquete.graphs.delphi.synthetic import answer, voiced
-from enquete.graphs.delphi.themes import (
+from enquete.respondents.themes.types import (
     BatchInput,
     BatchThemes,
     DraftTheme,
@@ -36,7 +36,7 @@ async def by_rule(task):
 
 
 def code(statements, **more):
-    return asyncio.run(code_themes(by_rule, "Fischerei", statements, **more))
+    return asyncio.run(code_themes(by_rule, "Fischerei", statements, label="round 1", **more))
 
 
 def panel(n, language, seed=0):
@@ -118,7 +118,7 @@ def test_themes_do_not_depend_on_order_or_timing():
         await asyncio.sleep(0.02 if task.subject.endswith("/1") else 0)
         return task.rule(task.data)
 
-    again = asyncio.run(code_themes(slow_first, "Fischerei", statements[::-1]))
+    again = asyncio.run(code_themes(slow_first, "Fischerei", statements[::-1], label="round 1"))
     assert again == code(statements)
     assert len(batches(statements)) > 1
 
@@ -131,7 +131,22 @@ def test_a_stopped_call_stops_the_coding():
             async def work(task, state=state, subject=subject):
                 return state if subject in task.subject else task.rule(task.data)
 
-            assert asyncio.run(code_themes(work, "x", statements)) == state
+            assert asyncio.run(code_themes(work, "x", statements, label="round 1")) == state
+
+
+def test_calls_are_filed_under_the_label():
+    subjects = []
+
+    async def work(task):
+        subjects.append(task.subject)
+        return task.rule(task.data)
+
+    asyncio.run(code_themes(work, "x", panel(100, "en")[0], label="collapse"))
+    assert subjects[0] == "collapse/batch 1"
+    assert subjects[-1] == "collapse/merge 1/1"
+    subjects.clear()
+    asyncio.run(code_themes(work, "x", [Statement(id="a|q", text=" ")], label="collapse"))
+    assert subjects == []
 
 
 def test_a_model_that_merges_nothing_ends():
@@ -140,7 +155,7 @@ def test_a_model_that_merges_nothing_ends():
     async def work(task):
         return MergedThemes(themes=[]) if task.result is MergedThemes else task.rule(task.data)
 
-    assert len(asyncio.run(code_themes(work, "x", statements)).themes) == 15
+    assert len(asyncio.run(code_themes(work, "x", statements, label="round 1")).themes) == 15
 
 
 def test_batches_are_sorted_and_bounded():

@@ -1,4 +1,4 @@
-"""The types of theme coding: statements of round 1, draft themes of a batch, merged themes, the coded themes."""
+"""The types of theme coding: statements, draft themes of a batch, merged themes, the coded themes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class MergedThemes(BaseModel):
 
 
 class Theme(BaseModel):
-    """A theme as it is frozen before round 2. `statements` are the ids of the answers that voice it, sorted."""
+    """A theme as it is frozen. `statements` are the ids of the answers that voice it, sorted."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,7 +1,7 @@
 """Themes without a model: TF-IDF over words and character n-grams, average-linkage clustering, labels from the texts.
 
 Works for any topic and, through character n-grams and word frequencies, for any language; stop words are known for German
-and English. Measured by tests/graphs/test_delphi_coding.py against the planted themes of the synthetic panel: 9 or 10 of 10
+and English. Measured by tests/respondents/test_themes_coding.py against the planted themes of the synthetic panel: 9 or 10 of 10
 recovered at 50 and at 1,000 agents, in 3 seconds or less.
 """
 
@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import normalize
 
-from enquete.graphs.delphi.themes import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
+from enquete.respondents.themes.types import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
 STEM = 6  # a word's first letters: a stemmer for any language with suffixes
 NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it

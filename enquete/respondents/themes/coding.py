@@ -1,4 +1,4 @@
-"""From the answers of round 1 to at most `max_themes` themes: batches that fit the context, a merge, traceable themes.
+"""From open answers to at most `max_themes` themes: batches that fit the context, a merge, traceable themes.
 
 Batches are formed from the sorted statements and merged in their order, so the themes depend on neither timing nor
 concurrency. `code_themes` runs the whole over a desk, by a model or by the rule.
@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from enquete.graphs.delphi.coding_prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
-from enquete.graphs.delphi.rule_coder import code_by_rule, merge_by_rule
-from enquete.graphs.delphi.themes import (
+from enquete.respondents.themes.prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
+from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
+from enquete.respondents.themes.types import (
     BatchInput,
     BatchThemes,
     CodedThemes,
@@ -122,22 +122,23 @@ def assemble(
 
 
 async def code_themes(
-    work: Work, topic: str, statements: Sequence[Statement], max_themes: int = 15, *, round: int = 1
+    work: Work, topic: str, statements: Sequence[Statement], max_themes: int = 15, *, label: str
 ) -> CodedThemes | Stopped:
     """Code all batches at once, merge group by group until one group is left, assemble.
 
-    work: the desk's `work`; its calls are filed under purpose "theme", subjects "round 1/batch 3" and
-    "round 1/merge 2/1" (level, group). "short" or "failed" if any of them was, with nothing lost: settled calls are
-    found again.
+    work: the desk's `work`; its calls are filed under purpose "theme", subjects "<label>/batch 3" and
+    "<label>/merge 2/1" (level, group), so `label` must differ between codings of one methodology and phase. "short" or
+    "failed" if any of them was, with nothing lost: settled calls are found again. No statement at all is no call and
+    no theme.
     """
     inputs = [BatchInput(topic=topic, statements=b, max_themes=max_themes) for b in batches(statements)]
-    found = await _all(work, [_batch_task(data, f"round {round}/batch {i}") for i, data in enumerate(inputs, 1)])
+    found = await _all(work, [_batch_task(data, f"{label}/batch {i}") for i, data in enumerate(inputs, 1)])
     if isinstance(found, str):
         return found
     drafts = [draft for data, result in zip(inputs, found, strict=True) for draft in resolve(data, result)]
     level = 1
     while len(groups := merge_groups(drafts)) > 1:
-        tasks = [_merge_task(topic, g, max_themes, f"round {round}/merge {level}/{i}") for i, g in enumerate(groups, 1)]
+        tasks = [_merge_task(topic, g, max_themes, f"{label}/merge {level}/{i}") for i, g in enumerate(groups, 1)]
         merges = await _all(work, tasks)
         if isinstance(merges, str):
             return merges
@@ -147,7 +148,7 @@ async def code_themes(
         drafts, level = shorter, level + 1
     if len(inputs) < 2:
         return assemble(drafts, MergedThemes(themes=[]), statements, max_themes)
-    last = await _all(work, [_merge_task(topic, drafts, max_themes, f"round {round}/merge {level}/1")])
+    last = await _all(work, [_merge_task(topic, drafts, max_themes, f"{label}/merge {level}/1")])
     return last if isinstance(last, str) else assemble(drafts, last[0], statements, max_themes)
 
 

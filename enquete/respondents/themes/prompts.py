@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from enquete.graphs.delphi.themes import BatchInput, MergeInput, Statement
+from enquete.respondents.themes.types import BatchInput, MergeInput, Statement
 from enquete.state.seam import Language
 
 _THEMES: Mapping[Language, str] = {

@@ -1,0 +1,129 @@
+"""A ledger's file: damaged, of another run or version, missing, read beside its driver; reading changes nothing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from enquete.checkpoints.connection import connect
+from enquete.checkpoints.ledger import Ledger
+from enquete.state.errors import LedgerError
+from tests.support.ledgers import RUN, with_ledger
+from tests.support.populations import participants
+
+
+class TestFiles:
+    def made(self, folder: Path) -> Path:
+        async def work(ledger: Ledger) -> None:
+            await ledger.store_population(participants(200))
+
+        with_ledger(folder, work)
+        return folder / "ledger.sqlite"
+
+    def refused(self, path: Path, run: str = RUN) -> str:
+        """The message, the same for a driver and for a reader, and no file touched or left open."""
+        before = path.read_bytes()
+        with pytest.raises(LedgerError) as reading:
+            Ledger.reading(path, run)
+        assert sorted(p.name for p in path.parent.iterdir()) == [path.name]
+        with pytest.raises(LedgerError) as driving:
+            Ledger(path, run)
+        assert path.read_bytes()[:100] == before[:100]
+        assert str(path) in str(reading.value)
+        assert str(path) in str(driving.value)
+        return str(reading.value)
+
+    def test_another_schema_version(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE meta SET value='99' WHERE key='schema_version'")
+        with pytest.raises(LedgerError, match=r"schema '99', this version of Enquete reads 1"):
+            Ledger.reading(path, RUN)
+
+    def test_another_run(self, tmp_path: Path) -> None:
+        assert "'run_test', not 'run_other'" in self.refused(self.made(tmp_path), "run_other")
+
+    @pytest.mark.parametrize(
+        "content", [b"not a database at all, only text. " * 50, b"\x00" * 5000, b"SQLite format 3\x00"]
+    )
+    def test_garbage(self, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "ledger.sqlite"
+        path.write_bytes(content)
+        self.refused(path)
+
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+    def test_a_truncated_file(self, tmp_path: Path, share: float) -> None:
+        path = self.made(tmp_path)
+        content = path.read_bytes()
+        path.write_bytes(content[: int(len(content) * share)])
+        self.refused(path)
+
+    def test_damage_found_only_while_reading(self, tmp_path: Path) -> None:
+        """The head is intact, so the file opens; the pages behind it are noise."""
+        path = self.made(tmp_path)
+        content = path.read_bytes()
+        pages = 4096 * 25
+        path.write_bytes(content[:pages] + b"\xff" * (len(content) - pages))
+        ledger = Ledger.reading(path, RUN)
+        with pytest.raises(LedgerError, match=r"ledger\.sqlite: the ledger cannot be read"):
+            ledger.population()
+        ledger.close_reading()
+
+    def test_no_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "none" / "ledger.sqlite"
+        for attempt in (Ledger, Ledger.reading):
+            with pytest.raises(LedgerError, match="has no ledger"):
+                attempt(path, RUN)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_existing_ledger_is_not_made_again(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        with pytest.raises(LedgerError, match="already exists"):
+            Ledger(path, RUN, create=True)
+        with_ledger(tmp_path, self._is_whole)
+
+    async def _is_whole(self, ledger: Ledger) -> None:
+        assert len(ledger.population()) == 200
+
+    def test_reading_creates_no_file(self, tmp_path: Path) -> None:
+        """A reader of a WAL database leaves -wal and -shm behind, unless told that nobody writes."""
+        path = self.made(tmp_path)
+        ledger = Ledger.reading(path, RUN)
+        assert len(ledger.population()) == 200
+        assert [p.name for p in tmp_path.iterdir()] == ["ledger.sqlite"]
+        ledger.close_reading()
+        assert [p.name for p in tmp_path.iterdir()] == ["ledger.sqlite"]
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_reading_from_read_only_media(self, tmp_path: Path) -> None:
+        path = self.made(tmp_path)
+        path.chmod(0o400)
+        tmp_path.chmod(0o500)
+        try:
+            ledger = Ledger.reading(path, RUN)
+            assert len(ledger.population()) == 200
+            ledger.close_reading()
+        finally:
+            tmp_path.chmod(0o700)
+
+    def test_reading_beside_the_driver_sees_what_is_committed(self, tmp_path: Path) -> None:
+        async def work(ledger: Ledger) -> None:
+            reader = Ledger.reading(tmp_path / "ledger.sqlite", RUN)
+            for outcome in ("short", "done"):
+                await ledger.set_stage("m", "T0", outcome)
+                assert reader.stages()["m", "T0"].outcome == outcome
+            reader.close_reading()
+
+        with_ledger(tmp_path, work)
+        with_ledger(tmp_path, work)  # on a file that exists, too
+
+    def test_a_read_only_connection_cannot_write(self, tmp_path: Path) -> None:
+        with (
+            closing(connect(self.made(tmp_path), read_only=True)) as connection,
+            pytest.raises(sqlite3.OperationalError),
+        ):
+            connection.execute("DELETE FROM participants")

@@ -1,0 +1,151 @@
+"""T0, the pause, T1: one run over two processes, an earlier T0, a reconstructed one, and a population that changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.checkpoints.folders import latest
+from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
+from tests.support.populations import mirofish_folder, personas_file, set_status
+from tests.support.processes import finish
+from tests.support.studies import call_keys, rows, stored_answers
+
+AGENTS = 5
+ITEMS = 15  # 14 closed ones and the comment
+
+
+def wave(run: enquete.Run, phase: str) -> list[tuple[object, ...]]:
+    return [row for row in stored_answers(run.folder) if row[:2] == ("longitudinal", phase)]
+
+
+def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    code, paused = finish(sim_id=str(sim))
+    assert (code, paused["status"]) == (4, "awaiting_simulation")
+    folder = sim / "interviews" / "runs" / paused["run_id"]
+    assert {key[1] for key in call_keys(folder)} == {"T0"}
+    assert "simulation" in paused["note"]
+    again, still = finish(sim_id=str(sim))
+    assert (again, still["run_id"]) == (4, paused["run_id"])
+    set_status(sim, "completed")
+    code, done = finish(token_or_sim=paused["resume_token"], sim=str(sim))
+    assert (code, done["status"], done["run_id"]) == (0, "completed", paused["run_id"])
+    run = enquete.load_run(sim)
+    assert len(wave(run, "T0")) == len(wave(run, "T1")) == AGENTS * ITEMS
+    assert run.record.baseline == "measured"
+    assert run.results["longitudinal"]["drift"] is not None
+    assert latest(sim / "interviews")["T0/longitudinal"] == run.run_id
+
+
+def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
+    run = enquete.conduct_interviews(sim)
+    systems = dict(
+        rows(run.folder, "SELECT c.phase || c.subject, s.text FROM calls c JOIN systems s ON s.hash=c.system_hash"
+                         " WHERE methodology='longitudinal'")
+    )  # fmt: skip
+    for subject, text in systems.items():
+        assert ("am Hafen etwas beobachtet" in text) == subject.startswith("T1")
+    memory = run.responses[run.responses["methodology"] == "longitudinal"].groupby("phase")["memory_available"].all()
+    assert memory.to_dict() == {"T0": False, "T1": True}
+
+
+def test_a_completed_simulation_gets_a_reconstructed_t0_that_is_never_called_drift(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
+    run = enquete.conduct_interviews(sim)
+    assert run.record.baseline == "reconstructed"
+    assert run.results["longitudinal"]["drift"] is None
+    assert run.results["longitudinal"]["experience_effect"] is not None
+    assert set(run.responses.loc[run.responses["phase"] == "T0", "baseline"]) == {"reconstructed"}
+    assert "T0/longitudinal" not in latest(sim / "interviews")
+    assert "Erfahrungseffekt" in run.report
+
+
+def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    before = enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
+    assert before.status == "completed"
+    set_status(sim, "completed")
+    after = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    assert (after.record.baseline, after.record.baseline_run_id) == ("earlier", before.run_id)
+    assert wave(after, "T0") == []
+    assert len(wave(after, "T1")) == AGENTS * ITEMS
+    assert after.results["longitudinal"]["drift"] is not None
+    assert set(after.responses.groupby("phase")["run_id"].first().items()) == {("T0", before.run_id), ("T1", after.run_id)}
+
+
+def test_an_earlier_t0_with_another_instrument_is_refused(tmp_path: Path, root: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
+    set_status(sim, "completed")
+    text = (root / "enquete/instruments/longitudinal.yaml").read_text("utf-8")
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("innerhalb der nächsten zehn Jahre", "bis 2040"), "utf-8")
+    with pytest.raises(RunMismatch, match="another longitudinal instrument"):
+        enquete.conduct_interviews(sim, methods=["longitudinal"], instruments={"longitudinal": str(own)})
+    assert len(enquete.list_runs(sim)) == 1
+
+
+def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    before = {row[0]: row[1] for row in rows(paused.folder, "SELECT id, persona FROM participants")}
+    mirofish_folder(sim, AGENTS + 1)  # completed, one agent more
+    profiles = json.loads((sim / "reddit_profiles.json").read_text("utf-8"))
+    profiles[0]["persona"] += " Seit Kurzem im Ruhestand."
+    (sim / "reddit_profiles.json").write_text(json.dumps(profiles), "utf-8")
+    done = enquete.resume(paused.resume_token, sim=str(sim))
+    assert done.status == "completed"
+    assert {row[0]: row[1] for row in rows(done.folder, "SELECT id, persona FROM participants")} == before
+    (memory,) = rows(done.folder, "SELECT value FROM frozen WHERE name='memory'")[0]
+    found = json.loads(memory)
+    assert (found["matched"], len(found["new"]), len(found["changed"]), found["lost"]) == (AGENTS, 1, 1, [])
+    assert any("persona differs" in note for note in found["notes"])
+
+
+def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    for name in ("reddit_profiles.json", "simulation_config.json"):
+        text = (sim / name).read_text("utf-8")
+        for who in paused.responses["agent_name"].unique():
+            text = text.replace(json.dumps(who)[1:-1], json.dumps(f"Neu {who}")[1:-1])
+        (sim / name).write_text(text, "utf-8")
+    set_status(sim, "completed")
+    with pytest.raises(PopulationMismatch):
+        enquete.resume(paused.resume_token, sim=str(sim))
+    assert wave(paused, "T1") == []
+
+
+def test_phase_t0_after_completion_says_that_nothing_can_be_measured(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
+    with pytest.raises(SettingsError, match="has completed already"):
+        enquete.conduct_interviews(sim, phase="T0")
+    assert not (sim / "interviews").exists()
+
+
+def test_a_killed_simulation_can_be_declared_completed(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    assert enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True).status == "completed"
+
+
+def test_a_personas_file_is_one_wave_without_memory_or_drift_and_needs_out(tmp_path: Path) -> None:
+    people = personas_file(tmp_path / "people.json", AGENTS)
+    with pytest.raises(InputError, match="--out"):
+        enquete.conduct_interviews(people)
+    run = enquete.conduct_interviews(people, out=str(tmp_path / "out"), methods=["longitudinal"])
+    assert {row[1] for row in stored_answers(run.folder)} == {"T1"}
+    assert not run.responses["memory_available"].any()
+    assert run.results["longitudinal"]["drift"] is None
+
+
+def test_reading_an_unknown_simulation_creates_nothing(tmp_path: Path) -> None:
+    for call in (enquete.conduct_interviews, enquete.check, enquete.list_runs, enquete.load_run, enquete.resume):
+        with pytest.raises(InputError):
+            call("sim_000000000000", root=str(tmp_path))  # type: ignore[operator]
+    assert list(tmp_path.iterdir()) == []
