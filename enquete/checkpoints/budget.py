@@ -18,6 +18,7 @@ class Budget:
         self.reserved = 0
         self.stopped = ""  # why no further call may start: "interrupted", a rejected key, …
         self.ran_short = False
+        self.refused = 0  # the largest reservation that did not fit
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int) -> bool:
@@ -29,6 +30,7 @@ class Budget:
                     return True
                 if self.reserved == 0:
                     self.ran_short = True
+                    self.refused = max(self.refused, tokens)
                     return False
                 await self._changed.wait()
             return False

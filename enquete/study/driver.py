@@ -123,7 +123,9 @@ def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
         return f"waiting for the simulation to complete ({simulation_status(workplace.record).reason})"
     unfinished = ", ".join(f"{stage} {outcome}" for stage, outcome in stop.get("unfinished", {}).items())
     if reason == "budget":
-        return f"token budget used up: {workplace.budget.spent:,} of {workplace.budget.cap:,} tokens ({unfinished})"
+        budget = workplace.budget
+        next_call = f"; the next call may need up to {budget.refused:,}" if budget.refused else ""
+        return f"token budget used up: {budget.spent:,} of {budget.cap:,} tokens{next_call} ({unfinished})"
     if reason == INTERRUPTED:
         return f"paused on request ({unfinished})"
     return f"{reason} ({unfinished})"

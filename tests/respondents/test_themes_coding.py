@@ -143,7 +143,7 @@ def test_calls_are_filed_under_the_label():
 
     asyncio.run(code_themes(work, "x", panel(100, "en")[0], label="collapse"))
     assert subjects[0] == "collapse/batch 1"
-    assert subjects[-1] == "collapse/merge 1/1"
+    assert subjects[-1].startswith("collapse/merge ")
     subjects.clear()
     asyncio.run(code_themes(work, "x", [Statement(id="a|q", text=" ")], label="collapse"))
     assert subjects == []

@@ -1,0 +1,128 @@
+"""Instrument of the scenario methodology: possible futures, each rated on the same dimensions, and one open question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, StrictInt
+
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.reading import Line, current, identifier, not_empty, wrong
+from enquete.instruments.scales import AMOUNT, Scale, ScaleName
+from enquete.instruments.text import Part, Text
+from enquete.state.seam import Item, Language
+
+OPEN = "open"
+"""Last step of the open question's item ids, 'collapse/open'; no dimension may be called so."""
+
+Role = Literal["desirability", "plausibility"]
+ROLES: tuple[Role, ...] = ("desirability", "plausibility")
+
+_SCENARIO: dict[Language, str] = {"de": "Szenario „{label}“:\n{text}", "en": "Scenario “{label}”:\n{text}"}
+
+
+def _not_open(value: str) -> str:
+    if value == OPEN:
+        raise wrong(f"'{OPEN}' is taken by the open question; choose another dimension id")
+    return value
+
+
+def _given_once(role: Role) -> Role:
+    seen = current().seen
+    if ("role", role) in seen:
+        raise wrong(f"'{role}' is already the role of another dimension; give it to one only")
+    seen.add(("role", role))
+    return role
+
+
+def _at_least_two(entries: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
+    if len(entries) < 2:
+        raise wrong(f"has {len(entries)} entries; scenarios are compared, so at least 2 are needed")
+    return entries
+
+
+ScenarioId = Annotated[Line, AfterValidator(identifier("scenario"))]
+DimensionId = Annotated[Line, AfterValidator(_not_open), AfterValidator(identifier("dimension"))]
+
+
+class Scenario(Part):
+    """A possible future: its name, and the text that is read before it is rated."""
+
+    scenario_id: ScenarioId
+    label: Text
+    description: Text
+
+
+class Dimension(Part):
+    """What each scenario is rated on: a name, the question (without one the name is asked), and its scale.
+
+    `role` says which dimension is meant where polarity is computed; without it, the ids of that name are.
+    """
+
+    dimension_id: DimensionId
+    label: Text
+    description: Text | None = None
+    scale: ScaleName | None = None  # None: the instrument's
+    role: Annotated[Role, AfterValidator(_given_once)] | None = None
+
+
+class ScenarioInstrument(Instrument):
+    """Any number of scenarios from two on, each rated on all dimensions, in the order of the file."""
+
+    scale_ends = AMOUNT
+
+    instruction: Text
+    scale: ScaleName = "7"
+    dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
+    open_question: Text | None = None
+    scenarios: Annotated[tuple[Scenario, ...], AfterValidator(_at_least_two)]
+    max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 8  # in the open answers to one scenario
+
+    def scenario_items(self, scenario_id: str, language: Language) -> tuple[Item, ...]:
+        """One scenario on every dimension, ids '<scenario_id>/<dimension_id>', then '<scenario_id>/open'."""
+        rated = tuple(self._rating_item(scenario_id, dimension, language) for dimension in self.dimensions)
+        if self.open_question is None:
+            return rated
+        wording = self.open_question.in_(language)
+        return (*rated, Item(id=f"{scenario_id}/{OPEN}", kind="text", wording=wording))
+
+    def introduction(self, scenario_id: str, language: Language) -> str:
+        """What stands above the questions: the instruction and the scenario's name and text."""
+        scenario = self.scenario(scenario_id)
+        text = _SCENARIO[language].format(label=scenario.label.in_(language), text=scenario.description.in_(language))
+        return f"{self.instruction.in_(language)}\n\n{text}"
+
+    def items_per_scenario(self) -> int:
+        return len(self.dimensions) + (self.open_question is not None)
+
+    def scenario(self, scenario_id: str) -> Scenario:
+        """KeyError for an unknown id."""
+        return {scenario.scenario_id: scenario for scenario in self.scenarios}[scenario_id]
+
+    def dimension(self, dimension_id: str) -> Dimension:
+        """KeyError for an unknown id."""
+        return {dimension.dimension_id: dimension for dimension in self.dimensions}[dimension_id]
+
+    def scale_of(self, dimension_id: str) -> Scale:
+        return self.scales[self.dimension(dimension_id).scale or self.scale]
+
+    def dimension_for(self, role: Role) -> str | None:
+        """Id of the dimension with that role, else of that id unless it has another role; None where there is neither."""
+        by_role = _first(self.dimensions, lambda d: d.role == role)
+        return by_role or _first(self.dimensions, lambda d: d.role is None and d.dimension_id == role)
+
+    def _rating_item(self, scenario_id: str, dimension: Dimension, language: Language) -> Item:
+        scale = self.scale_of(dimension.dimension_id)
+        return Item(
+            id=f"{scenario_id}/{dimension.dimension_id}",
+            kind="scale",
+            wording=(dimension.description or dimension.label).in_(language),
+            options=scale.options(language),
+            minimum=scale.min,
+            maximum=scale.max,
+        )
+
+
+def _first(dimensions: Sequence[Dimension], wanted: Callable[[Dimension], bool]) -> str | None:
+    return next((dimension.dimension_id for dimension in dimensions if wanted(dimension)), None)
