@@ -35,6 +35,14 @@ class Budget:
                 await self._changed.wait()
             return False
 
+    def try_reserve(self, tokens: int) -> bool:
+        """Reserve at once or not at all: for who already holds a reservation, and must not wait for others like it."""
+        if self.stopped or self.spent + self.reserved + tokens > self.cap:
+            self.refused = max(self.refused, tokens)
+            return False
+        self.reserved += tokens
+        return True
+
     async def settle(self, reserved: int, used: int) -> None:
         """Replace a reservation by what was used."""
         async with self._changed:

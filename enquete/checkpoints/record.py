@@ -44,6 +44,7 @@ class RunRecord(BaseModel):
     memoryless_weight: float
     baseline: Literal["measured", "reconstructed", "earlier", "none"]
     baseline_run_id: str = ""
+    baseline_asked: str = "auto"
     actions_at_start: int = 0
     assume_completed: bool = False
     population_hash: str
@@ -64,6 +65,8 @@ class RunRecord(BaseModel):
             "settings": {name: dict(values) for name, values in sorted(self.settings.items())},
             "instruments": {name: used.hash for name, used in sorted(self.instruments.items())},
             "digest_chars": self.digest_chars,
+            "memoryless_weight": self.memoryless_weight,
+            "baseline": self.baseline_asked,
         }
 
     @property

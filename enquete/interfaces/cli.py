@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces import demo, reading, running
+from enquete.interfaces import demo, doctor, reading, running
 from enquete.interfaces.output import one_object, prepare_streams, remark
 from enquete.interfaces.signals import STOPPED, Stopped
 from enquete.interfaces.words import say
@@ -45,6 +45,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "check": reading.check,
     "report": reading.report,
     "export": reading.export,
+    "doctor": doctor.doctor,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,16 +14,13 @@ from enquete.interfaces import summary
 from enquete.interfaces.output import remark
 from enquete.interfaces.place import Place
 from enquete.interfaces.running import driven_to_its_stop, show
-from enquete.interfaces.words import say
+from enquete.interfaces.words import say, tongue
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
     from enquete.study import Run
 
-SIM_ID = "sim_0b57f15c4e12"
 MARKER = ".enquete-demo"
-FIRST_ROUNDS = 2
-PLATFORMS = ("twitter", "reddit")
 
 
 def demo(
@@ -39,7 +34,7 @@ def demo(
 ) -> int:
     """Interview a bundled population, before and after its simulation, without a key. Takes seconds.
 
-    Lays out twelve invented stakeholders of the German Baltic fishery as a simulation that is still running, takes T0,
+    Lays out fifty invented stakeholders of the German Baltic fishery as a simulation that has just started, takes T0,
     stops, completes the simulation, resumes, and shows where the report is. Run again, it starts over.
 
     \b
@@ -50,21 +45,22 @@ def demo(
     \b
     Exit codes: as of `enquete run`; 2 if DIR holds anything that is no demo
     """
-    folder = lay_out(Path(out).expanduser())
-    say_ = _narrator(as_json)
-    say_("demo_start", language=say(f"language_{'en' if language == 'en' else 'de'}"))
-    say_("demo_copied", path=folder, actions=run_until(folder, FIRST_ROUNDS))
-    say_("demo_t0")
-    place = Place(SIM_ID, out)
-    taken = driven_to_its_stop(lambda report: first_wave(out, language, seed, report), place, quiet)
+    root = prepared(Path(out).expanduser())
+    narrate = _narrator(as_json)
+    narrate("demo_start", language=say(f"language_{'en' if language == 'en' else 'de'}"))
+    folder = simulate(root, completed=False)
+    narrate("demo_copied", path=folder, **counts(folder))
+    narrate("demo_t0")
+    place = Place(folder.name, out)
+    taken = driven_to_its_stop(lambda report: first_wave(place, language, seed, report), place, quiet)
     if taken.status != "awaiting_simulation":
         return show(taken, place, as_json, summary.exit_code(taken))
-    say_("demo_paused", token=taken.resume_token)
-    say_("demo_completed", actions=run_until(folder, None))
-    say_("demo_t1")
+    narrate("demo_paused", token=taken.resume_token)
+    narrate("demo_completed", **counts(simulate(root, completed=True)))
+    narrate("demo_t1", methods=once_asked(taken))
     ended = driven_to_its_stop(lambda report: second_wave(out, str(taken.resume_token), report), place, quiet)
     ended.resumed = False  # the demo itself resumed it and has said so
-    say_("demo_end")
+    narrate("demo_end")
     return show(ended, place, as_json, summary.exit_code(ended))
 
 
@@ -76,11 +72,11 @@ def _narrator(as_json: bool) -> Callable[..., None]:
     return narrate
 
 
-def first_wave(root: str, language: str, seed: str, report: Callable[[dict[str, Any]], None] | None) -> Run:
+def first_wave(place: Place, language: str, seed: str, report: Callable[[dict[str, Any]], None] | None) -> Run:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     return study.conduct_interviews(
-        SIM_ID, root=root, language=language, seed=seed, respondent="synthetic", progress=report
+        place.sim, root=place.root, language=language, seed=seed, respondent="synthetic", progress=report
     )
 
 
@@ -90,8 +86,30 @@ def second_wave(root: str, token: str, report: Callable[[dict[str, Any]], None] 
     return study.resume(token, root=root, progress=report)
 
 
-def lay_out(out: Path) -> Path:
-    """The simulation's folder under `out`, without any earlier run. Only a demo's own folder is emptied."""
+def simulate(root: Path, *, completed: bool) -> Path:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    return study.demo_population(root, completed=completed)
+
+
+def counts(folder: Path) -> dict[str, int]:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    population = study.load_population(folder)
+    return {"agents": len(population.participants), "actions": population.actions}
+
+
+def once_asked(run: Run) -> str:
+    """Titles of the methodologies that have no T0, in the terminal's language."""
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    waves = {stage.methodology for stage in run.stages if stage.phase == "T0"}
+    titles = study.list_instruments()
+    return ", ".join(titles[stage.methodology][tongue()] for stage in run.stages if stage.methodology not in waves)
+
+
+def prepared(out: Path) -> Path:
+    """`out` as a folder for the demo, without any earlier run. Only a demo's own folder is emptied."""
     if out.exists() and not out.is_dir():
         raise SettingsError(f"--out {str(out)!r} is a file; name a folder")
     if out.is_dir() and any(out.iterdir()):
@@ -100,44 +118,4 @@ def lay_out(out: Path) -> Path:
         shutil.rmtree(out / "simulations", ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
     (out / MARKER).write_text("`enquete demo` made this folder and will overwrite it.\n", "utf-8")
-    folder = out / "simulations" / SIM_ID
-    with resources.as_file(resources.files("enquete") / "demo" / SIM_ID) as bundled:
-        shutil.copytree(bundled, folder)
-    return folder
-
-
-def run_until(folder: Path, last_round: int | None) -> int:
-    """The simulation as it stood after that round, or as it ended (None). Returns the number of actions so far."""
-    bundled = resources.files("enquete") / "demo" / SIM_ID
-    actions = 0
-    for platform in PLATFORMS:
-        lines = (bundled / platform / "actions.jsonl").read_text("utf-8").splitlines()
-        kept = [line for line in lines if last_round is None or happened(json.loads(line), last_round)]
-        actions += sum("action_type" in json.loads(line) for line in kept)
-        (folder / platform / "actions.jsonl").write_text("\n".join(kept) + "\n", "utf-8")
-    state = json.loads((bundled / "run_state.json").read_text("utf-8"))
-    if last_round is not None:
-        state = unfinished(state, last_round, actions)
-    (folder / "run_state.json").write_text(json.dumps(state, indent=2) + "\n", "utf-8")
-    return actions
-
-
-def happened(line: dict[str, Any], last_round: int) -> bool:
-    if line.get("event_type") == "simulation_end":
-        return False
-    return int(line.get("round", 0)) <= last_round
-
-
-def unfinished(state: dict[str, Any], last_round: int, actions: int) -> dict[str, Any]:
-    return {
-        **state,
-        "runner_status": "running",
-        "current_round": last_round,
-        "progress_percent": round(100 * last_round / int(state["total_rounds"]), 1),
-        "total_actions_count": actions,
-        "completed_at": None,
-        **{f"{platform}_{field}": value for platform in PLATFORMS for field, value in RUNNING.items()},
-    }
-
-
-RUNNING = {"running": True, "completed": False, "current_round": FIRST_ROUNDS}
+    return out

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -196,14 +197,33 @@ def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
     return 0
 
 
-def export(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
-    """Write a run's report and data files again from its ledger; nobody is asked.
+Format: TypeAlias = Annotated[
+    Literal["csv", "jsonl", "codebook", "all"],
+    typer.Option(
+        "--format",
+        help="Which files to name: csv (all_responses.csv), jsonl (rows by methodology and phase, audits, episodes), "
+        "codebook (JSON and Markdown), all.",
+    ),
+]
 
-    For files that were deleted or edited, and after an update of Enquete.
+
+def export(
+    sim: o.Sim,
+    run_id: o.RunId = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    format_: Format = "all",
+    as_json: o.Json = False,
+) -> int:
+    """Write a run's report and data files again from its ledger, and say where they are; nobody is asked.
+
+    For files that were deleted or edited, and after an update of Enquete. Always writes all of them, so that they agree
+    with one another; --format chooses which are named.
 
     \b
-    Example:
+    Examples:
       enquete export sim_683e8059ab27 --root uploads
+      enquete export ./my_sim --format csv
 
     \b
     Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
@@ -211,11 +231,25 @@ def export(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     path = study.export(sim, run_id, root=root, out=out)
-    files = [str(Path(file).relative_to(path)) for file in sorted(path.rglob("*")) if file.is_file()]
+    files = exported(path, format_)
     if as_json:
-        one_object({"path": str(path), "files": files, "exit_code": 0})
+        one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})
         return 0
     result(say("exported", path=path))
     for file in files:
         result(f"  {file}")
     return 0
+
+
+def exported(path: Path, format_: str) -> list[str]:
+    """The run's files of this format, relative to its synthesis folder; rows by phase stand beside it (../../T1/…)."""
+    interviews, run_id = path.parent.parent, path.name
+    stages = sorted(file for file in interviews.glob(f"T[01]/*/{run_id}/*") if file.is_file())
+    own = sorted(file for file in path.rglob("*") if file.is_file())
+    wanted = {
+        "csv": [file for file in own if file.suffix == ".csv"],
+        "jsonl": [file for file in (*own, *stages) if file.suffix == ".jsonl"],
+        "codebook": [file for file in own if file.stem == "codebook"],
+        "all": [*own, *stages],
+    }
+    return [Path(os.path.relpath(file, path)).as_posix() for file in wanted[format_]]

@@ -104,17 +104,17 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
             "no end is filed: it is being driven right now, or its process was killed. Nothing is lost either way."
         ),
         "demo_start": (
-            "The demo interviews twelve invented stakeholders of the German Baltic fishery, before and after a simulation. "
+            "The demo interviews fifty invented stakeholders of the German Baltic fishery, before and after a simulation. "
             "No key is needed: the built-in synthetic respondent answers, in {language}."
         ),
-        "demo_copied": "1. A simulation that is still running was laid out in {path} ({actions} actions so far).",
+        "demo_copied": "1. A simulation that has just started was laid out in {path} ({agents} agents, {actions} actions so far).",
         "demo_t0": "2. T0, before the simulation: every agent gets the questionnaire and has no memories yet.",
         "demo_paused": (
             "3. The run has stopped by itself and waits for the simulation (a program would see exit code 4). Its token: {token}"
         ),
-        "demo_completed": "4. The simulation goes on to its end: {actions} actions, run_state.json now says completed.",
+        "demo_completed": "4. The simulation runs to its end: {actions} actions in two OASIS databases, run_state.json now says completed.",
         "demo_t1": (
-            "5. Resumed: T1, the same questionnaire to the same agents with their memories, then the three Delphi rounds."
+            "5. Resumed: T1, the same questionnaire to the same agents, who now remember what they did and saw. Then: {methods}."
         ),
         "demo_end": "That was the demo.\n",
     },
@@ -202,17 +202,21 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
             "kein Ende vermerkt: Der Lauf wird gerade ausgeführt, oder sein Prozess wurde beendet. Verloren ist in keinem Fall etwas."
         ),
         "demo_start": (
-            "Die Demo befragt zwölf erfundene Beteiligte der deutschen Ostseefischerei vor und nach einer Simulation. "
+            "Die Demo befragt fünfzig erfundene Beteiligte der deutschen Ostseefischerei vor und nach einer Simulation. "
             "Ein Schlüssel ist nicht nötig: Es antwortet der eingebaute synthetische Respondent, auf {language}."
         ),
-        "demo_copied": "1. In {path} liegt jetzt eine Simulation, die noch läuft (bisher {actions} Aktionen).",
+        "demo_copied": "1. In {path} liegt jetzt eine Simulation, die gerade begonnen hat ({agents} Agenten, bisher {actions} Aktionen).",
         "demo_t0": "2. T0, vor der Simulation: Alle Agenten bekommen den Fragebogen und haben noch keine Erinnerungen.",
         "demo_paused": (
             "3. Der Lauf hat von selbst angehalten und wartet auf die Simulation (ein Programm sähe Exit-Code 4). Sein Token: {token}"
         ),
-        "demo_completed": "4. Die Simulation läuft zu Ende: {actions} Aktionen, run_state.json sagt jetzt completed.",
+        "demo_completed": (
+            "4. Die Simulation läuft zu Ende: {actions} Aktionen in zwei OASIS-Datenbanken, "
+            "run_state.json sagt jetzt completed."
+        ),
         "demo_t1": (
-            "5. Fortgesetzt: T1, derselbe Fragebogen an dieselben Agenten mit ihren Erinnerungen, danach die drei Delphi-Runden."
+            "5. Fortgesetzt: T1, derselbe Fragebogen an dieselben Agenten, die sich jetzt an Erlebtes und Gesehenes "
+            "erinnern. Danach: {methods}."
         ),
         "demo_end": "Das war die Demo.\n",
     },

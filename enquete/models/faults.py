@@ -32,6 +32,15 @@ class Tally:
     sends: int = 0
     timeouts: int = 0
     broken: int = 0
+    covered: int = 0  # sends without an answer for which another reservation was made
+
+    @property
+    def unanswered(self) -> int:
+        return self.timeouts + self.broken
+
+
+class NoRoom(Exception):
+    """The budget has no room to send once more what may already have been billed."""
 
 
 class Unavailable(ModelUnavailable):

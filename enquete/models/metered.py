@@ -23,7 +23,9 @@ TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 class Sender(Protocol):
     """What the metered model needs of a transport."""
 
-    async def send(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> Response: ...
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+    ) -> Response: ...
 
 
 def input_bound(prompt: Prompt) -> int:
@@ -82,10 +84,18 @@ class MeteredModel:
         reserved = input_bound(prompt) + prompt.max_output_tokens
         if not await self._budget.reserve(reserved):
             return "short"
-        used = reserved  # what an interrupted request counts as
+        used = held = reserved  # what an interrupted request counts as; what is reserved by now
+
+        def room() -> bool:
+            """Before another send of what may have been billed: one more reservation."""
+            nonlocal held
+            granted = self._budget.try_reserve(reserved)
+            held += reserved if granted else 0
+            return granted
+
         try:
             await self._ledger.reserve(key, prompt, self._model, reserved)
-            completion, usage = await self._obtained(key, prompt, offline, reserved)
+            completion, usage = await self._obtained(key, prompt, offline, reserved, room)
             used = usage.input_tokens + usage.output_tokens + usage.allowance
             await self._ledger.settle(key, completion, usage)
         except ModelError as error:
@@ -94,7 +104,7 @@ class MeteredModel:
             await self._ledger.fail(key, str(error), Usage(0, 0, allowance, error.sends))
             return await self._give_up(error)
         finally:
-            await self._budget.settle(reserved, used)
+            await self._budget.settle(held, used)
         return completion
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
@@ -102,14 +112,19 @@ class MeteredModel:
         if isinstance(error, ModelRejected) and error.fatal:
             await self._budget.stop(str(error))
             return "short"
-        return "failed"
+        return "short" if error.short else "failed"
 
     async def _obtained(
-        self, key: CallKey, prompt: Prompt, offline: Callable[[], str] | None, reserved: int
+        self,
+        key: CallKey,
+        prompt: Prompt,
+        offline: Callable[[], str] | None,
+        reserved: int,
+        room: Callable[[], bool],
     ) -> tuple[Completion, Usage]:
         """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
         try:
-            return await self._obtain(prompt, offline, reserved)
+            return await self._obtain(prompt, offline, reserved, room)
         except ModelError:
             raise
         except Exception as bug:
@@ -117,7 +132,7 @@ class MeteredModel:
             raise
 
     async def _obtain(
-        self, prompt: Prompt, offline: Callable[[], str] | None, reserved: int
+        self, prompt: Prompt, offline: Callable[[], str] | None, reserved: int, room: Callable[[], bool]
     ) -> tuple[Completion, Usage]:
         if offline is not None:
             text = offline()
@@ -125,7 +140,9 @@ class MeteredModel:
             return Completion(text), Usage(read, estimate(text), model=self._model)
         if self._sender is None:
             raise RuntimeError(f"model {self._model!r} has no transport")
-        response = await self._sender.send(prompt, model=self._model, temperature=self._temperature, seed=self._seed)
+        response = await self._sender.send(
+            prompt, model=self._model, temperature=self._temperature, seed=self._seed, room=room
+        )
         return Completion(response.text, response.finish), _usage(response, prompt, reserved)
 
 

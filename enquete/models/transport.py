@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from enquete.models import dialect as dialects
 from enquete.models.clients import Clients
 from enquete.models.dialect import Dialect, Form, Rung
 from enquete.models.faults import (
+    NoRoom,
     Refused,
     Rejected,
     Said,
@@ -56,6 +57,7 @@ class _Request:
     model: str
     temperature: float
     seed: int
+    room: Callable[[], bool] | None = None
     lowest: Rung = Rung.JSON_SCHEMA  # what this request had to step down to; the dialect may be lower still
 
 
@@ -85,15 +87,23 @@ class Transport:
         self._attempts = attempts
         self._backoff = wait_exponential_jitter(multiplier=backoff_s, max=LONGEST_WAIT, jitter=backoff_s)
 
-    async def send(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> Response:
-        """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected)."""
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
+    ) -> Response:
+        """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
+
+        `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
+        where it says no, Unavailable is raised with `short`.
+        """
         dialect = dialects.dialect_of(self.base_url, model)
         tally = Tally()
-        request = _Request(prompt, model, temperature, seed)
+        request = _Request(prompt, model, temperature, seed, room)
         while True:
             try:
                 response = await self._with_retries(request, dialect, tally)
                 return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=tally.broken)
+            except NoRoom:
+                raise self._without_room(model, tally) from None
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, model, tally)
@@ -122,6 +132,10 @@ class Transport:
     async def _attempt(self, request: _Request, dialect: Dialect, tally: Tally) -> Response:
         async with self._slot():
             form = dialect.form(request.lowest)
+            if tally.unanswered > tally.covered and request.room is not None:
+                if not request.room():
+                    raise NoRoom
+                tally.covered += 1
             tally.sends += 1
             started = time.monotonic()
             try:
@@ -178,6 +192,14 @@ class Transport:
         asked = fault.retry_after if isinstance(fault, Trouble) else None
         backoff: float = self._backoff(state)
         return backoff if asked is None else max(asked, min(backoff, asked * 1.1))
+
+    def _without_room(self, model: str, tally: Tally) -> Unavailable:
+        server = mask(shown_url(self.base_url), self._key)
+        error = Unavailable(
+            f"The model server {server} did not answer, and the budget has no room to ask again.", tally
+        )
+        error.short = True
+        return error
 
     def _final(self, fault: Trouble | Refused, model: str, tally: Tally) -> Unavailable | Rejected:
         server = mask(shown_url(self.base_url), self._key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from enquete.simulations.join import join, population_hash, require_joinable
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.errors import LedgerError, RunMismatch, RunNotFound, SettingsError
-from enquete.state.seam import Language, Methodology
+from enquete.state.seam import Arm, Language, Methodology
 from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
 
 PACKAGES = ("enquete", "langgraph", "langchain-openai", "pydantic", "pandas", "scipy", "scikit-learn")
@@ -65,7 +66,7 @@ def choose_run(
     path = locate(request.sim, resolve_root(request, environment))
     population = load_population(path, assume_completed=request.assume_completed)
     interviews = interviews_folder(population, request.out)
-    known = {} if request.new else known_runs(interviews)
+    known = {} if request.new else undamaged_runs(interviews)
     unfinished = {folder: record for folder, record in known.items() if not is_finished(folder)}
     methods = choose_methods(request, available, unfinished)
     draft = draft_record(request, environment, population, methods, interviews)
@@ -86,7 +87,7 @@ def choose_run(
 
 
 def known_runs(interviews: Path) -> dict[Path, RunRecord]:
-    """Runs with a readable record, oldest first; a damaged one is no reason not to start another."""
+    """Runs with a readable record, oldest first."""
     found = {}
     for folder in run_folders(interviews):
         try:
@@ -96,8 +97,34 @@ def known_runs(interviews: Path) -> dict[Path, RunRecord]:
     return dict(sorted(found.items(), key=lambda run: run[1].created_at))  # names of one second are in no order
 
 
+def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
+    """`known_runs`, but a damaged ledger is no reason to pay for the same run again unnoticed: raises LedgerError.
+
+    A ledger without a record is another matter: that run was killed before its first question.
+    """
+    for folder in run_folders(interviews):
+        if is_damaged(folder / LEDGER):
+            raise LedgerError(
+                f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for. Restore it, move the "
+                "folder away, or start another run beside it with --new"
+            )
+    return known_runs(interviews)
+
+
+def is_damaged(path: Path) -> bool:
+    try:
+        connection = connect(path, read_only=True)
+        try:
+            connection.execute("SELECT count(*) FROM frozen").fetchone()
+        finally:
+            connection.close()
+    except (sqlite3.DatabaseError, OSError):
+        return True
+    return False
+
+
 def is_finished(folder: Path) -> bool:
-    return run_status(folder)[0] in ("completed", "failed_for_good")
+    return run_status(folder)[0] == "completed"
 
 
 def run_status(folder: Path) -> tuple[str, str]:
@@ -137,7 +164,8 @@ def draft_record(
     require_questions(methods, phases)
     arms = resolve_arms(request, environment)
     server_url(arms, resolve_machine(request, environment))
-    baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews)
+    main = next(arm for arm in arms if arm.role == "main")
+    baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
     return RunRecord(
         run_id=new_run_id(),
         sim_id=population.sim_id,
@@ -156,6 +184,7 @@ def draft_record(
         memoryless_weight=request.memoryless_weight,
         baseline=baseline,
         baseline_run_id=baseline_run,
+        baseline_asked=request.baseline,
         actions_at_start=population.actions,
         assume_completed=request.assume_completed,
         population_hash=population_hash(population.participants),
@@ -227,6 +256,7 @@ def choose_baseline(
     phases: list[str],
     used: Mapping[str, UsedInstrument],
     interviews: Path,
+    main: Arm,
 ) -> tuple[Literal["measured", "reconstructed", "earlier", "none"], str]:
     """Where T0 comes from: this run (before the simulation), an earlier run, or reconstructed after the fact."""
     if "longitudinal" not in methods or not population.has_simulation:
@@ -238,12 +268,20 @@ def choose_baseline(
                 "run without --phase for a reconstructed T0"
             )
         return "measured", ""
-    run_id = latest(interviews).get("T0/longitudinal", "") if request.baseline == "auto" else request.baseline
+    run_id = measured_before(interviews, main) if request.baseline == "auto" else request.baseline
     if run_id and run_id != "reconstructed":
         return "earlier", require_baseline(interviews, run_id, population, used["longitudinal"])
     if request.baseline != "reconstructed" and not population.completion.completed:
         return "measured", ""
     return "reconstructed", ""
+
+
+def measured_before(interviews: Path, main: Arm) -> str:
+    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's baseline."""
+    run_id = latest(interviews).get("T0/longitudinal", "")
+    if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
+        return run_id
+    return ""
 
 
 def require_baseline(interviews: Path, run_id: str, population: Population, used: UsedInstrument) -> str:
@@ -262,6 +300,9 @@ def require_baseline(interviews: Path, run_id: str, population: Population, used
         )
     ledger = Ledger.reading(folder / LEDGER, run_id)
     try:
+        stage = ledger.stages().get(("longitudinal", "T0"))
+        if record.baseline != "earlier" and (stage is None or stage.outcome != "done"):
+            raise RunMismatch(f"T0 of run {run_id} is not complete; resume it first: enquete resume {record.token}")
         require_joinable(join(ledger.population(), population.participants))
     finally:
         ledger.close_reading()

@@ -5,15 +5,22 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
+from enquete.checkpoints.folders import write_atomically
+from enquete.reports.codebook import codebook, markdown
 from enquete.reports.context import Files
-from enquete.reports.files import write_csv, write_files, write_jsonl
+from enquete.reports.crossing_text import sentence
+from enquete.reports.episodes import episodes
+from enquete.reports.files import write_csv, write_files, write_json, write_jsonl
+from enquete.reports.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.reading import RunReading
+from enquete.reports.report import Material
 from enquete.reports.rows import ANSWER, ResponseRow, records
 
 VALIDATED = 20_000
@@ -36,10 +43,35 @@ def validate(frame: pd.DataFrame) -> None:
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
 
 
-def write_table(folder: Path, frame: pd.DataFrame) -> None:
-    """exports/all_responses.csv, validated first."""
-    validate(frame)
-    write_csv(folder / "exports" / "all_responses.csv", frame)
+def write_exports(folder: Path, reading: RunReading, material: Material) -> None:
+    """exports/ (table, codebook, episodes), and beside the report what it says across methods and about its health."""
+    exports, language = folder / "exports", reading.record.language
+    validate(material.frame)
+    write_csv(exports / "all_responses.csv", material.frame)
+    book = codebook(reading, material.frame, material.asked)
+    write_json(exports / "codebook.json", book)
+    write_atomically(exports / "codebook.md", markdown(book, language))
+    write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked))
+    write_json(folder / "crossing.json", crossing_file(material))
+    write_json(folder / "health.json", asdict(material.health))
+    spoken = list(audit(reading, SYNTHESIS, ""))
+    if spoken:
+        write_jsonl(folder / "audit.jsonl", spoken)
+
+
+def crossing_file(material: Material) -> dict[str, Any]:
+    """Claims by id with their sentences in both languages, what is absent, and the summary with who wrote it."""
+    claims = {
+        claim.id: {**claim.as_json(), "text": {"de": sentence(claim, "de"), "en": sentence(claim, "en")}}
+        for claim in material.crossing.claims
+    }
+    prose = material.prose
+    paragraphs = [paragraph.model_dump(mode="json") for paragraph in prose.paragraphs]
+    return {
+        "claims": claims,
+        "absent": [asdict(absent) for absent in material.crossing.absent],
+        "summary": {"by": prose.by, "paragraphs": paragraphs, "problems": list(prose.problems)},
+    }
 
 
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:

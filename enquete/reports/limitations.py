@@ -8,6 +8,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.context import responded
+from enquete.reports.health import Health
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.reading import RunReading
 from enquete.reports.wording import LIMITS
@@ -17,11 +18,16 @@ DIFFERENTIAL = 0.05
 
 
 def limitations(
-    reading: RunReading, frame: pd.DataFrame, results: Mapping[str, Mapping[str, JsonValue]], *, partial: bool
+    reading: RunReading,
+    frame: pd.DataFrame,
+    results: Mapping[str, Mapping[str, JsonValue]],
+    health: Health,
+    *,
+    partial: bool,
 ) -> list[str]:
     """Markdown lines, the gravest first."""
     return [*_about_respondents(reading), *_about_memory(reading, frame), *_about_change(reading, results),
-            *_about_numbers(reading, frame, partial=partial)]  # fmt: skip
+            *_about_shape(reading, health), *_about_numbers(reading, frame, partial=partial)]  # fmt: skip
 
 
 def _about_respondents(reading: RunReading) -> Iterator[str]:
@@ -69,6 +75,19 @@ def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonVa
             yield texts["incomparable"].format(why=escape("; ".join(map(str, reasons))))
     if drifts and not {arm.role for arm in record.arms} & {"placebo", "replicate"}:
         yield texts["no_placebo"]
+
+
+def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
+    """Shares of endpoints and midpoints over all closed answers."""
+    language = reading.record.language
+    n = sum(shape.n for shape in health.shapes)
+    if not n:
+        return
+    ends = sum(shape.n * shape.ends for shape in health.shapes if shape.ends is not None) / n
+    middled = [(shape.n, shape.midpoint) for shape in health.shapes if shape.midpoint is not None]
+    of_middled = sum(weight for weight, _ in middled)
+    midpoint = sum(weight * part for weight, part in middled) / of_middled if of_middled else None
+    yield LIMITS[language]["shape"].format(ends=share(ends, language), midpoint=share(midpoint, language), n=n)
 
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:

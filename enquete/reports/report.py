@@ -1,4 +1,5 @@
-"""report.md: what was asked of whom and how, what came back, what was found, what it cost, and what it cannot show.
+"""report.md and report.html: what was found across methods, what was asked of whom and how, what came back, what was found
+by each methodology, whether it can be used, what it cannot show, what it cost; long lists at the end.
 
 Every figure is counted from the response table, the findings or the ledger; nothing is written by hand.
 """
@@ -6,7 +7,8 @@ Every figure is counted from the response table, the findings or the ledger; not
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,35 +17,50 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.reports.claims import Crossing
 from enquete.reports.context import responded
+from enquete.reports.crossing_section import details, summary
 from enquete.reports.findings import Findings
+from enquete.reports.health import Health
+from enquete.reports.health_text import WORDS as HEALTH_WORDS
+from enquete.reports.health_text import health_table, shapes_table
+from enquete.reports.items import Asked
 from enquete.reports.limitations import limitations, with_memory
 from enquete.reports.markdown import escape, number, of, share, table
+from enquete.reports.narrative import Prose
+from enquete.reports.page import page
 from enquete.reports.reading import RunReading
 from enquete.reports.wording import STATUSES, WORDS
+from enquete.state.seam import Language
 
 Stages = Sequence[tuple[str, str]]
 
 
-def write_report(
-    folder: Path,
-    reading: RunReading,
-    frame: pd.DataFrame,
-    stages: Stages,
-    found: Findings,
-    *,
-    status: str,
-    partial: bool,
-) -> None:
-    write_atomically(folder / "report.md", render(reading, frame, stages, found, status=status, partial=partial))
+@dataclass(frozen=True)
+class Material:
+    """What a report is made of beside the run itself."""
+
+    frame: pd.DataFrame
+    stages: Stages
+    found: Findings
+    crossing: Crossing
+    prose: Prose
+    health: Health
+    asked: Sequence[Asked]
 
 
-def render(
-    reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings, *, status: str, partial: bool
-) -> str:
+def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
+    """report.md, and the same as report.html."""
+    text = render(reading, material, status=status, partial=partial)
+    write_atomically(folder / "report.md", text)
+    write_atomically(folder / "report.html", page(text, reading.record.language))
+
+
+def render(reading: RunReading, material: Material, *, status: str, partial: bool) -> str:
     """The report in the run's language, as Markdown."""
-    words = WORDS[reading.record.language]
-    spent = reading.spent()
+    language, frame, found = reading.record.language, material.frame, material.found
+    words, spent = WORDS[language], reading.spent()
+    titles = {name: title(reading, name) for name in reading.record.methods}
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
@@ -51,10 +68,12 @@ def render(
     template = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
     return template.render(
         t={**words, "banner": banner(reading)},
+        h=HEALTH_WORDS[language],
         run=reading.record,
-        status=status,
+        status=words.get(f"s_{status}", status),
         partial=partial,
         loud=[words["all_failed"]] if len(spent) and not spent["settled"].sum() else [],
+        summary=summary(material.crossing, material.prose, found.results, reading.record.main.model, language),
         identity=_identity(reading, frame, status),
         population=population_table(reading, frame),
         arms=arms_table(reading),
@@ -62,10 +81,12 @@ def render(
         instruments=instruments_table(reading),
         counts=counts_table(reading, frame),
         sections=list(_sections(reading, found)),
-        missing=list(_missing(reading, stages, found)),
-        problems=_problems(reading, frame, stages, found, spent),
+        missing=list(_missing(reading, material.stages, found)),
+        health=health_table(material.health, titles, language),
+        problems=_problems(reading, frame, material.stages, found, spent),
         spent=spent_table(reading, spent),
-        limitations=limitations(reading, frame, found.results, partial=partial),
+        limitations=limitations(reading, frame, found.results, material.health, partial=partial),
+        appendix="\n\n".join(_appendix(reading, material, titles)),
     )
 
 
@@ -83,7 +104,7 @@ def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tup
         (words["run"], f"`{record.run_id}`"),
         (words["sim"], escape(record.sim_id)),
         (words["topic"], escape(record.topic)),
-        (words["status"], status),
+        (words["status"], words.get(f"s_{status}", status)),
         (words["language"], words[record.language]),
         (words["agents"], str(len(reading.population))),
         (words["rows"], str(len(frame))),
@@ -142,7 +163,7 @@ def _how(reading: RunReading) -> Iterator[str]:
 def instruments_table(reading: RunReading) -> str:
     words = WORDS[reading.record.language]
     rows = [
-        [escape(name), escape(used.content.get("instrument_id", "")), escape(used.content.get("version", "")),
+        [title(reading, name), escape(used.content.get("instrument_id", "")), escape(used.content.get("version", "")),
          f"`{used.hash}`", escape(used.source)]
         for name, used in reading.record.instruments.items()
     ]  # fmt: skip
@@ -173,8 +194,15 @@ def counts_table(reading: RunReading, frame: pd.DataFrame) -> str:
 
 
 def title(reading: RunReading, name: str) -> str:
+    """A methodology's name in the run's language, Markdown; also of the synthesis, which makes calls of its own."""
+    return escape(plain_title(reading, name))
+
+
+def plain_title(reading: RunReading, name: str) -> str:
+    if name not in reading.record.methods:
+        return WORDS[reading.record.language].get(name, name)
     titles = reading.methodology(name).title
-    return escape(titles.get(reading.record.language) or next(iter(titles.values()), name))
+    return titles.get(reading.record.language) or next(iter(titles.values()), name)
 
 
 def _sections(reading: RunReading, found: Findings) -> Iterator[str]:
@@ -183,6 +211,25 @@ def _sections(reading: RunReading, found: Findings) -> Iterator[str]:
         present = importlib.import_module(reading.methodology(name).present)
         text: str = present.section(result, reading.record.language)
         yield text.strip()
+
+
+def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]) -> Iterator[str]:
+    """What is too long to stand among the findings: evidence of the claims, quotations, distribution shapes."""
+    language = reading.record.language
+    yield from details(material.crossing.claims, language)
+    for name, result in material.found.results.items():
+        present = importlib.import_module(reading.methodology(name).present)
+        hook: Callable[[Any, Language], str] | None = getattr(present, "appendix", None)
+        text = hook(result, language).strip() if hook else ""
+        if text:
+            yield text
+    if material.health.shapes:
+        words = HEALTH_WORDS[language]
+        wordings = {(one.methodology, one.item_id): one.text(language) for one in material.asked}
+        yield f"### {words['shapes']}"
+        yield words["shapes_intro"].format(n=len(material.health.shapes))
+        yield shapes_table(material.health.shapes, titles, wordings, language)
+        yield f"*{WORDS[language]['source']}: {words['source']}*"
 
 
 def _missing(reading: RunReading, stages: Stages, found: Findings) -> Iterator[tuple[str, str]]:
@@ -268,8 +315,9 @@ def spent_table(reading: RunReading, spent: pd.DataFrame) -> str:
     rows = []
     for row in spent.to_dict("records"):
         name = str(row["methodology"])
-        shown = title(reading, name) if name in reading.record.methods else escape(name)
-        rows.append([shown, str(row["phase"]), escape(row["arm"]), escape(row["purpose"]), *_spent_cells(row)])
+        rows.append(
+            [title(reading, name), str(row["phase"]), escape(row["arm"]), escape(row["purpose"]), *_spent_cells(row)]
+        )
     totals = {column: int(spent[column].sum()) for column in SPENT}
     rows.append([f"**{words['all']}**", "", "", "", *_spent_cells(totals)])
     heads = ("method", "phase", "arm", "purpose", "calls", "settled", "c_failed", "lost", "sends", "input", "output")

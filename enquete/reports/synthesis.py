@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,19 @@ from pydantic import JsonValue
 from enquete.checkpoints.folders import move_latest
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.workplace import Workplace
+from enquete.reports import narrative
+from enquete.reports.claims import Claim
 from enquete.reports.context import RESPONDED, statuses
-from enquete.reports.exports import reached, write_stage, write_table
+from enquete.reports.crossing import cross
+from enquete.reports.evidence import with_ids
+from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
+from enquete.reports.health import Health, examine
+from enquete.reports.health_text import flag, spelt
+from enquete.reports.items import items
 from enquete.reports.reading import RunReading, open_run
-from enquete.reports.report import write_report
+from enquete.reports.report import Material, plain_title, write_report
 from enquete.reports.rows import responses
 from enquete.state.errors import LedgerError
 
@@ -42,8 +50,11 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
 
     "completed" when every planned stage is done; "failed" if a stage failed, a bug was recorded or every call failed;
     else, and always where `partial`, the status as it was filed. A bug in an analysis is filed like any other.
+    Where a model answers, it may write the summary across methods; a stop (`partial`) is not worth a call.
     """
     await workplace.ledger.drain()
+    if not partial and narrative.wanted(workplace):
+        await _narrate(workplace, planned)
     written = await asyncio.to_thread(
         write_synthesis, workplace.folder, planned, partial=partial, raise_bugs=workplace.raise_bugs
     )
@@ -55,6 +66,31 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
         if name not in buggy:
             await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
     return written.status
+
+
+async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> None:
+    """The model's summary, if it has not written one of these claims yet. A bug costs the summary, nothing else."""
+    try:
+        claims, known = await asyncio.to_thread(_claims, workplace.folder, planned)
+        await narrative.write(workplace, claims, known)
+    except LedgerError:
+        raise
+    except Exception as error:
+        if workplace.raise_bugs:
+            raise
+        key = (workplace.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
+        text = f"{type(error).__name__}: {error}"
+        await workplace.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
+    else:
+        await workplace.ledger.clear_failure(workplace.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
+
+
+def _claims(folder: Path, planned: Sequence[tuple[str, str]]) -> tuple[tuple[Claim, ...], frozenset[str]]:
+    """The claims of the run, and the ids of all its answers."""
+    with open_run(folder) as reading:
+        frame = responses(reading, planned)
+        crossing = cross(find(reading, frame).results, frame)
+        return crossing.claims, frozenset(with_ids(frame)["answer_id"]) if crossing.claims else frozenset()
 
 
 def write_synthesis(
@@ -69,18 +105,37 @@ def write_synthesis(
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         found = find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         status = run_status(reading, stages, found, partial=partial)
-        flags = _flags(reading, found)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
                 write_stage(reading, frame, methodology, phase, found.results.get(methodology))
         target = synthesis_folder(folder)
-        write_table(target, frame)
-        write_report(target, reading, frame, stages, found, status=status, partial=partial)
-        written = Written(status, {name: dict(result) for name, result in found.results.items()}, flags, found.bugs)
+        material = _material(reading, frame, stages, found)
+        _raise_flags(reading, found, material.health)
+        write_exports(target, reading, material)
+        write_report(target, reading, material, status=status, partial=partial)
+        results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
+        written = Written(status, results, _flags(reading, found), found.bugs)
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
         if not partial:
             move_latest(reading.interviews, canonical(reading, stages, frame))
     return written
+
+
+def _material(reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings) -> Material:
+    crossing = cross(found.results, frame)
+    prose = narrative.stored(reading, crossing.claims)
+    return Material(frame, stages, found, crossing, prose, examine(found.results, frame), items(reading, frame))
+
+
+def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
+    """Flags of analyses as sentences in the run's language, and one for each check of instrument health that failed."""
+    language = reading.record.language
+    for name, result in found.results.items():
+        spelt_out = [spelt(flag_, language) for flag_ in _texts(result.get("flags"))]
+        own = [one for one in health.flagged if one.methodology == name]
+        checks = [flag(one, plain_title(reading, name), language) for one in own]
+        said: list[JsonValue] = [*dict.fromkeys(text for text in (*spelt_out, *checks) if text)]
+        found.results[name] = {**result, "flags": said}
 
 
 def synthesis_folder(folder: Path) -> Path:

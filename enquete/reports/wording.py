@@ -62,7 +62,9 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "lost": "unterbrochen", "sends": "Sendungen", "input": "Eingabe-Tokens", "output": "Ausgabe-Tokens",
         "allowance": "Tokens ohne Antwort (Obergrenze)", "total": "Tokens gesamt", "no_calls": "Es wurde keine Anfrage gestellt.",
         "spent_source": "ledger.sqlite; jede Anfrage steht in audit.jsonl",
-        "limitations": "Grenzen der Aussage",
+        "s_completed": "abgeschlossen", "s_failed": "fehlgeschlagen", "s_paused": "angehalten", "s_started": "begonnen",
+        "s_awaiting_simulation": "wartet auf die Simulation", "s_waiting": "wartet auf Antworten von Menschen",
+        "limitations": "Grenzen der Aussage", "appendix": "Anhang", "synthesis": "Synthese",
     },
     "en": {
         "title": "Interviews with a simulated population",
@@ -115,9 +117,26 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "lost": "interrupted", "sends": "sends", "input": "input tokens", "output": "output tokens",
         "allowance": "tokens without an answer (upper bound)", "total": "tokens in all", "no_calls": "No request was made.",
         "spent_source": "ledger.sqlite; every request stands in audit.jsonl",
-        "limitations": "Limitations",
+        "s_completed": "completed", "s_failed": "failed", "s_paused": "paused", "s_started": "begun",
+        "s_awaiting_simulation": "awaiting the simulation", "s_waiting": "waiting for people's answers",
+        "limitations": "Limitations", "appendix": "Appendix", "synthesis": "Synthesis",
     },
 }  # fmt: skip
+
+DIMENSIONS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "importance": "Wichtigkeit", "plausibility": "Plausibilität", "desirability": "Wünschbarkeit", "fairness": "Gerechtigkeit",
+        "feasibility": "Umsetzbarkeit", "probability": "Wahrscheinlichkeit", "urgency": "Dringlichkeit", "impact": "Auswirkung",
+    },
+    "en": {},
+}  # fmt: skip
+"""Names of dimensions that an instrument gives by id alone."""
+
+
+def dimension_name(dimension: str, language: Language) -> str:
+    """The dimension's name in this language; its id, readable, where none is known."""
+    return DIMENSIONS[language].get(dimension, dimension.replace("_", " "))
+
 
 LIMITS: Mapping[Language, Mapping[str, str]] = {
     "de": {
@@ -139,6 +158,8 @@ LIMITS: Mapping[Language, Mapping[str, str]] = {
         "trennen.",
         "confidence": "Sicherheitsangaben sind Selbstauskünfte des Modells und nicht geeicht.",
         "temperature": "Bei Temperatur {t} gäbe eine Wiederholung andere Antworten.",
+        "shape": "Sprachmodelle neigen zu Zustimmung und zur Mitte. Hier liegen {ends} der geschlossenen Antworten an den "
+        "Skalenenden und {midpoint} in der Mitte (n = {n}); die Verteilungsform jeder Frage steht im Anhang.",
         "partial": "Der Lauf ist unvollständig; alle Zahlen sind vorläufig.",
         "differential": "Die Ausfallquote unterscheidet sich zwischen den Gruppen: {low} ({low_type}) bis {high} ({high_type}).",
     },
@@ -160,6 +181,8 @@ LIMITS: Mapping[Language, Mapping[str, str]] = {
         "no_placebo": "There is no placebo arm and no replicate: drift cannot be told from the noise of asking again.",
         "confidence": "Confidence is the model's own statement and not calibrated.",
         "temperature": "At temperature {t} asking again would give other answers.",
+        "shape": "Language models tend to agree and to keep to the middle. Here {ends} of the closed answers lie at the ends of the "
+        "scale and {midpoint} at the midpoint (n = {n}); the distribution shape of every item is in the appendix.",
         "partial": "The run is incomplete; all figures are provisional.",
         "differential": "The share of missing answers differs between groups: {low} ({low_type}) to {high} ({high_type}).",
     },

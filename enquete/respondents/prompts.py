@@ -18,7 +18,7 @@ from enquete.models.cleaning import clean_text
 from enquete.respondents.wording import WORDING, Wording
 from enquete.state.seam import Block, Item, Language, Participant, Prompt
 
-Problem = Literal["", "unreadable", "refused", "missing", "short"]
+Problem = Literal["", "unreadable", "refused", "missing", "short", "grid"]
 
 OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
 OUTPUT_PER_CLOSED = 48
@@ -46,13 +46,20 @@ def system_prompt(who: Participant, language: Language) -> str:
 
 
 def compose(
-    who: Participant, block: Block, items: tuple[Item, ...], language: Language, problem: Problem, attempt: int
+    who: Participant,
+    block: Block,
+    items: tuple[Item, ...],
+    language: Language,
+    problem: Problem,
+    attempt: int,
+    *,
+    rule: str = "",
 ) -> Prompt:
-    """The request for `items` of a block; `problem` says what was wrong with the last reply."""
+    """The request for `items` of a block; `problem` says what was wrong with the last reply, `rule` what binds all items."""
     words = WORDING[language]
     parts = [_again(problem, words)] if problem else []
     parts += [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
-    parts += [block.instruction, "\n".join(_questions(items, words))]
+    parts += [block.instruction, rule, "\n".join(_questions(items, words))]
     parts += [f"{words.form}\n{_form(items)}"]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
     return Prompt(system_prompt(who, language), (message,), reply_schema(items), _output_tokens(items) * 2**attempt)
@@ -74,6 +81,7 @@ def _again(problem: Problem, words: Wording) -> str:
         "refused": words.again_refused,
         "missing": words.again_missing,
         "short": words.again_short,
+        "grid": "",  # the rule says what is wrong
         "": "",
     }[problem]
 

@@ -83,6 +83,7 @@ class ModelError(EnqueteError):
         super().__init__(message)
         self.sends = sends
         self.timeouts = timeouts
+        self.short = False  # given up because the budget had no room for another try
         self.broken = 0  # connections that broke after the request was sent: possibly billed as well
 
 

@@ -5,10 +5,12 @@ Arguments win over the environment, the environment over `.env`. `RunRequest` do
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.errors import SettingsError
@@ -82,6 +84,8 @@ class Environment(BaseSettings):
         except ValidationError as error:
             lines = [f"{'.'.join(map(str, e['loc']))}={e['input']!r}: {e['msg']}" for e in error.errors()]
             raise SettingsError("environment: " + "; ".join(lines)) from None
+        except UnicodeDecodeError as error:
+            raise SettingsError(f".env is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from None
 
 
 class Machine(BaseModel):
@@ -104,8 +108,16 @@ def parse_request(**given: Any) -> RunRequest:
     try:
         return RunRequest(**given)
     except ValidationError as error:
-        lines = [f"{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]
-        raise SettingsError("; ".join(lines)) from None
+        raise SettingsError("; ".join(_complaint(e) for e in error.errors())) from None
+
+
+def _complaint(error: ErrorDetails) -> str:
+    """Field, value, what would be right. The value of an unknown argument is not shown: it may be a key."""
+    field = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        known = difflib.get_close_matches(field, RunRequest.model_fields, n=1)
+        return f"{field}: no such argument" + (f"; did you mean {known[0]!r}?" if known else "")
+    return f"{field}: {error['input']!r} — {error['msg']}"
 
 
 def resolve_root(request: RunRequest, environment: Environment) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.folders import find_run, latest, run_folder
+from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import begin, choose_run, interviews_folder, known_runs, run_status
 from enquete.nodes.study_graph import planned
@@ -34,6 +35,7 @@ __all__ = [
     "aresume",
     "check",
     "conduct_interviews",
+    "demo_population",
     "export",
     "list_instruments",
     "list_runs",

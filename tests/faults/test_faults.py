@@ -11,6 +11,7 @@ import pytest
 import enquete
 from enquete import Run
 from tests.support.model_server import ModelServer
+from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 RATE = 0.2
@@ -24,12 +25,14 @@ PASSING = (
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""
 
 AGENTS = 50
+METHODS = ["longitudinal", "delphi"]
+"""All transport, metering and reading is shared; tests/conformance runs over every methodology."""
 
 
 def interview(tmp_path: Path, server: ModelServer, agents: int = AGENTS, **more: Any) -> Run:
     return enquete.conduct_interviews(
-        personas(tmp_path, agents), out=str(tmp_path / "out"), model="test", base_url=server.base_url,
-        **{"concurrency": 64, "timeout_s": 0.7, **more},
+        more.pop("sim", None) or personas(tmp_path, agents), model="test", base_url=server.base_url, methods=METHODS,
+        **{"out": str(tmp_path / "out"), "concurrency": 64, "timeout_s": 0.7, **more},
     )  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def test_a_server_that_is_not_there_leaves_typed_failures_and_a_loud_status(tmp_
     with ModelServer() as server:
         address = server.base_url
     run = enquete.conduct_interviews(
-        personas(tmp_path, 2), out=str(tmp_path / "out"), model="test", base_url=address, methods=["longitudinal"]
+        personas(tmp_path, 2), out=str(tmp_path / "out"), model="test", base_url=address, methods=METHODS[:1]
     )
     assert (run.status, run.exit_code) == ("failed", 1)
     assert set(shares(run)) == {"failed"}
@@ -113,21 +116,25 @@ def test_a_server_that_is_not_there_leaves_typed_failures_and_a_loud_status(tmp_
 
 def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
     """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly."""
-    agents, enough = 300, 500_000_000
-    with ModelServer(latency=0.05) as server:
-        whole = interview(tmp_path, server, agents, concurrency=256, timeout_s=60, budget_tokens=enough)
+    agents, enough = 260, 500_000_000
+    sim = mirofish_folder(tmp_path / "sim_1", agents)
+    common = {"sim": sim, "concurrency": 256, "timeout_s": 60}
+    with ModelServer(latency=0.3) as server:
+        whole = interview(tmp_path, server, budget_tokens=enough, **common)
         assert whole.status == "completed"
         assert server.max_in_flight > 200
         expected, marks = stored_answers(whole.folder), stages(whole.folder)
-        assert {mark.split()[0] for mark in marks} == {"answer", "theme"}
+        assert marks.keys() == {
+            "longitudinal T0 answer 0", "longitudinal T1 answer 0", "delphi T1 answer 1", "delphi T1 theme",
+            "delphi T1 answer 2", "delphi T1 answer 3",
+        }  # fmt: skip
         for number, (mark, cap) in enumerate(marks.items()):
             out = str(tmp_path / f"cut{number}")
-            common = {"out": out, "base_url": server.base_url, "concurrency": 256, "timeout_s": 60}
-            run = enquete.conduct_interviews(personas(tmp_path, agents), model="test", budget_tokens=cap, **common)
+            run = interview(tmp_path, server, budget_tokens=cap, out=out, **common)
             assert (run.status, run.exit_code) == ("paused", 3), mark
             assert spent(run.folder) <= cap, mark
             settled = call_keys(run.folder)
-            done = enquete.resume(run.resume_token, budget_tokens=enough, **common)
+            done = enquete.resume(run.resume_token, budget_tokens=enough, out=out, concurrency=256, timeout_s=60)
             assert done.status == "completed", mark
             assert stored_answers(done.folder) == expected, mark
             assert len(call_keys(done.folder)) == len(call_keys(whole.folder)), mark
@@ -138,11 +145,10 @@ def stages(folder: Path) -> dict[str, int]:
     """For each wave, round and theme coding: a cap that runs out in the middle of it."""
     found: dict[str, list[int]] = {}
     total = 0
-    for methodology, purpose, subject, tokens in rows(
-        folder, "SELECT methodology, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
+    for methodology, phase, purpose, subject, tokens in rows(
+        folder, "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
     ):
         total += tokens
-        found.setdefault(f"{purpose} {methodology} {subject.split('|')[2] if purpose == 'answer' else ''}", []).append(
-            total
-        )
+        number = f" {subject.split('|')[2]}" if purpose == "answer" else ""
+        found.setdefault(f"{methodology} {phase} {purpose}{number}", []).append(total)
     return {mark: sums[len(sums) // 2] for mark, sums in found.items()}

@@ -1,29 +1,52 @@
-"""The demo, end to end, and the population that it ships."""
+"""The demo, end to end, and its population through the ordinary commands."""
 
 from __future__ import annotations
 
-import json
-from importlib import resources
+import re
 from pathlib import Path
 
-from enquete.interfaces.demo import FIRST_ROUNDS, MARKER, SIM_ID, lay_out, run_until
+import pytest
+
+from enquete.demo import demo_population
+from enquete.interfaces.demo import MARKER, prepared
+from enquete.interfaces.words import TEXTS
+from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
+
+SIM_ID = "sim_0b57f15c4e12"
 
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
     said = command("demo", "--out", "played")
     assert said.code == 0, said.out + said.err
-    for step in ("1.", "2. T0", "3. The run has stopped by itself", "4. The simulation goes on", "5. Resumed: T1"):
+    for step in ("1.", "2. T0", "3. The run has stopped by itself", "4. The simulation runs", "5. Resumed: T1"):
         assert step in said.err
+    assert "50 agents, 0 actions so far" in said.err
     assert "ANSWERED BY THE SYNTHETIC RESPONDENT" in said.out
-    assert "12/12" in said.out
-    assert list(Path("played").rglob("report.md"))
+    asked = re.search(r"Asked: (.*?); 50 agents", said.out)
+    assert asked
+    assert said.out.count("50/50") == len(asked[1].split(", ")) >= 3, "all agents in every stage of the table"
+    (report,) = Path("played").rglob("report.md")
+    assert str(report) in said.out
 
-    again = command("demo", "--out", "played", "--language", "en", "--json", "--quiet")
-    assert (again.code, again.err) == (0, "")
-    assert again.object["language"] == "en"
-    assert {stage["n_responded"] for stage in again.object["stages"]} == {12}
-    assert len(list(Path("played").rglob("ledger.sqlite"))) == 1, "the first demo's run is gone"
+    prepared(Path("played"))  # what a second demo does first
+    assert [path.name for path in Path("played").iterdir()] == [MARKER]
+
+
+def test_t0_then_the_pause_then_t1(command: Command) -> None:
+    """700 = 50 agents x 14 statements and 50 comments in each wave; exit codes 4 while it waits, 0 at the end."""
+    folder = demo_population(Path("uploads"), completed=False)
+    options = ("--root", "uploads", "--quiet", "--json")
+    before = command("run", SIM_ID, *options, "--methods", "longitudinal", "--respondent", "synthetic")
+    assert (before.code, before.object["status"]) == (4, "awaiting_simulation")
+    still = command("resume", SIM_ID, *options)
+    assert (still.code, still.object["status"]) == (4, "awaiting_simulation")
+
+    assert demo_population(Path("uploads"), completed=True) == folder
+    after = command("resume", SIM_ID, *options)
+    assert (after.code, after.object["status"]) == (0, "completed")
+    answers = {(stage["methodology"], stage["phase"]): stage["answers"] for stage in after.object["stages"]}
+    assert answers == {("longitudinal", "T0"): {"ok": 750}, ("longitudinal", "T1"): {"ok": 750}}
 
 
 def test_it_touches_no_folder_but_its_own(command: Command) -> None:
@@ -33,27 +56,24 @@ def test_it_touches_no_folder_but_its_own(command: Command) -> None:
     assert refused.code == 2
     assert "'mine'" in refused.err
     assert [path.name for path in Path("mine").iterdir()] == ["thesis.txt"]
-    assert command("demo", "--out", "mine/thesis.txt").code == 2
+    with pytest.raises(SettingsError, match="is a file"):
+        prepared(Path("mine/thesis.txt"))
     assert command("demo", "--language", "fr", "--out", "new").code == 2
 
 
-def test_the_simulation_is_first_unfinished_then_as_bundled(tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "out")
-    assert (tmp_path / "out" / MARKER).is_file()
-    bundled = Path(str(resources.files("enquete") / "demo" / SIM_ID))
-    early = run_until(folder, FIRST_ROUNDS)
-    state = json.loads((folder / "run_state.json").read_text("utf-8"))
-    assert (state["runner_status"], state["total_actions_count"]) == ("running", early)
-    assert "simulation_end" not in (folder / "reddit" / "actions.jsonl").read_text("utf-8")
-    late = run_until(folder, None)
-    assert 0 < early < late
-    for file in bundled.rglob("*.json*"):
-        copied = folder / file.relative_to(bundled)
-        assert copied.read_text("utf-8").split() == file.read_text("utf-8").split(), file.name
+def test_check_has_nothing_to_complain_about_in_either_state(command: Command) -> None:
+    folder = demo_population(Path("uploads"), completed=False)
+    early = command("check", folder, "--json").object
+    assert (early["agents"], early["actions"], early["completed"], early["issues"]) == (50, 0, False, [])
+    assert (early["status"], early["agents_with_memory"]) == ("running", 0)
+
+    demo_population(Path("uploads"), completed=True)
+    late = command("check", folder, "--json").object
+    assert (late["agents_with_memory"], late["completed"], late["issues"], late["missing"]) == (50, True, [], [])
+    assert all(memory["source"] == "database" and memory["exposure"] for memory in late["memory"])
+    assert sum(late["types"].values()) == 50
 
 
-def test_the_population_reads_without_a_complaint(command: Command, tmp_path: Path) -> None:
-    folder = lay_out(tmp_path / "out")
-    found = command("check", folder, "--json").object
-    assert (found["agents"], found["agents_with_memory"], found["issues"]) == (12, 12, [])
-    assert len(found["types"]) == 12
+def test_it_speaks_both_languages_alike() -> None:
+    for key in (key for key in TEXTS["en"] if key.startswith("demo_")):
+        assert TEXTS["de"][key].count("{") == TEXTS["en"][key].count("{"), key

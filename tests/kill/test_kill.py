@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from enquete.graphs.registry import methodologies
 from tests.support.processes import ServerProcess, finish, kill_after, server_process, start
 from tests.support.studies import call_keys, personas, run_folder, stored_answers
 
@@ -28,6 +29,7 @@ def study(tmp_path: Path, server: ServerProcess, out: str, agents: int, **more: 
         "model": "test",
         "base_url": server.base_url,
         "concurrency": CONCURRENCY,
+        "methods": ["longitudinal", "delphi"],
         **more,
     }
 
@@ -82,4 +84,4 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
 
 @pytest.mark.soak
 def test_two_hundred_kills(tmp_path: Path, server: ServerProcess) -> None:
-    soak(tmp_path, server, kills=200, agents=200, asking="item")
+    soak(tmp_path, server, kills=200, agents=200, asking="item", methods=sorted(methodologies()))

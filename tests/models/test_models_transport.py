@@ -87,7 +87,7 @@ def test_a_good_answer() -> None:
 @pytest.mark.parametrize(
     ("fault", "sends", "timeouts", "broken", "words"),
     [
-        ("timeout", 3, 3, 0, "did not answer within 0.1 s"),
+        ("timeout", 3, 3, 0, "did not answer within 0.6 s"),
         ("disconnect", 3, 0, 3, "broke the connection"),
         ("cut_body", 3, 0, 3, "broke the connection"),
         ("http_503_retry_after", 3, 0, 0, "answered 503: Overloaded"),
@@ -104,7 +104,7 @@ def test_faults_that_outlive_the_retries(
 ) -> None:
     with ModelServer(faults={fault: 1.0}) as server:
         with pytest.raises(ModelUnavailable, match=words) as caught:
-            one(server, timeout_s=0.1 if fault == "timeout" else 5)
+            one(server, timeout_s=0.6 if fault == "timeout" else 5)
         assert len(server.requests) == sends
     error = caught.value
     assert isinstance(error, Unavailable)

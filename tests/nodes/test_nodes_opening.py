@@ -15,6 +15,7 @@ from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import Choice, begin, choose_run, known_runs, run_status
 from enquete.state.errors import (
     InstrumentError,
+    LedgerError,
     PopulationMismatch,
     RunMismatch,
     RunNotFound,
@@ -41,6 +42,9 @@ def choose(sim: Path | str, **request: Any) -> Choice:
     return choose_run(parse_request(sim=str(sim), **request), Environment.read(), dotted_paths())[0]
 
 
+DEFAULTS = [name for name, methodology in methodologies().items() if methodology.default]
+
+
 def start(sim: Path, *, ended: str = "", **request: Any) -> Choice:
     """A run begun, and filed as ended where that is said."""
     choice, population = choose_run(parse_request(sim=str(sim), **request), Environment.read(), dotted_paths())
@@ -51,6 +55,9 @@ def start(sim: Path, *, ended: str = "", **request: Any) -> Choice:
         if ended:
             ledger = Ledger(choice.folder / LEDGER, choice.record.run_id)
             await ledger.set_stage("", "", ended)
+            if ended == "completed":
+                for phase in choice.record.phases:
+                    await ledger.set_stage("longitudinal", phase, "done")
             await ledger.close()
 
     asyncio.run(write())
@@ -62,6 +69,13 @@ def tree(folder: Path) -> list[tuple[str, int]]:
 
 
 class TestWhichRun:
+    def test_a_damaged_ledger_is_not_paid_for_again_unnoticed(self, sim: Path) -> None:
+        taken = start(sim, ended="paused")
+        (taken.folder / LEDGER).write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+        with pytest.raises(LedgerError, match="damaged"):
+            choose(sim)
+        assert choose(sim, new=True).action == "new"
+
     def test_the_first_is_new_and_choosing_writes_nothing(self, sim: Path, tmp_path: Path) -> None:
         before = tree(tmp_path)
         choice = choose(sim)
@@ -119,12 +133,12 @@ class TestWhichRun:
     def test_methods_not_named_are_those_of_the_unfinished_run(self, sim: Path) -> None:
         started = start(sim, methods=["delphi"])
         assert choose(sim).folder == started.folder
-        assert list(choose(sim, new=True).record.methods) == ["longitudinal", "delphi"]
+        assert list(choose(sim, new=True).record.methods) == DEFAULTS
 
     def test_methods_not_named_are_the_defaults_once_it_is_finished(self, sim: Path) -> None:
         start(sim, methods=["delphi"], ended="completed")
         choice = choose(sim)
-        assert (choice.action, list(choice.record.methods)) == ("new", ["longitudinal", "delphi"])
+        assert (choice.action, list(choice.record.methods)) == ("new", DEFAULTS)
 
     def test_the_order_of_methods_is_no_difference(self, sim: Path) -> None:
         start(sim, methods=["delphi", "longitudinal"])
@@ -181,6 +195,12 @@ class TestBaseline:
         record = choose(running).record
         assert (record.baseline, record.baseline_run_id) == ("earlier", taken.record.run_id)
         assert choose(running, baseline="reconstructed").record.baseline == "reconstructed"
+
+    def test_one_that_is_not_complete_is_refused_when_named(self, running: Path) -> None:
+        taken = start(running, phase="T0")
+        set_status(running, "completed")
+        with pytest.raises(RunMismatch, match="not complete"):
+            choose(running, baseline=taken.record.run_id, new=True)
 
     def test_its_personas_are_used(self, running: Path) -> None:
         self.earlier(running)
@@ -291,7 +311,7 @@ def test_what_is_begun_can_be_read(sim: Path) -> None:
     assert read_record(choice.folder) == choice.record
     used = json.loads((choice.folder / "instruments_used.json").read_text("utf-8"))
     assert used["run_id"] == choice.record.run_id
-    assert set(used["instruments"]) == {"longitudinal", "delphi"}
+    assert set(used["instruments"]) == set(DEFAULTS)
     ledger = Ledger.reading(choice.folder / LEDGER, choice.record.run_id)
     assert len(ledger.population()) == 4
     ledger.close_reading()

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from enquete.graphs.delphi.synthetic import answer, voiced
+from enquete.graphs.delphi.voices import CLAIMS
 from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
 from enquete.respondents.themes.prompts import merge_prompt, theme_prompt
 from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
-from enquete.graphs.delphi.synthetic import answer, voiced
 from enquete.respondents.themes.types import (
     BatchInput,
     BatchThemes,
@@ -24,7 +25,6 @@ from enquete.respondents.themes.types import (
     Statement,
     theme_id,
 )
-from enquete.graphs.delphi.voices import CLAIMS
 from enquete.state.seam import Block, BlockKey, Item, Participant
 
 KINDS = ("Fischer", "Trawler company", "Angler", "NGO", "Scientist", "Behörde", "Fish processor", "Consumer", "Mayor")

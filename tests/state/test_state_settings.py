@@ -161,7 +161,6 @@ class TestErrors:
             ("budget_tokens", 0),
             ("phase", "T2"),
             ("asking", "all"),
-            ("concurency", 4),
             ("language", "fr"),
         ],
     )
@@ -170,6 +169,17 @@ class TestErrors:
             parse_request(**{argument: value})
         assert argument in str(caught.value)
         assert repr(value) in str(caught.value)
+
+    def test_an_unknown_argument_is_named_with_the_nearest_known_one_but_never_its_value(self) -> None:
+        with pytest.raises(SettingsError) as caught:
+            parse_request(concurency=SECRET)
+        assert "did you mean 'concurrency'" in str(caught.value)
+        assert SECRET not in str(caught.value)
+
+    def test_a_dotenv_in_another_encoding_is_named(self, dotenv: Path) -> None:
+        dotenv.write_bytes("LLM_MODEL_NAME=größe".encode("latin-1"))
+        with pytest.raises(SettingsError, match="UTF-8"):
+            Environment.read()
 
     def test_keys_are_not_shown(self, dotenv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LLM_API_KEY", SECRET)

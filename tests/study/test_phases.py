@@ -10,6 +10,7 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import latest
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
+from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder, personas_file, set_status
 from tests.support.processes import finish
 from tests.support.studies import call_keys, rows, stored_answers
@@ -76,6 +77,15 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None
     assert len(wave(after, "T1")) == AGENTS * ITEMS
     assert after.results["longitudinal"]["drift"] is not None
     assert set(after.responses.groupby("phase")["run_id"].first().items()) == {("T0", before.run_id), ("T1", after.run_id)}
+
+
+def test_a_synthetic_t0_is_no_baseline_for_a_model(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
+    set_status(sim, "completed")
+    with ModelServer() as server:
+        run = enquete.conduct_interviews(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
+    assert (run.record.baseline, run.record.baseline_run_id) == ("reconstructed", "")
 
 
 def test_an_earlier_t0_with_another_instrument_is_refused(tmp_path: Path, root: Path) -> None:

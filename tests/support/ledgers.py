@@ -95,7 +95,9 @@ class ScriptedSender:
     sent: list[Prompt] = field(default_factory=list)
     gate: asyncio.Event | None = None
 
-    async def send(self, prompt: Prompt, *, model: str, temperature: float, seed: int) -> Response:
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+    ) -> Response:
         self.sent.append(prompt)
         if self.gate is not None:
             await self.gate.wait()

@@ -260,6 +260,7 @@ def _camp(rows: pd.DataFrame) -> dict[str, Any]:
     return {
         "n": len(rows),
         "by_type": {str(kind): int(n) for kind, n in by_type},
+        "participants": [str(who) for who in rows["participant"]],
         "quoted": records.to_dict("records"),
     }
 

@@ -10,8 +10,10 @@ from pydantic import JsonValue
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.reports.context import Files, ItemFacts
+from enquete.reports.excerpts import excerpt
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
 from enquete.reports.rows import records
+from enquete.reports.wording import dimension_name
 from enquete.state.seam import Language
 
 QUOTED = 5
@@ -25,12 +27,13 @@ _WORDS: dict[Language, dict[str, str]] = {
         "themes": "Themen", "theme": "Thema", "description": "Beschreibung", "voiced": "Agenten", "said": "Aussagen",
         "no_themes": "Es wurden noch keine Themen gebildet; bewertet wurde darum nichts.",
         "uncoded": "Antworten der ersten Runde, die zu keinem Thema gehören: {n}.",
-        "ratings": "Bewertungen", "dimension": "Dimension", "n": "n / N", "median": "Median", "iqr": "IQR", "mean": "Mittel",
+        "voices": "Delphi: Belege der Themen",
+        "ratings": "Delphi: Bewertungen", "dimension": "Dimension", "n": "n / N", "median": "Median", "iqr": "IQR", "mean": "Mittel",
         "A": "A", "top": "oberste zwei Stufen", "label": "Befund", "consensus": "Konsens", "disagreement": "Dissens",
         "open": "offen",
         "legend": "A: Übereinstimmung nach van der Eijk (1 einig, 0 gleichverteilt, −1 zwei Lager). Konsens: IQR ≤ {c}. "
         "Dissens: IQR > {d} oder A < {a}.",
-        "convergence": "Annäherung von Runde {a} zu Runde {b}", "paired": "Paare / N", "delta": "ΔIQR",
+        "convergence": "Delphi: Annäherung von Runde {a} zu Runde {b}", "paired": "Paare / N", "delta": "ΔIQR",
         "toward": "zum Median", "away": "vom Median weg", "moved": "geändert",
         "towards": "„Zum Median“: Anteil derer, die zuvor nicht auf dem zurückgemeldeten Median lagen und sich ihm näherten.",
         "unchanged": "{n} von {paired} Agenten, die in beiden Runden bewertet haben, ließen alle Bewertungen unverändert "
@@ -52,12 +55,13 @@ _WORDS: dict[Language, dict[str, str]] = {
         "themes": "Themes", "theme": "Theme", "description": "Description", "voiced": "agents", "said": "statements",
         "no_themes": "No themes have been formed yet, so nothing was rated.",
         "uncoded": "Answers of round 1 that belong to no theme: {n}.",
-        "ratings": "Ratings", "dimension": "Dimension", "n": "n / N", "median": "median", "iqr": "IQR", "mean": "mean",
+        "voices": "Delphi: evidence of the themes",
+        "ratings": "Delphi: ratings", "dimension": "Dimension", "n": "n / N", "median": "median", "iqr": "IQR", "mean": "mean",
         "A": "A", "top": "top two points", "label": "verdict", "consensus": "consensus", "disagreement": "disagreement",
         "open": "open",
         "legend": "A: van der Eijk's agreement (1 unanimous, 0 uniform, −1 two camps). Consensus: IQR ≤ {c}. Disagreement: "
         "IQR > {d} or A < {a}.",
-        "convergence": "Convergence from round {a} to round {b}", "paired": "pairs / N", "delta": "ΔIQR",
+        "convergence": "Delphi: convergence from round {a} to round {b}", "paired": "pairs / N", "delta": "ΔIQR",
         "toward": "toward the median", "away": "away from it", "moved": "changed",
         "towards": "“Toward the median”: share of those who were off the median that was fed back and came closer to it.",
         "unchanged": "{n} of {paired} agents who rated in both rounds left every rating unchanged ({same} of {ratings} single "
@@ -106,12 +110,22 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
         parts.append(words["no_themes"])
     else:
         parts += [
-            *_themes(found, words, language),
-            *_ratings(found, words, language),
-            *_convergence(found, words, language),
+            *_themes(found, words),
+            *_moved(found, words),
+            *_disagreements(found, words, language),
+            *_consensus(found, words, language),
+            *_concordance(found, words, language),
         ]
-        parts += [*_disagreements(found, words, language), *_consensus(found, words, language)]
-        parts += _concordance(found, words, language)
+    return "\n\n".join(part for part in parts if part)
+
+
+def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
+    """What is long: the ratings of every theme and round, their convergence, and the answers that voice the themes."""
+    found: Mapping[str, Any] = findings
+    words = _WORDS[language]
+    if not found["themes"]:
+        return ""
+    parts = [*_ratings(found, words, language), *_convergence(found, words, language), *_voices(found, words, language)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -133,7 +147,7 @@ def _rounds(found: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]
     yield _source(words, "all_responses.csv, `methodology=delphi`")
 
 
-def _themes(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
+def _themes(found: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:
     rows = [
         [escape(t["label"]), escape(t["description"]) or MISSING, str(t["n_agents"]), str(t["n_statements"])]
         for t in found["themes"]
@@ -144,11 +158,29 @@ def _themes(found: Mapping[str, Any], words: Mapping[str, str], language: Langua
     if uncoded:
         yield words["uncoded"].format(n=uncoded)
     yield _source(words, "T1/delphi/round1_themes.jsonl")
+
+
+def _voices(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
+    """Of each answer the sentence that voices the theme."""
+    yield f"### {words['voices']}"
     for theme in found["themes"]:
-        quoted = theme["quoted"]
+        quoted, about = theme["quoted"], f"{theme['label']} {theme['description']}"
         if quoted:
             yield f"**{escape(theme['label'])}.** " + words["excerpt"].format(k=len(quoted), n=theme["n_statements"])
-            yield "\n".join(quote(one["text"], escape(one["name"]), language) for one in quoted)
+            yield "\n".join(quote(excerpt(one["text"], about), escape(one["name"]), language) for one in quoted)
+    yield _source(words, "T1/delphi/round1_themes.jsonl → statements, quoted")
+
+
+def _moved(found: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:
+    """How much the revision changed at all."""
+    same = found["unchanged"]
+    if not found["convergence"]:
+        yield words["no_revision"]
+        return
+    yield words["unchanged"].format(
+        n=same["n_agents"], paired=same["n_agents_paired"], same=same["n_ratings"], ratings=same["n_ratings_paired"]
+    )
+    yield _source(words, "T1/delphi/convergence.json → unchanged")
 
 
 def _ratings(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
@@ -156,7 +188,7 @@ def _ratings(found: Mapping[str, Any], words: Mapping[str, str], language: Langu
     heads = [words[key] for key in ("theme", "dimension", "round", "n", "median", "iqr", "mean", "A", "top", "label")]
     ordered = sorted(found["ratings"], key=lambda r: (list(labels).index(r["theme"]), r["dimension"], r["round"]))
     rows = [
-        [labels[r["theme"]], escape(r["dimension"]), str(r["round"]), of(r["n_responded"], r["n_total"]),
+        [labels[r["theme"]], escape(dimension_name(r["dimension"], language)), str(r["round"]), of(r["n_responded"], r["n_total"]),
          number(r["median"], language, 1), number(r["iqr"], language), number(r["mean"], language),
          number(r["agreement"], language), share(r["top_share"], language), words[r["label"]] if r["label"] else MISSING]
         for r in ordered
@@ -175,14 +207,14 @@ def _ratings(found: Mapping[str, Any], words: Mapping[str, str], language: Langu
 def _convergence(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
     converged = found["convergence"]
     if not converged:
-        yield words["no_revision"]
         return
     labels = _labels(found)
     heads = [words[key] for key in ("theme", "dimension", "paired")]
     heads += ["IQR " + str(converged[0][key]) for key in ("from_round", "to_round")]
     heads += [words[key] for key in ("delta", "moved", "toward", "away")]
     rows = [
-        [labels[c["theme"]], escape(c["dimension"]), of(c["n_paired"], c["n_total"]), number(c["iqr_first"], language),
+        [labels[c["theme"]], escape(dimension_name(c["dimension"], language)),
+         of(c["n_paired"], c["n_total"]), number(c["iqr_first"], language),
          number(c["iqr_second"], language), number(c["delta_iqr"], language), str(c["n_moved"]),
          f"{share(c['share_toward'], language)} ({c['n_toward']} / {c['n_off_median']})", str(c["n_away"])]
         for c in converged
@@ -190,11 +222,7 @@ def _convergence(found: Mapping[str, Any], words: Mapping[str, str], language: L
     yield f"### {words['convergence'].format(a=converged[0]['from_round'], b=converged[0]['to_round'])}"
     yield table(heads, rows, numeric_from=2)
     yield words["towards"]
-    same = found["unchanged"]
-    yield words["unchanged"].format(
-        n=same["n_agents"], paired=same["n_agents_paired"], same=same["n_ratings"], ratings=same["n_ratings_paired"]
-    )
-    yield _source(words, "T1/delphi/convergence.json → convergence, unchanged")
+    yield _source(words, "T1/delphi/convergence.json → convergence")
 
 
 def _disagreements(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
@@ -211,7 +239,7 @@ def _disagreements(found: Mapping[str, Any], words: Mapping[str, str], language:
             above=d["above"]["n"],
         )  # fmt: skip
         figures = f"IQR {number(d['iqr'], language)}, A {number(d['agreement'], language)}"
-        yield f"**{labels[d['theme']]}**, {escape(d['dimension'])} ({figures}): {counts}"
+        yield f"**{labels[d['theme']]}**, {escape(dimension_name(d['dimension'], language))} ({figures}): {counts}"
         for side in ("below", "above"):
             yield _camp(d[side], words[side], words, language)
     yield _source(words, "T1/delphi/convergence.json → disagreements; round3_revisions.jsonl")
@@ -245,7 +273,7 @@ def _consensus(found: Mapping[str, Any], words: Mapping[str, str], language: Lan
 
 def _concordance(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:
     rows = [
-        [str(c["round"]), escape(c["dimension"]), str(c["n_raters"]), str(c["n_dropped"]), str(c["n_items"]),
+        [str(c["round"]), escape(dimension_name(c["dimension"], language)), str(c["n_raters"]), str(c["n_dropped"]), str(c["n_items"]),
          number(c["w"], language), number(c["chi2"], language), p_value(c["p"], language)]
         for c in found["concordance"]
     ]  # fmt: skip

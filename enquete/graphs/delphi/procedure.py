@@ -12,9 +12,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.analysis.dispersion import iqr
-from enquete.respondents.themes.coding import code_themes
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import answer
+from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.types import Statement
 from enquete.state.seam import Block, Desk, Item, Language, Outcome, Plan, Truth
 

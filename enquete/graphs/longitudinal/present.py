@@ -34,7 +34,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "change_experience": "Erfahrungseffekt je Aussage (T1 − rekonstruiertes T0)",
         "agents": "Veränderung je Agent", "families": "Veränderung je Themenfeld und Gruppe",
         "agents_experience": "Erfahrungseffekt je Agent", "families_experience": "Erfahrungseffekt je Themenfeld und Gruppe",
-        "comments": "Offene Kommentare", "wave": "Welle", "answers": "Antworten / geplant", "people": "Agenten / alle",
+        "comments": "Längsschnitt: offene Kommentare", "wave": "Welle", "answers": "Antworten / geplant", "people": "Agenten / alle",
         "memory": "mit Erinnerung", "statement": "Aussage", "n": "n / N", "mean": "Mittel", "median": "Median", "sd": "SD",
         "distribution": "Verteilung", "pairs": "Paare / Agenten", "hl": "Hodges–Lehmann", "effect": "Rangbiserial r",
         "zero": "unverändert", "all": "alle", "type": "Gruppe", "family": "Themenfeld", "delta": "mittlere Δ",
@@ -67,7 +67,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "change_experience": "Experience effect by statement (T1 − reconstructed T0)",
         "agents": "Change by agent", "families": "Change by family and group",
         "agents_experience": "Experience effect by agent", "families_experience": "Experience effect by family and group",
-        "comments": "Open comments", "wave": "Wave", "answers": "answers / planned", "people": "agents / all",
+        "comments": "Longitudinal: open comments", "wave": "Wave", "answers": "answers / planned", "people": "agents / all",
         "memory": "with memory", "statement": "Statement", "n": "n / N", "mean": "mean", "median": "median", "sd": "SD",
         "distribution": "distribution", "pairs": "pairs / agents", "hl": "Hodges–Lehmann", "effect": "rank-biserial r",
         "zero": "unchanged", "all": "all", "type": "Group", "family": "Family", "delta": "mean Δ",
@@ -127,9 +127,13 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
         *_waves(found, words),
         *_items(found, words, language),
         *_change(found, words, language),
-        *_comments(found, words, language),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
+    """The open comments: too many to stand among the findings."""
+    return "\n\n".join(part for part in _comments(findings, _WORDS[language], language) if part)
 
 
 def _source(words: Mapping[str, str], what: str) -> str:

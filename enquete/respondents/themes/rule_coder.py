@@ -36,7 +36,8 @@ ihrem ihren ihrer immer ins ist jede jeder jedes jetzt kann kaum kein keine kein
 können man manche mehr mein meine meinem meinen
 meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne schon sehe sehr sein seine seit selbst sich sie
 sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
-was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über"""
+was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
+davor einmal erst hätte hätten könnte könnten wären würde würden"""
 STOP_WORDS = frozenset(_GERMAN.split()) | ENGLISH_STOP_WORDS
 
 

@@ -1,0 +1,99 @@
+"""Principal components of agents × columns that come in blocks of different kind, such as a sort and axes.
+
+A block with more or livelier columns would rule the components; so each block is centred and divided by its first
+singular value, as in multiple factor analysis (Escofier & Pagès 1994). Within a block the columns keep their common unit:
+forced sorts share mean and SD, so the squared Euclidean distance between two of them is 2·SS·(1 − r) and clustering
+centred sorts is already Q clustering; scaling each column to SD 1 would inflate statements on which all agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Matrix: TypeAlias = "npt.NDArray[np.float64]"
+
+NEGLIGIBLE = 1e-9  # singular values below this share of the first are numerical dust
+
+
+@dataclass(frozen=True)
+class Components:
+    """explained: share of the variance by component, descending. loadings: columns × components, the correlation of a
+    column with a component's scores (0 where the column does not vary). scores: agents × components."""
+
+    explained: Matrix
+    loadings: Matrix
+    scores: Matrix
+
+
+def weighted(blocks: Sequence[Matrix]) -> tuple[Matrix, list[float]]:
+    """The blocks side by side, each centred and divided by its first singular value; and those values.
+
+    blocks: agents × columns each, without NaN. A block that does not vary stays at 0 and has the value 0.
+    Raises ValueError for NaN.
+    """
+    parts, firsts = [], []
+    for block in blocks:
+        if not np.isfinite(block).all():
+            raise ValueError("a block with missing values has no singular values; leave incomplete agents out first")
+        centred = block - block.mean(axis=0) if len(block) else block
+        first = float(np.linalg.svd(centred, compute_uv=False)[0]) if centred.size else 0.0
+        varies = first > NEGLIGIBLE * max(1.0, float(np.abs(block).max(initial=0.0)))
+        parts.append(centred / first if varies else np.zeros_like(centred))
+        firsts.append(first if varies else 0.0)
+    return np.hstack(parts), firsts
+
+
+def principal_components(centred: Matrix) -> Components:
+    """Components of a centred matrix by singular value decomposition; none where nothing varies (one or equal agents).
+
+    Signs are fixed: the largest loading of each component is positive.
+    """
+    u, s, _ = np.linalg.svd(centred, full_matrices=False)
+    kept = int((s > NEGLIGIBLE * s[0]).sum()) if len(s) and s[0] > NEGLIGIBLE else 0
+    scores = u[:, :kept] * s[:kept]
+    loadings = _correlations(centred, scores)
+    largest = loadings[np.abs(loadings).argmax(axis=0), np.arange(kept)] if kept else np.ones(0)
+    signs = np.where(largest < 0, -1.0, 1.0)
+    squares = s[:kept] ** 2
+    return Components(squares / squares.sum() if kept else squares, loadings * signs, scores * signs)
+
+
+def _correlations(columns: Matrix, scores: Matrix) -> Matrix:
+    lengths = np.outer(np.linalg.norm(columns, axis=0), np.linalg.norm(scores, axis=0))
+    products = columns.T @ scores
+    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > NEGLIGIBLE)
+
+
+def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matrix:
+    """Parallel analysis (Horn 1965): the 95th percentile of each component's share when columns are permuted.
+
+    Length: as many components as there may be. Each column is permuted on its own, so its distribution stays and every
+    relation between columns goes.
+    """
+    rng = np.random.default_rng(seed)
+    most = min(sum(block.shape[1] for block in blocks), len(blocks[0]))
+    shares = np.zeros((draws, most))
+    for draw in range(draws):
+        found = principal_components(weighted([permuted(block, rng) for block in blocks])[0]).explained
+        shares[draw, : len(found)] = found[:most]
+    return np.quantile(shares, 0.95, axis=0)
+
+
+def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
+    """Every column in an order of its own: the columns' distributions stay, every relation between columns goes.
+
+    Where all rows are orders of the same values (a forced sort), each row is ranked into those values again, ties at random:
+    else the null data would lack what the forcing alone does to distances, and noise would pass for types.
+    """
+    found = rng.permuted(block, axis=0)
+    values = np.sort(block[0]) if len(block) else np.empty(0)
+    if len(values) < 2 or values[0] == values[-1] or not (np.sort(block, axis=1) == values).all():
+        return found
+    order = np.lexsort((rng.random(found.shape), found), axis=1)
+    np.put_along_axis(found, order, np.broadcast_to(values, found.shape), axis=1)
+    return found

@@ -1,0 +1,150 @@
+"""Reading the demo's own sources. A slip in one of them becomes an error that names the file and the entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
+
+from enquete.state.errors import SimulationError
+
+T = TypeVar("T")
+Platform = Literal["twitter", "reddit"]
+PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
+FOLDER = resources.files("enquete") / "demo"
+
+WRITING = ("posts", "quotes", "comments")
+STEP = re.compile(
+    r"(?P<who>\w+) (?P<verb>posts|quotes|comments|likes_comment|likes|dislikes|reposts|follows|mutes)"
+    r" (?P<targets>\w+(?:, \w+)*)(?: as (?P<label>\w+))?"
+)
+
+
+class Agent(BaseModel):
+    """One agent as the sources describe it; `key` is its name in the course of events."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str
+    name: str
+    uuid: str
+    username: str
+    type: str
+    age: int
+    gender: str
+    mbti: str
+    profession: str
+    topics: tuple[str, ...]
+    bio: str
+    persona: str
+    stance: str
+    influence: float
+    sentiment: float
+
+
+class Rhythm(BaseModel):
+    """How agents of a type use a platform: posts and comments an hour, active hours, delay in minutes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    activity: float
+    posts: float
+    comments: float
+    hours: tuple[int, ...]
+    delay: tuple[int, int]
+
+
+class World(BaseModel):
+    """What simulation_config.json and state.json say beside the agents."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sim_id: str
+    project_id: str
+    graph_id: str
+    requirement: str
+    narrative_direction: str
+    reasoning: str
+    hot_topics: tuple[str, ...]
+    minutes_per_round: int
+    created_at: str
+    started_at: str
+    profiles_created_on: str
+    rhythms: dict[str, Rhythm]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action of one agent; `target` is a label or an agent's key, `label` what a new post or comment is called."""
+
+    who: str
+    verb: str
+    target: str = ""
+    label: str = ""
+    text: str = ""
+
+
+Rounds = tuple[tuple[Step, ...], ...]
+
+
+@lru_cache(maxsize=1)
+def load_agents() -> tuple[Agent, ...]:
+    """In the order of the files, which is their index. Raises SimulationError."""
+    found: list[Agent] = []
+    for file in sorted((FOLDER / "agents").iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".yaml"):
+            found += validated(TypeAdapter(list[Agent]), read(f"agents/{file.name}"), file.name)
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def load_world() -> World:
+    """Raises SimulationError."""
+    return validated(TypeAdapter(World), read("population.yaml"), "population.yaml")
+
+
+@lru_cache(maxsize=2)
+def load_course(platform: Platform) -> Rounds:
+    """The platform's rounds, the initial posts as round 0. Raises SimulationError."""
+    file = f"course/{platform}.yaml"
+    raw = validated(TypeAdapter(dict[Literal["rounds"], list[list[str | dict[str, str]]]]), read(file), file)
+    return tuple(
+        tuple(step for entry in entries for step in steps_of(entry, f"{file}, round {number}"))
+        for number, entries in enumerate(raw["rounds"])
+    )
+
+
+def read(name: str) -> JsonValue:
+    value: JsonValue = yaml.safe_load(FOLDER.joinpath(*name.split("/")).read_text("utf-8"))
+    return value
+
+
+def validated(kind: TypeAdapter[T], value: JsonValue, file: str) -> T:
+    try:
+        return kind.validate_python(value)
+    except ValidationError as error:
+        raise SimulationError(f"demo/{file}: {error}") from error
+
+
+def steps_of(entry: str | dict[str, str], where: str) -> Iterator[Step]:
+    """`who verb target`, several targets with commas; words as the entry's value; `rest: who, who`."""
+    head, text = next(iter(entry.items())) if isinstance(entry, dict) else (entry, "")
+    if head == "rest":
+        yield from (Step(who, "rests") for who in text.split(", "))
+        return
+    match = STEP.fullmatch(head)
+    if not match or bool(text) != (match["verb"] in WRITING):
+        raise SimulationError(
+            f"demo/{where}: {head!r} is no action; write 'who verb target [as label]', words after ':'"
+        )
+    for target in match["targets"].split(", "):
+        is_post = match["verb"] == "posts"
+        yield Step(
+            match["who"], match["verb"], "" if is_post else target, target if is_post else match["label"] or "", text
+        )

@@ -1,0 +1,27 @@
+"""Diversity: a Q-sort and axes, and what types of view there are among the agents, if any."""
+
+from __future__ import annotations
+
+from enquete.graphs.diversity.analysis import analyse
+from enquete.graphs.diversity.graph import graph, standalone
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.procedure import DiversitySettings, plan, planted, procedure
+from enquete.state.seam import Methodology
+
+METHODOLOGY = Methodology(
+    name="diversity",
+    title={"de": "Vielfalt der Sichtweisen", "en": "Diversity of views"},
+    default=True,
+    order=20,
+    phases=("T1",),
+    instrument=DiversityInstrument,
+    settings=DiversitySettings,
+    procedure=procedure,
+    graph=graph,
+    standalone=standalone,
+    plan=plan,
+    synthetic=planted,
+    analyse=analyse,
+    present="enquete.graphs.diversity.present",
+    answer_columns=("placed", "notes"),
+)

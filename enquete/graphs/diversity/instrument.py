@@ -1,0 +1,171 @@
+"""Instrument of the diversity methodology: statements sorted into a forced grid, and axes between two labelled poles."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt
+
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.reading import Line, current, identifier, not_empty, shown, wrong
+from enquete.instruments.text import Part, Text
+from enquete.state.seam import Item, Language, Option
+
+MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use
+MOST_STATEMENTS = 100
+SHORT = 60  # characters of a statement's short form where the file gives none
+
+
+def _new_axis(value: str) -> str:
+    """Statements and axes are items of one answer table: an id stands for one of them."""
+    if ("statement", value) in current().seen:
+        raise wrong(f"'{value}' is already the id of a statement; every statement and axis needs its own")
+    return value
+
+
+StatementId = Annotated[Line, AfterValidator(identifier("statement"))]
+AxisId = Annotated[Line, AfterValidator(identifier("axis")), AfterValidator(_new_axis)]
+
+
+class Statement(Part):
+    """A statement of the Q-sort; `short` names it in archetypes and figures."""
+
+    inline_text = "label"
+
+    statement_id: StatementId
+    label: Text
+    short: Text | None = None
+
+    def brief(self, language: Language) -> str:
+        """The short form, or the beginning of the statement."""
+        if self.short is not None:
+            return self.short.in_(language)
+        text = self.label.in_(language).rstrip(". ")
+        return text if len(text) <= SHORT else f"{text[:SHORT].rsplit(' ', 1)[0]} …"
+
+
+class Axis(Part):
+    """A dimension rated between two poles; `label` names it, `low` stands at 1, `high` at the last point."""
+
+    inline_text = "label"
+
+    axis_id: AxisId
+    label: Text
+    low: Text
+    high: Text
+    points: Annotated[StrictInt, Field(ge=2, le=11)] = 7
+
+    def options(self, language: Language) -> tuple[Option, ...]:
+        ends = {1: self.low.in_(language), self.points: self.high.in_(language)}
+        return tuple(Option(value=point, label=ends.get(point, "")) for point in range(1, self.points + 1))
+
+
+class Poles(Part):
+    """What the outermost columns of the grid mean."""
+
+    low: Text
+    high: Text
+
+
+class Instructions(Part):
+    """What is said above the Q-sort and above the axes."""
+
+    sort: Text
+    axes: Text
+
+
+def _by_column(value: object) -> object:
+    """A list of an odd number of places is a grid centred on 0; a mapping names its columns."""
+    if not isinstance(value, list):
+        return value
+    if len(value) % 2 == 0:
+        raise wrong(
+            f"has {len(value)} columns, so none of them is 0; name the columns, such as {{-2: 3, -1: 5, 1: 5, 2: 3}}"
+            if value
+            else "has no column; write one number of places for each column, such as [2, 3, 4, 6, 4, 3, 2]"
+        )
+    return {column - len(value) // 2: places for column, places in enumerate(value)}
+
+
+def _coherent(grid: dict[int, int]) -> dict[int, int]:
+    if not 2 <= len(grid) <= MOST_COLUMNS:
+        raise wrong(f"has {len(grid)} columns; a grid has 2 to {MOST_COLUMNS}")
+    listed = current().document.get("statements")
+    places = sum(grid.values())
+    if isinstance(listed, list | tuple) and listed and len(listed) != places:
+        raise wrong(f"has {places} places for {len(listed)} statements; their numbers must be equal")
+    return dict(sorted(grid.items()))
+
+
+def _not_too_many(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    if not statements:
+        raise wrong("has no entry; at least 3 are needed")
+    if not 3 <= len(statements) <= MOST_STATEMENTS:
+        raise wrong(f"has {len(statements)} entries; a Q-sort has 3 to {MOST_STATEMENTS} statements")
+    return statements
+
+
+def _mapping(value: object) -> object:
+    if isinstance(value, dict | list):
+        return value
+    raise wrong(f"is {shown(value)}; write one number of places for each column, such as [2, 3, 4, 6, 4, 3, 2]")
+
+
+Places = Annotated[StrictInt, Field(ge=1, le=MOST_STATEMENTS)]
+Distribution = Annotated[
+    dict[int, Places], BeforeValidator(_by_column), BeforeValidator(_mapping), AfterValidator(_coherent)
+]
+
+AGREEMENT = Poles(
+    low=Text(de="entspricht meiner Sicht am wenigsten", en="least like my view"),
+    high=Text(de="entspricht meiner Sicht am meisten", en="most like my view"),
+)
+
+
+class DiversityInstrument(Instrument):
+    """A Q-sort and axes: one vector of numbers an agent."""
+
+    instructions: Instructions
+    distribution: Distribution
+    poles: Poles = AGREEMENT
+    statements: Annotated[tuple[Statement, ...], AfterValidator(_not_too_many)]
+    likert_axes: Annotated[tuple[Axis, ...], AfterValidator(not_empty)]
+
+    def sort_items(self, language: Language) -> tuple[Item, ...]:
+        """The statements in the file's order, with the grid's columns as options; only the outermost are labelled."""
+        columns = list(self.distribution)
+        ends = {columns[0]: self.poles.low.in_(language), columns[-1]: self.poles.high.in_(language)}
+        options = tuple(Option(value=column, label=ends.get(column, "")) for column in columns)
+        return tuple(
+            Item(
+                id=statement.statement_id,
+                kind="scale",
+                wording=statement.label.in_(language),
+                options=options,
+                minimum=columns[0],
+                maximum=columns[-1],
+            )
+            for statement in self.statements
+        )
+
+    def axis_items(self, language: Language) -> tuple[Item, ...]:
+        """The axes in the file's order."""
+        return tuple(
+            Item(
+                id=axis.axis_id,
+                kind="scale",
+                wording=axis.label.in_(language),
+                options=axis.options(language),
+                minimum=1,
+                maximum=axis.points,
+            )
+            for axis in self.likert_axes
+        )
+
+    def statement(self, statement_id: str) -> Statement:
+        """KeyError for an unknown id."""
+        return {statement.statement_id: statement for statement in self.statements}[statement_id]
+
+    def axis(self, axis_id: str) -> Axis:
+        """KeyError for an unknown id."""
+        return {axis.axis_id: axis for axis in self.likert_axes}[axis_id]

@@ -1,0 +1,116 @@
+"""The fixed texts of the diversity section, in each language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from enquete.state.seam import Language
+
+WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+    "de": {
+        "title": "Vielfalt der Sichtweisen",
+        "intro": "Jeder Agent sortierte dieselben Aussagen in ein festes Raster (Q-Sort) und ordnete sich auf Achsen zwischen "
+        "zwei Polen ein. Gefragt ist, ob es Typen von Sichtweisen gibt und wer sie teilt.",
+        "participation": "Beteiligung", "part": "Teil", "sort": "Sortierung", "axes": "Achsen",
+        "answers": "Antworten / geplant", "complete": "vollständig / Agenten",
+        "analysed": "Ausgewertet werden {n} von {total} Agenten: die mit vollständiger, rastertreuer Sortierung und allen Achsen.",
+        "sort incomplete": "Sortierung unvollständig", "sort off the grid": "Sortierung nicht rastertreu",
+        "axes incomplete": "Achsen unvollständig",
+        "grid": "Das Raster", "places": "Plätze je Spalte: {places}.",
+        "moved": "{n} von {total} Platzierungen ({share}) wurden verschoben, damit die Sortierung ins Raster passt; das betrifft "
+        "{agents} von {all} Agenten mit vollständiger Sortierung. {again} Platzierungen haben Agenten auf Nachfrage selbst "
+        "geändert ({agents_again} Agenten).",
+        "none_moved": "Keine der {total} Platzierungen von {all} Agenten musste verschoben oder noch einmal erfragt werden.",
+        "agent": "Agent", "type": "Gruppe", "n_moved": "verschoben", "n_again": "selbst geändert",
+        "more_agents": "… und {n} weitere Agenten.",
+        "types": "Gibt es Typen?",
+        "verdict_typology": "**Ja: {k} Typen** unter {n} Agenten. Die Trennung ist besser, als Zufall sie erreicht.",
+        "verdict_chance": "**Keine Typologie.** Die beste Einteilung der {n} Agenten trennt nicht besser als in Daten, in denen "
+        "jeder Zusammenhang zufällig ist.",
+        "verdict_few": "**Keine Typologie.** {n} ausgewertete Agenten sind zu wenige, um Typen zu suchen (nötig sind mindestens 9).",
+        "verdict_alike": "**Keine Typologie.** Unter {n} Agenten gibt es zu wenige verschiedene Antwortmuster.",
+        "k": "Typen", "silhouette": "mittlere Silhouette",
+        "test": "Geprüft an {n} Agenten gegen {draws} Datensätze, deren Spalten innerhalb ihres Blocks vertauscht wurden: beste "
+        "Silhouette dort im Median {median}, höchstens {best}; p = {p} (verlangt: ≤ {alpha}). Die Aussage gilt für "
+        "diesen Lauf, nicht für Menschen.",
+        "stability": "Stabilität über {n} Bootstrap-Stichproben: mittlerer korrigierter Rand-Index {ari} (1 = immer dieselbe "
+        "Einteilung).",
+        "archetypes": "Archetypen", "archetype": "Archetyp", "members": "Mitglieder", "share": "Anteil",
+        "jaccard": "Jaccard: mittlere Übereinstimmung des Typs mit seinem Gegenstück in den Stichproben; ab 0,75 stabil, unter 0,60 "
+        "nicht belastbar.",
+        "who": "{n} von {total} Agenten. Gruppen (im Typ / in der Gruppe): {types}.",
+        "statement": "Aussage", "position": "Platz", "mean": "Mittel", "mean_rest": "Mittel der übrigen",
+        "difference": "Unterschied (z)",
+        "no_distinguishing": "Keine Aussage hebt diesen Typ um mindestens eine halbe Standardabweichung des Rasters ab.",
+        "axis": "Achse", "more": "und {n} weitere",
+        "memberships": "Zugehörigkeit",
+        "sure": "{n} von {total} Agenten gehören mit einer Wahrscheinlichkeit von mindestens {limit} zu einem Typ (Gaußsches "
+        "Mischmodell mit gemeinsamer Kovarianz auf {m} Hauptkomponenten).",
+        "unsure": "Dazwischen stehen {total} Agenten; die {n} unsichersten:",
+        "legend": "Platz: Stelle der Aussage in der gemeinsamen Sortierung des Typs. Unterschied: zu den übrigen Agenten, in "
+        "Standardabweichungen des Rasters. Das beschreibt die Typen; ein Test wäre zirkulär, denn sie wurden aus denselben "
+        "Antworten gebildet.",
+        "no_memberships_few": "Keine Wahrscheinlichkeiten: zu wenige Agenten für die Zahl der Parameter.",
+        "no_memberships_flat": "Keine Wahrscheinlichkeiten: die Agenten unterscheiden sich nicht.",
+        "no_memberships_diverged": "Keine Wahrscheinlichkeiten: das Mischmodell fand keine Lösung.",
+        "components": "Hauptkomponenten", "component": "Komponente", "explained": "Varianz", "by_chance": "Zufall (95 %)",
+        "loadings": "stärkste Ladungen",
+        "above": "{n} Komponenten erklären mehr, als Zufall erreicht (Parallelanalyse); die ersten beiden zusammen {first} der "
+        "Varianz ({agents} Agenten, {columns} Spalten; Sortierung und Achsen zählen gleich viel).",
+        "no_components_few": "Für Hauptkomponenten braucht es mindestens zwei ausgewertete Agenten.",
+        "no_components_alike": "Alle ausgewerteten Agenten haben gleich geantwortet; es gibt nichts zu zerlegen.",
+        "statements": "Aussagen", "distribution": "Verteilung", "source": "Quelle",
+    },
+    "en": {
+        "title": "Diversity of views",
+        "intro": "Every agent sorted the same statements into a forced grid (Q-sort) and placed itself on axes between two poles. "
+        "The question is whether there are types of view, and who shares them.",
+        "participation": "Participation", "part": "Part", "sort": "Sort", "axes": "Axes",
+        "answers": "answers / planned", "complete": "complete / agents",
+        "analysed": "{n} of {total} agents are analysed: those with a complete sort that fits the grid, and all axes.",
+        "sort incomplete": "Sort incomplete", "sort off the grid": "Sort off the grid", "axes incomplete": "Axes incomplete",
+        "grid": "The grid", "places": "Places by column: {places}.",
+        "moved": "{n} of {total} placements ({share}) were moved so that the sort fits the grid; this concerns {agents} of {all} "
+        "agents with a complete sort. {again} placements were changed by agents themselves when asked again "
+        "({agents_again} agents).",
+        "none_moved": "None of the {total} placements of {all} agents had to be moved or asked for again.",
+        "agent": "Agent", "type": "Group", "n_moved": "moved", "n_again": "changed themselves",
+        "more_agents": "… and {n} more agents.",
+        "types": "Are there types?",
+        "verdict_typology": "**Yes: {k} types** among {n} agents. They are set apart better than chance achieves.",
+        "verdict_chance": "**No typology.** The best division of the {n} agents sets them apart no better than in data in which "
+        "every relation is random.",
+        "verdict_few": "**No typology.** {n} analysed agents are too few to look for types (at least 9 are needed).",
+        "verdict_alike": "**No typology.** There are too few different patterns of answers among {n} agents.",
+        "k": "Types", "silhouette": "mean silhouette",
+        "test": "Tested on {n} agents against {draws} data sets whose columns were permuted within their block: best silhouette "
+        "there {median} in the median and {best} at most; p = {p} (required: ≤ {alpha}). The statement is about this run, not "
+        "about people.",
+        "stability": "Stability over {n} bootstrap samples: mean adjusted Rand index {ari} (1 = always the same division).",
+        "archetypes": "Archetypes", "archetype": "Archetype", "members": "Members", "share": "share",
+        "jaccard": "Jaccard: mean agreement of the type with its counterpart in the samples; stable from 0.75, not to be trusted below "
+        "0.60.",
+        "who": "{n} of {total} agents. Groups (in the type / in the group): {types}.",
+        "statement": "Statement", "position": "place", "mean": "mean", "mean_rest": "mean of the others",
+        "difference": "difference (z)",
+        "no_distinguishing": "No statement sets this type apart by at least half a standard deviation of the grid.",
+        "axis": "Axis", "more": "and {n} more",
+        "memberships": "Membership",
+        "sure": "{n} of {total} agents belong to one type with a probability of at least {limit} (Gaussian mixture with a common "
+        "covariance on {m} principal components).",
+        "unsure": "{total} agents stand in between; the {n} least certain:",
+        "legend": "Place: where the statement stands in the common sort of the type. Difference: from all other agents, in standard "
+        "deviations of the grid. This describes the types; a test would be circular, for they were formed from the same answers.",
+        "no_memberships_few": "No probabilities: too few agents for the number of parameters.",
+        "no_memberships_flat": "No probabilities: the agents do not differ.",
+        "no_memberships_diverged": "No probabilities: the mixture found no solution.",
+        "components": "Principal components", "component": "Component", "explained": "variance", "by_chance": "chance (95%)",
+        "loadings": "highest loadings",
+        "above": "{n} components explain more than chance achieves (parallel analysis); the first two together {first} of the "
+        "variance ({agents} agents, {columns} columns; sort and axes count alike).",
+        "no_components_few": "Principal components need at least two analysed agents.",
+        "no_components_alike": "All analysed agents answered alike; there is nothing to decompose.",
+        "statements": "Statements", "distribution": "distribution", "source": "Source",
+    },
+}  # fmt: skip

@@ -1,0 +1,26 @@
+"""Scenario: possible futures, each rated on the same dimensions; what is wished for, expected, and what one would do."""
+
+from __future__ import annotations
+
+from enquete.graphs.scenario.analysis import analyse
+from enquete.graphs.scenario.graph import graph, standalone
+from enquete.graphs.scenario.instrument import ScenarioInstrument
+from enquete.graphs.scenario.procedure import ScenarioSettings, plan, planted, procedure
+from enquete.state.seam import Methodology
+
+METHODOLOGY = Methodology(
+    name="scenario",
+    title={"de": "Szenarien", "en": "Scenarios"},
+    default=True,
+    order=40,
+    phases=("T1",),
+    instrument=ScenarioInstrument,
+    settings=ScenarioSettings,
+    procedure=procedure,
+    graph=graph,
+    standalone=standalone,
+    plan=plan,
+    synthetic=planted,
+    analyse=analyse,
+    present="enquete.graphs.scenario.present",
+)

@@ -1,0 +1,116 @@
+"""Episodes for a later memory writer: what each agent, and all of them, said in each methodology and phase.
+
+By rule, from the answers alone: the positions furthest from the middle of their scales, then the agent's own words.
+Every episode names the answers it was made of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from enquete.reports.evidence import with_ids
+from enquete.reports.items import Asked
+from enquete.reports.markdown import number
+from enquete.reports.reading import RunReading
+from enquete.state.seam import Language
+
+POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
+LONGEST = 240
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "agent": "Agent {name} (interview/{method}/{phase}): {stance}", "position": "„{wording}“: {value} auf {low}–{high}{label}.",
+        "voice": "In eigenen Worten: „{text}“", "all": "Alle Agenten (interview/{method}/{phase}): {stance}",
+        "answered": "{n} von {total} Agenten haben geantwortet",
+        "highest": "am höchsten bewertet: „{wording}“ (Mittel {value} auf {low}–{high}, n = {n})",
+        "lowest": "am niedrigsten: „{wording}“ (Mittel {value} auf {low}–{high}, n = {n})",
+    },
+    "en": {
+        "agent": "Agent {name} (interview/{method}/{phase}): {stance}", "position": "“{wording}”: {value} on {low}–{high}{label}.",
+        "voice": "In their own words: “{text}”", "all": "All agents (interview/{method}/{phase}): {stance}",
+        "answered": "{n} of {total} agents answered",
+        "highest": "rated highest: “{wording}” (mean {value} on {low}–{high}, n = {n})",
+        "lowest": "lowest: “{wording}” (mean {value} on {low}–{high}, n = {n})",
+    },
+}  # fmt: skip
+
+
+def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
+    """Agents in the population's order within each methodology and phase of this run, then the aggregate; main arm."""
+    language = reading.record.language
+    own = frame[frame["arm_role"].eq("main") & frame["run_id"].eq(reading.run)]
+    answered = with_ids(own)
+    known: dict[str, dict[str, Asked]] = {}
+    for one in asked:
+        known.setdefault(one.methodology, {})[one.item_id] = one
+    for _, rows in answered.groupby(["methodology", "phase"], sort=False):
+        method, phase = str(rows["methodology"].iloc[0]), str(rows["phase"].iloc[0])
+        base = {"sim_id": reading.record.sim_id, "run_id": reading.run}
+        where = {"methodology": method, "phase": phase}
+        last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
+        names = last.drop_duplicates("participant").set_index("participant")["agent_name"]
+        for who, (stance, ids) in stances(last, known[method], language).items():
+            text = WORDS[language]["agent"].format(name=names[who], method=method, phase=phase, stance=stance)
+            yield {**base, "participant": who, **where, "text": text, "answer_ids": ids}
+        planned = own[own["methodology"].eq(method) & own["phase"].eq(phase)]["participant"].nunique()
+        stance, ids = overall(last, known[method], int(planned), language)
+        text = WORDS[language]["all"].format(method=method, phase=phase, stance=stance)
+        yield {**base, "participant": None, **where, "text": text, "answer_ids": ids}
+
+
+def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:
+    """By participant: the clearest positions and the first own words, with the ids of those answers."""
+    closed = said[said["value"].notna() & said["scale_min"].notna()]
+    low, high = closed["scale_min"].astype(float), closed["scale_max"].astype(float)
+    distance = (2 * closed["value"] - low - high).abs() / (high - low)
+    clearest = closed.loc[distance.sort_values(ascending=False, kind="stable").index]
+    spoken = said[said["text"].ne("")].sort_values("value", key=lambda value: value.notna(), kind="stable")
+    parts: dict[str, list[tuple[str, str]]] = {str(who): [] for who in said["participant"].unique()}
+    for row in clearest.groupby("participant", sort=False).head(POSITIONS).to_dict("records"):
+        parts[row["participant"]].append((_position(row, items, language), row["answer_id"]))
+    for row in spoken.groupby("participant", sort=False).head(VOICES).to_dict("records"):
+        voice = WORDS[language]["voice"].format(text=shortened(row["text"]))
+        parts[row["participant"]].append((voice, row["answer_id"]))
+    return {who: (" ".join(text for text, _ in own), [one for _, one in own]) for who, own in parts.items() if own}
+
+
+def _position(row: Mapping[Any, Any], items: Mapping[str, Asked], language: Language) -> str:
+    item = items[row["item_id"]]
+    label = item.label(row["value"], language)
+    return WORDS[language]["position"].format(
+        wording=item.text(language), value=f"{row['value']:g}".replace("-", "−"), low=row["scale_min"], high=row["scale_max"],
+        label=f" ({label})" if label else "",
+    )  # fmt: skip
+
+
+def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, language: Language) -> tuple[str, list[str]]:
+    """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
+    words = WORDS[language]
+    parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
+    closed = said[said["value"].notna() & said["scale_min"].notna()]
+    low, high = closed["scale_min"].astype(float), closed["scale_max"].astype(float)
+    means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
+    named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
+    for word, item in zip(("highest", "lowest"), named, strict=False):
+        rows = closed[closed["item_id"].eq(item)]
+        value = number(float(rows["value"].mean()), language)
+        scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
+        parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
+    rests = closed[closed["item_id"].isin(list(named))] if named else said
+    return "; ".join(parts) + ".", list(rests["answer_id"])[:AGGREGATE_ANSWERS]
+
+
+def shortened(text: str) -> str:
+    """Whole sentences up to LONGEST characters; of a longer first sentence its beginning."""
+    line = " ".join(text.split())
+    kept = ""
+    for sentence in _SENTENCE.split(line):
+        if len(kept) + len(sentence) >= LONGEST:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return kept or f"{line[: LONGEST - 1].rsplit(' ', 1)[0]} …"

@@ -1,0 +1,77 @@
+"""Polarity: hand derivations, and invariants of the definition."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.analysis.polarity import QUADRANTS, centred, group_polarity, polarity, quadrant, rated_alike
+
+POINTS = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)), max_size=20)
+
+
+def test_scales_of_any_length_are_centred_to_the_same_range():
+    assert centred([1, 4, 7], 1, 7).tolist() == [-1, 0, 1]
+    assert centred([0, 5, 10], 0, 10).tolist() == [-1, 0, 1]
+    assert centred([1, 2, 3, 4], 1, 4).tolist() == pytest.approx([-1, -1 / 3, 1 / 3, 1])
+    assert math.isnan(centred([np.nan], 1, 7)[0])
+    with pytest.raises(ValueError, match="3 to 3"):
+        centred([3], 3, 3)
+
+
+def test_polarity_by_hand():
+    # On 1–7: (7, 2) is d′ = 1, p′ = −2/3, so −2/3; (1, 2) is −1 · −2/3 = 2/3; (4, 7) lies on the midpoint: 0
+    wish, expectation = centred([7, 1, 4], 1, 7), centred([2, 2, 7], 1, 7)
+    assert polarity(wish, expectation).tolist() == pytest.approx([-2 / 3, 2 / 3, 0])
+
+
+def test_quadrants():
+    assert quadrant(0.1, 0.1) == "wished_expected"
+    assert quadrant(0.1, -0.1) == "wished_unexpected"
+    assert quadrant(-0.1, 0.1) == "feared_expected"
+    assert quadrant(-0.1, -0.1) == "feared_unexpected"
+    assert quadrant(0, 1) == quadrant(1, 0) == "undecided"
+
+
+def test_two_camps_have_a_polarity_although_their_mean_point_is_the_middle():
+    found = group_polarity([1, -1, np.nan], [1, -1, 1])
+    assert (found.n, found.n_missing, found.polarity) == (2, 1, 1)
+    assert (found.wish, found.expectation, found.quadrant) == (0, 0, "undecided")
+    assert found.quadrants == {**dict.fromkeys(QUADRANTS, 0), "wished_expected": 1, "feared_unexpected": 1}
+
+
+def test_a_mean_of_nothing_but_rounding_error_is_the_midpoint():
+    thirds = [1 / 3, 1 / 3, -2 / 3]  # their mean in binary is not exactly 0
+    assert group_polarity(thirds, [1, 1, 1]).quadrant == "undecided"
+
+
+def test_nobody_has_no_polarity():
+    found = group_polarity([np.nan, 1], [1, np.nan])
+    assert (found.n, found.n_missing, found.polarity, found.wish, found.quadrant) == (0, 2, None, None, None)
+    assert group_polarity([], []).polarity is None
+    with pytest.raises(ValueError, match="equally long"):
+        group_polarity([1], [1, 2])
+
+
+@given(POINTS)
+def test_range_mirror_and_counts(points):
+    d, p = (centred([point[i] for point in points], 1, 7) for i in (0, 1))
+    found = group_polarity(d, p)
+    assert sum(found.quadrants.values()) == found.n == len(points)
+    if points:
+        assert -1 <= found.polarity <= 1
+        # turning both scales round changes nothing, turning one turns the sign
+        assert group_polarity(-d, -p).polarity == pytest.approx(found.polarity)
+        assert group_polarity(-d, p).polarity == pytest.approx(-found.polarity)
+
+
+def test_raters_who_rate_everything_alike():
+    found = rated_alike([[4, 4, 4], [1, 1, 2], [7, 7, np.nan]])
+    assert (found.n_alike, found.n_complete, found.n_dropped, found.share) == (1, 2, 1, 0.5)
+    assert rated_alike([[np.nan, 1]]).share is None
+    with pytest.raises(ValueError, match="raters × things"):
+        rated_alike([1, 2])

@@ -1,0 +1,106 @@
+"""Types: found where they were planted, none in noise; stability and membership on clouds far apart and close by."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from enquete.analysis.components import Matrix, weighted
+from enquete.analysis.qsort import places
+from enquete.analysis.typology import (
+    MOST_COMPARED,
+    agent_silhouettes,
+    choose,
+    clusters,
+    memberships,
+    stability,
+)
+
+PLACES = places({-3: 2, -2: 3, -1: 4, 0: 6, 1: 4, 2: 3, 3: 2})
+
+
+def noise(agents: int, seed: int, popularity: float = 0.0) -> list[Matrix]:
+    """Sorts around one common view of the statements (popularity: its SD in units of the agents' own), random axes."""
+    rng = np.random.default_rng(seed)
+    views = popularity * rng.normal(size=24) + rng.normal(size=(agents, 24))
+    sorts = PLACES[views.argsort(axis=1).argsort(axis=1)]
+    return [sorts, np.clip(np.round(4 + 1.3 * rng.normal(size=(agents, 6))), 1, 7)]
+
+
+def clouds(agents: int, k: int, distance: float, seed: int = 0) -> tuple[list[Matrix], np.ndarray]:
+    """Corners of a simplex, `distance` SDs from the centre, in both blocks."""
+    rng = np.random.default_rng(seed)
+    label = np.arange(agents) % k
+    return [distance * np.eye(width)[label] + rng.normal(size=(agents, width)) for width in (10, 6)], label
+
+
+def test_no_typology_in_noise() -> None:
+    """The test's level is .01: at most 3 of 60 seeds may be taken in. Half of them share a view of the statements."""
+    found = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(60)]
+    assert sum(k > 1 for k in found) <= 3
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_types_far_apart_are_found(k: int) -> None:
+    blocks, truth = clouds(45, k, 6.0)
+    found = choose(blocks, 0)
+    assert (found.k, found.reason, found.p) == (k, "typology", 0.01)
+    assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
+
+
+def test_few_or_equal_agents_have_no_typology() -> None:
+    assert choose(noise(8, 0), 0).reason == "few"
+    equal = choose([np.ones((20, 4)), np.ones((20, 2))], 0)
+    assert (equal.k, equal.reason, equal.p, equal.null) == (1, "alike", None, ())
+    assert choose([np.repeat(np.eye(2), 10, axis=0)], 0).reason == "alike"
+
+
+def test_the_same_seed_gives_the_same_choice() -> None:
+    blocks = noise(30, 4)
+    assert choose(blocks, 7) == choose(blocks, 7)
+
+
+def test_a_large_population_is_compared_in_a_sample() -> None:
+    blocks, _ = clouds(MOST_COMPARED * 2, 3, 6.0)
+    found = choose(blocks, 0, draws=19, alpha=0.05)
+    assert (found.k, found.n_compared) == (3, MOST_COMPARED)
+    columns = weighted(blocks)[0]
+    fits = agent_silhouettes(columns, clusters(columns, 3, 0), 0)
+    assert fits.shape == (MOST_COMPARED * 2,)
+    assert fits.mean() == pytest.approx(found.silhouettes[3], abs=0.03)
+
+
+def test_labels_go_by_size() -> None:
+    columns = np.array([[9.0]] * 2 + [[0.0]] * 5 + [[5.0]] * 2)
+    assert clusters(columns, 3, 0).tolist() == [1, 1, 0, 0, 0, 0, 0, 2, 2]
+
+
+def test_stability_tells_types_from_arbitrary_cuts() -> None:
+    for distance, firm in ((6.0, True), (0.0, False)):
+        columns = weighted(clouds(60, 3, distance)[0])[0]
+        found = stability(columns, clusters(columns, 3, 0), 0)
+        assert (found.ari > 0.9) == firm
+        assert (min(found.jaccard) > 0.75) == firm
+
+
+def test_memberships_are_probabilities_and_follow_the_types() -> None:
+    blocks, _ = clouds(60, 3, 6.0)
+    columns = weighted(blocks)[0]
+    labels = clusters(columns, 3, 0)
+    found = memberships(columns, labels, 0)
+    assert found.probabilities is not None
+    assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(60))
+    assert (found.probabilities.argmax(axis=1) == labels).mean() > 0.95
+    between = np.vstack([columns, (columns[labels == 0].mean(axis=0) + columns[labels == 1].mean(axis=0))[None] / 2])
+    doubtful = memberships(between, np.append(labels, 0), 0).probabilities
+    assert doubtful is not None
+    assert doubtful[-1].max() < doubtful[:-1].max(axis=1).mean()
+
+
+def test_too_few_agents_get_a_reason_instead_of_probabilities() -> None:
+    columns = weighted(clouds(9, 3, 3.0)[0])[0]
+    found = memberships(columns, clusters(columns, 3, 0), 0)
+    assert (found.probabilities, found.reason) == (None, "few")
+    flat = memberships(np.zeros((20, 3)), np.arange(20) % 2, 0)
+    assert (flat.probabilities, flat.reason) == (None, "flat")

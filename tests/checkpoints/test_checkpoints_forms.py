@@ -1,0 +1,41 @@
+"""Forms that wait for a person: filed once, drafted often, closed for good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from enquete.checkpoints.forms import close_form, file_form, form, open_forms, save_draft
+from enquete.checkpoints.ledger import Ledger
+from enquete.state.seam import Block, Item
+from tests.support.ledgers import block_key, with_ledger
+
+BLOCK = Block(key=block_key(), instruction="Bitte ausfüllen.", items=(Item(id="x", kind="text", wording="Warum?"),))
+
+
+def test_a_form_is_filed_once_drafted_and_submitted_once(tmp_path: Path) -> None:
+    async def life(ledger: Ledger) -> None:
+        assert form(ledger, BLOCK.key) is None
+        await file_form(ledger, BLOCK)
+        await save_draft(ledger, BLOCK.key, {"x": "Weil"})
+        await file_form(ledger, BLOCK)  # asking again, after a restart, loses no draft
+        found = form(ledger, BLOCK.key)
+        assert found is not None
+        assert (found.state, found.draft, found.block) == ("open", {"x": "Weil"}, BLOCK)
+        assert [each.block.key for each in open_forms(ledger)] == [BLOCK.key]
+        assert await close_form(ledger, BLOCK.key, "submitted")
+        assert not await close_form(ledger, BLOCK.key, "withdrawn")
+        assert not await save_draft(ledger, BLOCK.key, {"x": "zu spät"})
+        closed = form(ledger, BLOCK.key)
+        assert closed is not None
+        assert (closed.state, closed.draft) == ("submitted", {"x": "Weil"})
+        assert open_forms(ledger) == []
+
+    with_ledger(tmp_path, life)
+
+
+def test_a_form_that_was_never_filed_cannot_be_drafted_or_closed(tmp_path: Path) -> None:
+    async def life(ledger: Ledger) -> None:
+        assert not await save_draft(ledger, BLOCK.key, {})
+        assert not await close_form(ledger, BLOCK.key, "submitted")
+
+    with_ledger(tmp_path, life)

@@ -1,0 +1,150 @@
+"""Whole runs of the scenario study by the synthetic respondent, and the coding of its open answers over a desk."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete
+from enquete.graphs.scenario.instrument import ScenarioInstrument
+from enquete.graphs.scenario.procedure import Rating, themes_of
+from enquete.instruments.load import load_shipped
+from enquete.state.seam import Answer, Arm, BlockKey
+from tests.support.studies import call_keys, personas, stored_answers
+
+INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
+SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
+WORDS = {
+    "de": ("## Szenarien", "### Polarität", "Festung Europa"),
+    "en": ("## Scenarios", "### Polarity", "Fortress Europe"),
+}
+
+
+def read(run: enquete.Run, name: str) -> str:
+    return (run.folder.parents[1] / "T1" / "scenario" / run.run_id / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path, language: str) -> None:
+    run = enquete.conduct_interviews(
+        personas(tmp_path, 20), out=str(tmp_path / "out"), methods=["scenario"], language=language
+    )
+    assert run.status == "completed"
+    assert len(stored_answers(run.folder)) == 20 * 4 * 5
+    matrix = json.loads(read(run, "polarity_matrix.json"))
+    assert all(row["n_rated"] == 16 for row in matrix["agents"]["rows"])
+    wish = next(f for f in matrix["friedman"] if f["dimension"] == "desirability")
+    ranks = wish["mean_ranks"]
+    assert max(ranks, key=ranks.__getitem__) == "erholung"
+    assert min(ranks, key=ranks.__getitem__) == "kollaps"
+    answers = {
+        f"{row['participant']}|{row['item_id']}": row["text"]
+        for row in map(json.loads, read(run, "responses.jsonl").splitlines())
+    }
+    for entry in matrix["open"]["scenarios"]:
+        assert entry["themes"]
+        for theme in entry["themes"]:
+            assert [answers[one["id"]] for one in theme["answers"]] == [one["text"] for one in theme["answers"]]
+            assert len(theme["answers"]) == theme["n_statements"]
+    for words in WORDS[language]:
+        assert words in run.report
+    assert "nan" not in run.report.casefold().split()
+
+
+def test_seven_points_are_asked_as_seven_and_every_scenario_is_read_out(tmp_path: Path) -> None:
+    run = enquete.conduct_interviews(
+        personas(tmp_path, 1), out=str(tmp_path / "out"), methods=["scenario"], language="en"
+    )
+    calls = {call["subject"]: call for call in map(json.loads, read(run, "audit.jsonl").splitlines())}
+    asked = [key[4] for key in call_keys(run.folder) if key[3] == "answer"]
+    assert [subject.rpartition("|")[2] for subject in asked] == SCENARIOS  # one after another, in the file's order
+    for subject, scenario in zip(asked, SCENARIOS, strict=True):
+        call = calls[subject]
+        text = call["messages"][0]["content"]
+        assert INSTRUMENT.scenario(scenario).description.in_("en") in text
+        assert "7 = extremely desirable" in text
+        assert f"{scenario}/fairness: How fairly" in text
+        assert "If you woke up in this 2040" in text
+
+
+def test_themes_are_coded_by_scenario_and_only_for_the_main_arm(tmp_path: Path) -> None:
+    arms = [Arm(), Arm(id="b", role="b", seed=3)]
+    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "out"), methods=["scenario"], arms=arms)
+    themes = [key for key in call_keys(run.folder) if key[3] == "theme"]
+    assert {key[2] for key in themes} == {"main"}
+    assert {key[4] for key in themes} == {f"{scenario}/batch 1" for scenario in SCENARIOS}
+    assert run.results["scenario"]["asked"]["n_total"] == 3 * 20  # arm b never leaks into a finding
+
+
+class _Desk:
+    """Answers and frozen values in memory; the interviewer's work ends as told."""
+
+    def __init__(self, answers: list[Answer], ending: str = "done"):
+        self.arm, self.main_arm, self.ending = Arm(), "main", ending
+        self.values: dict[str, Any] = {}
+        self.subjects: list[str] = []
+        self._answers = answers
+
+    async def answers(self, *, arm: str, phase: str | None = None, round: int | None = None):
+        for given in self._answers:
+            yield BlockKey("r", arm, "scenario", "T1", "", 0, 0, "agent:1", "p"), given
+
+    def frozen(self, name: str, *, arm: str | None = None) -> Any:
+        return self.values.get(name)
+
+    async def freeze(self, name: str, value: Any) -> Any:
+        return self.values.setdefault(name, value)
+
+    async def work(self, task: Any) -> Any:
+        self.subjects.append(task.subject)
+        if self.ending != "done" and task.subject.startswith("kollaps"):
+            return self.ending
+        return task.rule(task.data)
+
+
+def close(desk: _Desk) -> str:
+    return asyncio.run(Rating(INSTRUMENT, "de").between(1, desk))  # type: ignore[arg-type]
+
+
+def said(text: str = "Ich würde auswandern.") -> list[Answer]:
+    return [Answer(f"{scenario}/open", "ok", text=text) for scenario in SCENARIOS]
+
+
+def themes(desk: _Desk) -> Mapping[str, int]:
+    return {scenario: len(desk.values[themes_of(scenario)]["themes"]) for scenario in SCENARIOS}
+
+
+def test_without_a_usable_open_answer_there_are_no_themes_and_no_call() -> None:
+    for answers in ([], [Answer("kollaps/open", "refused"), Answer("kollaps/impact", "ok", value=3)], said("…")[:1]):
+        desk = _Desk(answers)
+        assert close(desk) == "end"
+        assert set(themes(desk).values()) == {0}
+    assert len(desk.subjects) == 1  # "…" was shown to the coder, who found nothing in it
+
+
+def test_one_answer_is_a_theme() -> None:
+    desk = _Desk(said())
+    assert close(desk) == "end"
+    assert set(themes(desk).values()) == {1}
+
+
+@pytest.mark.parametrize("ending", ["short", "failed"])
+def test_a_stopped_coding_keeps_what_is_done_and_goes_on_with_the_rest(ending: str) -> None:
+    desk = _Desk(said(), ending)
+    assert close(desk) == ending
+    assert set(desk.values) == {themes_of(scenario) for scenario in SCENARIOS if scenario != "kollaps"}
+    desk.ending, desk.subjects = "done", []
+    assert close(desk) == "end"
+    assert desk.subjects == ["kollaps/batch 1"]
+
+
+def test_another_arm_codes_nothing() -> None:
+    desk = _Desk(said())
+    desk.arm = Arm(id="b", role="b")
+    assert close(desk) == "end"
+    assert desk.values == {}

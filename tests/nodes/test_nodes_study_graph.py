@@ -1,0 +1,82 @@
+"""The outermost graph when a methodology's own graph crashes: recorded, siblings go on, the next walk tries again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+
+from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.study_graph import build, planned
+from enquete.nodes.workplace import using
+from enquete.reports.synthesis import synthesise
+from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
+from enquete.state.settings import Environment, RunRequest, parse_request
+from tests.support.populations import mirofish_folder, personas_file
+
+METHODS = ["longitudinal", "delphi"]
+
+
+class Crashing:
+    """A graph in the place of a methodology's that raises while `broken`, else is the methodology's own."""
+
+    def __init__(self, name: str):
+        self.broken = True
+        inner = methodologies()[name].graph
+
+        async def work(state: RoundsState) -> dict[str, Any]:
+            if self.broken:
+                raise ZeroDivisionError("planted in the graph")
+            return dict(await inner.ainvoke(state))
+
+        builder = StateGraph(RoundsState, input_schema=RoundsInput, output_schema=RoundsOutput)
+        builder.add_node("work", work)
+        builder.add_edge(START, "work")
+        builder.add_edge("work", END)
+        self.graph = builder.compile(name="crashing")
+
+
+def walk(graph: Any, folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Outcomes by stage, and failures on record, after one walk."""
+
+    async def go() -> tuple[dict[str, str], list[str]]:
+        async with using(str(folder)) as workplace:
+            await graph.ainvoke({"run": str(folder)}, context=RunRequest())
+            stages = {f"{m}/{p}": stage.outcome for (m, p), stage in workplace.ledger.stages().items() if m}
+            return stages, [failure.error for failure in workplace.ledger.failures()]
+
+    return asyncio.run(go())
+
+
+def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENQUETE_RAISE_BUGS")
+    crashing = Crashing("longitudinal")
+    inner = {
+        name: (dotted_paths()[name], methodologies()[name].phases, methodologies()[name].graph) for name in METHODS
+    }
+    inner["longitudinal"] = (*inner["longitudinal"][:2], crashing.graph)
+    graph = build("test", inner, synthesise)
+    request = parse_request(sim=str(personas_file(tmp_path / "p.json", 4)), out=str(tmp_path / "out"), methods=METHODS)
+    choice, population = choose_run(request, Environment.read(), dotted_paths())
+    asyncio.run(begin(choice, population))
+    stages, failures = walk(graph, choice.folder)
+    assert stages == {"longitudinal/T1": "failed", "delphi/T1": "done"}
+    assert failures == ["ZeroDivisionError: planted in the graph"]
+    crashing.broken = False
+    stages, failures = walk(graph, choice.folder)
+    assert stages == {"longitudinal/T1": "done", "delphi/T1": "done"}
+    assert failures == []
+
+
+def test_what_is_planned_follows_the_baseline(tmp_path: Path) -> None:
+    """T0 is asked where it is measured or reconstructed; a personas file has one wave."""
+    asked = {}
+    for name, path in (("sim", mirofish_folder(tmp_path / "sim_1", 3)), ("people", personas_file(tmp_path / "p.json", 3))):
+        request = parse_request(sim=str(path), out=str(tmp_path / "out"), methods=METHODS)
+        asked[name] = planned(choose_run(request, Environment.read(), dotted_paths())[0].record)
+    assert asked["sim"] == [("longitudinal", "T0"), ("longitudinal", "T1"), ("delphi", "T1")]
+    assert asked["people"] == [("longitudinal", "T1"), ("delphi", "T1")]
