@@ -184,17 +184,24 @@ def _settings() -> Iterator[Check]:
         elif name in SECRET:
             yield _check(name, "ok", "set", name=name, where=where)
         else:
-            shown = shown_value(name, value)
-            yield _check(name, "ok", "shown", name=name, value=shown, where=where)
+            yield _check(name, "ok", "shown", name=name, value=shown_value(name, value), where=where)
     if unset:
         yield _check("unset", "info", "unset", names=", ".join(unset))
 
 
 def shown_value(name: str, value: str) -> str:
     """A setting as it may be shown; a server's URL without what stands before an @ and without its query."""
+    return shown_server(value) if name == "LLM_BASE_URL" else value
+
+
+def shown_server(url: str) -> str:
+    """The URL without user, password and query; of one that cannot be read, what follows the @."""
     from enquete.models.faults import shown_url  # noqa: PLC0415 - not for --help
 
-    return shown_url(value) if name == "LLM_BASE_URL" else value
+    try:
+        return shown_url(url)
+    except ValueError:
+        return url.rpartition("@")[2].partition("?")[0]
 
 
 def _root(base: Path) -> Iterator[Check]:
@@ -242,8 +249,6 @@ def _journal_mode(place: Path) -> str:
 
 
 def _server(environment: Environment) -> Iterator[Check]:
-    from enquete.models.faults import shown_url  # noqa: PLC0415 - not for --help
-
     if not environment.base_url:
         if environment.api_key is None:
             yield _check("server", "info", "offline")
@@ -251,7 +256,7 @@ def _server(environment: Environment) -> Iterator[Check]:
     if not environment.model:
         yield _check("model", "info", "no_model")
     key = environment.api_key.get_secret_value() if environment.api_key else ""
-    url = shown_url(environment.base_url)
+    url = shown_server(environment.base_url)
     try:
         models = listed(url, key)
     except urllib.error.HTTPError as error:

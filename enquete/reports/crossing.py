@@ -31,7 +31,7 @@ EVIDENCE = 8
 """Answers named by a claim; it says how many it rests on in all."""
 
 DRIFT = "T1/longitudinal/aggregate.json → {kind}.agents"
-TYPOLOGY = "T1/diversity/typology.json → agents"
+TYPOLOGY = "T1/diversity/typology.json → members"
 DISPUTES = "T1/delphi/convergence.json → disagreements"
 POPULATION = "exports/all_responses.csv → stakeholder_type"
 WISHES = "exports/all_responses.csv → value, item_id=*/{dimension}"

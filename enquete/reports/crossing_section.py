@@ -26,7 +26,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "none": "Über mehrere Methoden hinweg lässt sich noch nichts sagen.",
         "absent": "Was sich nicht sagen lässt:", "group": "Gruppe", "value": "Wert", "n": "n / N",
         "evidence": "Beruht auf {n} Antworten, zum Beispiel {ids}.", "source": "Quelle", "more": "{n} weitere Gruppen stehen in {file}.",
-        "where": "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
+        "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
+        "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
         "archetypes": "Die Archetypen: {names}.",
     },
     "en": {
@@ -40,7 +41,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "none": "Nothing can be said across methods yet.",
         "absent": "What cannot be said:", "group": "Group", "value": "Value", "n": "n / N",
         "evidence": "Rests on {n} answers, for example {ids}.", "source": "Source", "more": "{n} more groups are in {file}.",
-        "where": "*Source: crossing.json → claims; groups and evidence in the appendix*",
+        "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
+        "*Source: crossing.json → claims; groups and evidence in the appendix*",
         "archetypes": "The archetypes: {names}.",
     },
 }  # fmt: skip

@@ -17,7 +17,6 @@ from enquete.checkpoints.folders import move_latest
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.workplace import Workplace
 from enquete.reports import narrative
-from enquete.reports.claims import Claim
 from enquete.reports.context import RESPONDED, statuses
 from enquete.reports.crossing import cross
 from enquete.reports.evidence import with_ids
@@ -45,6 +44,14 @@ class Written:
     bugs: list[Failure] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What a narrative was written from, so that the files need not analyse the same rows again."""
+
+    frame: pd.DataFrame
+    found: Findings
+
+
 async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str:
     """Write everything and return the run's status.
 
@@ -53,10 +60,14 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     Where a model answers, it may write the summary across methods; a stop (`partial`) is not worth a call.
     """
     await workplace.ledger.drain()
-    if not partial and narrative.wanted(workplace):
-        await _narrate(workplace, planned)
+    prepared = None if partial or not narrative.wanted(workplace) else await _narrate(workplace, planned)
     written = await asyncio.to_thread(
-        write_synthesis, workplace.folder, planned, partial=partial, raise_bugs=workplace.raise_bugs
+        write_synthesis,
+        workplace.folder,
+        planned,
+        partial=partial,
+        raise_bugs=workplace.raise_bugs,
+        prepared=prepared,
     )
     main = workplace.record.main.id
     buggy = {bug.methodology for bug in written.bugs}
@@ -68,11 +79,13 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     return written.status
 
 
-async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> None:
+async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> Prepared | None:
     """The model's summary, if it has not written one of these claims yet. A bug costs the summary, nothing else."""
+    prepared = None
     try:
-        claims, known = await asyncio.to_thread(_claims, workplace.folder, planned)
-        await narrative.write(workplace, claims, known)
+        prepared = await asyncio.to_thread(prepare, workplace.folder, planned)
+        crossing = await asyncio.to_thread(cross, prepared.found.results, prepared.frame)
+        await narrative.write(workplace, crossing.claims, frozenset(with_ids(prepared.frame)["answer_id"]))
     except LedgerError:
         raise
     except Exception as error:
@@ -83,27 +96,34 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
         await workplace.ledger.record_failure(Failure(*key, text, traceback.format_exc()))
     else:
         await workplace.ledger.clear_failure(workplace.record.main.id, narrative.METHODOLOGY, "", 0, UNIT)
+    return prepared
 
 
-def _claims(folder: Path, planned: Sequence[tuple[str, str]]) -> tuple[tuple[Claim, ...], frozenset[str]]:
-    """The claims of the run, and the ids of all its answers."""
+def prepare(folder: Path, planned: Sequence[tuple[str, str]]) -> Prepared:
+    """Response table and findings of a run whose interviews are over."""
     with open_run(folder) as reading:
         frame = responses(reading, planned)
-        crossing = cross(find(reading, frame).results, frame)
-        return crossing.claims, frozenset(with_ids(frame)["answer_id"]) if crossing.claims else frozenset()
+        return Prepared(frame, find(reading, frame))
 
 
 def write_synthesis(
-    folder: Path, planned: Sequence[tuple[str, str]] | None = None, *, partial: bool = False, raise_bugs: bool = False
+    folder: Path,
+    planned: Sequence[tuple[str, str]] | None = None,
+    *,
+    partial: bool = False,
+    raise_bugs: bool = False,
+    prepared: Prepared | None = None,
 ) -> Written:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
+    prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
     Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
     """
     with open_run(folder) as reading:
-        frame = responses(reading, planned)
+        made = prepared if prepared is not None and not prepared.found.bugs else None
+        frame = made.frame if made else responses(reading, planned)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
-        found = find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         status = run_status(reading, stages, found, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):

@@ -44,10 +44,11 @@ async def interview(
     answers: dict[str, Answer] = {}
     reading = Reading()
     problem: Problem = ""
+    cuts = 0
     for attempt in range(ATTEMPTS + (GRID_ATTEMPTS if grid else 0)):
         completion = await model.request(
             call_key(block, attempt),
-            _composer(who, block, pending, dict(answers), language, problem, attempt),
+            _composer(who, block, pending, dict(answers), language, problem, cuts),
             offline,
         )
         if completion == "short":
@@ -55,6 +56,7 @@ async def interview(
         if completion == "failed":
             return Reply("done", _in_order(block, answers, dict.fromkeys((item.id for item in pending), "failed")))
         reading = read_reply(completion, pending)
+        cuts += reading.cut_off
         answers = _taken(answers, reading, grid if problem == "grid" else None, attempt)
         missing = tuple(item for item in block.in_shown_order() if item.id not in answers)
         pending = missing or _misplaced(block, answers, grid)
@@ -71,18 +73,17 @@ def _composer(
     answers: Mapping[str, Answer],
     language: Language,
     problem: Problem,
-    attempt: int,
+    cuts: int,
 ) -> Callable[[], Prompt]:
     """Deferred, because a settled call is looked up before its prompt is built."""
 
     def prompt() -> Prompt:
         grid = grid_of(block)
         if grid is None:
-            return compose(who, block, items, language, problem, attempt)
+            return compose(who, block, items, language, problem, cuts)
         rule = explain(answers, grid, [item.id for item in items], language)
         shown = narrowed(items, answers, grid)
-        # Tries for the grid's sake need no more room than the others.
-        return compose(who, block, shown, language, problem, min(attempt, ATTEMPTS - 1), rule=rule)
+        return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
 
     return prompt
 

@@ -51,18 +51,21 @@ def compose(
     items: tuple[Item, ...],
     language: Language,
     problem: Problem,
-    attempt: int,
+    cuts: int,
     *,
     rule: str = "",
 ) -> Prompt:
-    """The request for `items` of a block; `problem` says what was wrong with the last reply, `rule` what binds all items."""
+    """The request for `items` of a block; `problem` says what was wrong with the last reply, `rule` what binds all items.
+
+    `cuts`: how many replies were cut off by their length so far; each doubles the room for the next.
+    """
     words = WORDING[language]
     parts = [_again(problem, words)] if problem else []
     parts += [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
     parts += [block.instruction, rule, "\n".join(_questions(items, words))]
     parts += [f"{words.form}\n{_form(items)}"]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
-    return Prompt(system_prompt(who, language), (message,), reply_schema(items), _output_tokens(items) * 2**attempt)
+    return Prompt(system_prompt(who, language), (message,), reply_schema(items), _output_tokens(items) * 2**cuts)
 
 
 def reply_schema(items: tuple[Item, ...]) -> dict[str, JsonValue]:

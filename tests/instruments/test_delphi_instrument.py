@@ -51,7 +51,7 @@ def test_rating_items(reason: bool) -> None:
     assert {(item.kind, item.reason, len(item.options)) for item in items} == {("scale", reason, 5)}
     assert items[0].wording.startswith("Thema „[9f3a]“: Wie wichtig")
     assert items[0].about == "[9f3a] Fangquoten. Streit um die Verteilung"
-    assert items[2].wording.startswith("Thema „Klima“: Wie wichtig")
+    assert items[2].wording.startswith("Thema „[b1]“: Wie wichtig")
     assert items[1].options[4].label == "sehr plausibel"
 
 

@@ -269,7 +269,7 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
     @pytest.mark.parametrize(
         ("request_", "error", "message"),
         [
-            ({"methods": ["delfi"]}, SettingsError, "delfi unknown; there are longitudinal, delphi"),
+            ({"methods": ["delfi"]}, SettingsError, "delfi unknown; there are longitudinal, "),
             ({"methods": []}, SettingsError, "none unknown"),
             ({"methods": ["delphi", "delphi"]}, SettingsError, "names one twice"),
             (

@@ -75,7 +75,10 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
 def test_what_is_planned_follows_the_baseline(tmp_path: Path) -> None:
     """T0 is asked where it is measured or reconstructed; a personas file has one wave."""
     asked = {}
-    for name, path in (("sim", mirofish_folder(tmp_path / "sim_1", 3)), ("people", personas_file(tmp_path / "p.json", 3))):
+    for name, path in (
+        ("sim", mirofish_folder(tmp_path / "sim_1", 3)),
+        ("people", personas_file(tmp_path / "p.json", 3)),
+    ):
         request = parse_request(sim=str(path), out=str(tmp_path / "out"), methods=METHODS)
         asked[name] = planned(choose_run(request, Environment.read(), dotted_paths())[0].record)
     assert asked["sim"] == [("longitudinal", "T0"), ("longitudinal", "T1"), ("delphi", "T1")]

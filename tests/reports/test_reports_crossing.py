@@ -149,7 +149,12 @@ def test_what_is_partial_is_absent_and_said(methodology, change, why):
 
 @pytest.mark.parametrize("methodology", sorted(NEEDS))
 def test_findings_of_another_shape_are_no_crash(methodology):
-    for odd in ({}, {"drift": 3, "kind": "drift"}, {"members": "x", "archetypes": [1]}, {"disagreements": [{"item": 1}]}):
+    for odd in (
+        {},
+        {"drift": 3, "kind": "drift"},
+        {"members": "x", "archetypes": [1]},
+        {"disagreements": [{"item": 1}]},
+    ):
         cross({**results(), methodology: odd}, table())
 
 

@@ -83,7 +83,10 @@ def test_ratings_that_nobody_revises(same, verdict):
 @pytest.mark.parametrize(("share", "verdict"), [(0.99, "ok"), (1.0, "flagged"), (None, "not_computable")])
 def test_scenarios_that_everybody_finds_alike(share, verdict):
     frame = pd.DataFrame([row(1, "a/wish", 4, methodology="scenario", scale_max=7)])
-    alike = [{"dimension": "wish", "share": share, "n_complete": 3}, {"dimension": "fair", "share": 1.0, "n_complete": 3}]
+    alike = [
+        {"dimension": "wish", "share": share, "n_complete": 3},
+        {"dimension": "fair", "share": 1.0, "n_complete": 3},
+    ]
     found = {"scenario": {"polarity": {"desirability": "wish"}, "alike": alike}}
     assert verdicts(found, frame, "alike") == [(verdict, share)]
 
@@ -169,7 +172,9 @@ def test_every_check_and_reason_has_words_and_a_flag_stands_alone():
 
 def test_short_flags_of_analyses_become_sentences():
     assert spelt("longitudinal: baseline reconstructed", "en").startswith("Longitudinal: T0 was reconstructed after")
-    assert spelt("longitudinal: drift not interpretable: Das Modell war a, dann b", "de").endswith("Das Modell war a, dann b.")
+    assert spelt("longitudinal: drift not interpretable: Das Modell war a, dann b", "de").endswith(
+        "Das Modell war a, dann b."
+    )
     assert spelt("delphi: something new", "de") == "delphi: something new"
 
 

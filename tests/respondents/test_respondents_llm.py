@@ -125,7 +125,7 @@ def test_short_on_the_way_keeps_every_settled_call_for_later(tmp_path: Path) -> 
     """The budget is enough for the first request only: nothing is answered, and nothing is asked twice."""
 
     async def run() -> tuple[Reply, Reply, list[str], list[str]]:
-        first = ScriptedSender(['{"a": 1, "b": 2}'])
+        first = ScriptedSender([response('{"a": 1, "b": 2}', read=500, written=1024)])
         async with opened(tmp_path) as ledger:
             cap = input_bound(compose(WHO, BLOCK, BLOCK.in_shown_order(), "en", "", 0)) + 1024
             short = await asked(ledger, first, cap)

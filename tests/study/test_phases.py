@@ -76,7 +76,10 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None
     assert wave(after, "T0") == []
     assert len(wave(after, "T1")) == AGENTS * ITEMS
     assert after.results["longitudinal"]["drift"] is not None
-    assert set(after.responses.groupby("phase")["run_id"].first().items()) == {("T0", before.run_id), ("T1", after.run_id)}
+    assert set(after.responses.groupby("phase")["run_id"].first().items()) == {
+        ("T0", before.run_id),
+        ("T1", after.run_id),
+    }
 
 
 def test_a_synthetic_t0_is_no_baseline_for_a_model(tmp_path: Path) -> None:

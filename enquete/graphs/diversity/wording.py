@@ -74,7 +74,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "moved": "{n} of {total} placements ({share}) were moved so that the sort fits the grid; this concerns {agents} of {all} "
         "agents with a complete sort. {again} placements were changed by agents themselves when asked again "
         "({agents_again} agents).",
-        "none_moved": "None of the {total} placements of {all} agents had to be moved or asked for again.",
+        "none_moved": "Not one of the {total} placements of {all} agents had to be moved or asked for again.",
         "agent": "Agent", "type": "Group", "n_moved": "moved", "n_again": "changed themselves",
         "more_agents": "… and {n} more agents.",
         "types": "Are there types?",

@@ -1,0 +1,128 @@
+"""`enquete doctor` and the formats of `enquete export`: what is there, what is missing, where files are; never a key."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from enquete.interfaces import doctor
+from tests.interfaces.conftest import SIM_ID, Command
+from tests.support.model_server import ModelServer
+
+KEY = "sk-very-secret-123"
+
+
+def test_everything_needed_is_there(command: Command, uploads: Path) -> None:
+    said = command("doctor", "--root", uploads, "--json")
+    assert (said.code, said.object["ok"]) == (0, True)
+    checks = {check["name"]: check for check in said.object["checks"]}
+    assert checks["root"]["text"].endswith("readable, 1 simulations")
+    assert checks["results"]["verdict"] == checks["sqlite"]["verdict"] == checks["pandas"]["verdict"] == "ok"
+    assert "synthetic respondent" in checks["server"]["text"]
+
+
+def test_it_leaves_nothing_behind(command: Command, uploads: Path) -> None:
+    before = sorted(uploads.rglob("*"))
+    command("doctor", "--root", uploads)
+    assert sorted(uploads.rglob("*")) == before
+
+
+def test_settings_are_shown_with_their_origin_and_keys_are_not(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("LLM_MODEL_NAME=llama\nZEP_API_KEY=zep-secret\nENQUETE_LANGUAGE=en\n", "utf-8")
+    monkeypatch.setenv("LLM_API_KEY", KEY)
+    monkeypatch.setenv("ENQUETE_LANGUAGE", "de")
+    said = command("doctor")
+    assert "LLM_API_KEY: set, from the environment" in said.out
+    assert "LLM_MODEL_NAME = llama, from .env" in said.out
+    assert "ENQUETE_LANGUAGE = de, from the environment" in said.out  # the environment beats .env
+    assert KEY not in said.out + said.err
+    assert "zep-secret" not in said.out + said.err
+
+
+def test_a_server_that_answers_is_reachable_and_asked_for_no_more_than_its_models(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer() as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        monkeypatch.setenv("LLM_API_KEY", KEY)
+        said = command("doctor")
+        assert server.requests == []
+    assert said.code == 0
+    assert f"✓ {server.base_url}: reachable" in said.out
+    assert KEY not in said.out + said.err
+
+
+def test_a_server_that_is_down_is_named_without_user_and_key(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_BASE_URL", "http://user:hush@127.0.0.1:9/v1?token=hush")
+    monkeypatch.setenv("LLM_API_KEY", KEY)
+    said = command("doctor")
+    assert said.code == 1
+    assert "✗ http://127.0.0.1:9/v1: not reachable" in said.out
+    assert "Missing: 1." in said.out
+    assert "hush" not in said.out + said.err
+    assert KEY not in said.out + said.err
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "nonsense", "http://[::1"])
+def test_what_is_no_address_is_missing_and_no_crash(
+    command: Command, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("LLM_BASE_URL", url)
+    said = command("doctor")
+    assert said.code == 1
+    assert "look at LLM_BASE_URL" in said.out
+
+
+def test_a_missing_root_and_a_wrong_setting_say_what_to_do(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENQUETE_CONCURRENCY", "many")
+    said = command("doctor", "--root", "nowhere")
+    assert said.code == 1
+    assert "nowhere: no such folder; name another with --root or ENQUETE_ROOT" in said.out
+    assert "ENQUETE_CONCURRENCY='many'" in said.out
+
+
+def test_results_that_cannot_be_written_are_missing(
+    command: Command, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = uploads / "file"
+    blocked.write_text("", "utf-8")
+    assert command("doctor", "--root", uploads, "--out", blocked).code == 0  # its folder can be written to
+    monkeypatch.setattr(doctor, "LEAST_SQLITE", (99,))
+    said = command("doctor", "--root", uploads)
+    assert said.code == 1
+    assert f"SQLite {sqlite3.sqlite_version}: 3.37 or newer is needed" in said.out
+
+
+def test_it_speaks_german(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    assert "Alles Nötige ist da." in command("doctor").out
+    assert doctor.TEXTS["de"].keys() == doctor.TEXTS["en"].keys()
+
+
+def test_export_names_the_files_of_a_format(command: Command, uploads: Path) -> None:
+    command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
+    named = {
+        format_: command("export", SIM_ID, "--root", uploads, "--format", format_, "--json").object["files"]
+        for format_ in ("csv", "jsonl", "codebook", "all")
+    }
+    assert named["csv"] == ["exports/all_responses.csv"]
+    assert named["codebook"] == ["exports/codebook.json", "exports/codebook.md"]
+    assert "exports/episodes.jsonl" in named["jsonl"]
+    assert any(
+        file.startswith("../../T1/longitudinal/") and file.endswith("responses.jsonl") for file in named["jsonl"]
+    )
+    assert {"report.md", "report.html", "crossing.json", "health.json", *named["csv"], *named["jsonl"]} <= set(
+        named["all"]
+    )
+    path = Path(command("export", SIM_ID, "--root", uploads, "--json").object["path"])
+    assert all((path / file).is_file() for file in named["all"])
+
+
+def test_an_unknown_format_is_refused(command: Command, uploads: Path) -> None:
+    said = command("export", SIM_ID, "--root", uploads, "--format", "xlsx")
+    assert said.code == 2
+    assert "xlsx" in said.err

@@ -1,0 +1,175 @@
+"""The summary by the model: printed only if every figure and answer in it is the claims', else the claims' sentences."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete
+from enquete.nodes.study_graph import planned
+from enquete.nodes.workplace import using
+from enquete.reports import narrative
+from enquete.reports.crossing import cross
+from enquete.reports.evidence import with_ids
+from enquete.reports.synthesis import prepare, write_synthesis
+from enquete.state.settings import Machine
+from tests.support.ledgers import ScriptedSender
+from tests.support.model_server import ModelServer
+from tests.support.studies import call_keys, personas
+
+ENOUGH = 50_000_000
+Body = dict[str, Any]
+
+
+def shown_claims(body: Body) -> list[dict[str, Any]] | None:
+    """The claims that a request for a narrative shows; None for any other request."""
+    text = body["messages"][-1]["content"]
+    return claims_in(text) if '"claim_ids"' in text else None
+
+
+def claims_in(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{"id"')]
+
+
+def truthful(claims: list[dict[str, Any]]) -> str:
+    first = claims[0]
+    text = f"Auffällig ist: {first['says']}"
+    return json.dumps({"paragraphs": [{"text": text, "claim_ids": [first["id"]], "answer_ids": first["answers"][:1]}]})
+
+
+def lying(claims: list[dict[str, Any]]) -> str:
+    first = claims[0]
+    text = "Die Zustimmung stieg um 98,76 Punkte."
+    return json.dumps({"paragraphs": [{"text": text, "claim_ids": [first["id"]], "answer_ids": first["answers"][:1]}]})
+
+
+def inventing(claims: list[dict[str, Any]]) -> str:
+    paragraph = {"text": "Alles wie gehabt.", "claim_ids": [claims[0]["id"]], "answer_ids": ["run/main/x"]}
+    return json.dumps({"paragraphs": [paragraph]})
+
+
+def interview(tmp_path: Path, server: ModelServer, **more: Any) -> enquete.Run:
+    asked = {"methods": ["scenario"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
+    return enquete.conduct_interviews(personas(tmp_path, 5), out=str(tmp_path / "out"), **{**asked, **more})
+
+
+def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServer, list[int]]:
+    """A server that answers interviews as usual, and requests for a narrative in turn, the last for ever."""
+    asked: list[int] = []
+
+    def script(body: Body) -> str | None:
+        claims = shown_claims(body)
+        if claims is None:
+            return None
+        asked.append(len(claims))
+        return replies[min(len(asked), len(replies)) - 1](claims)
+
+    return ModelServer(script=script), asked
+
+
+def summary(run: enquete.Run) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run.path / "crossing.json").read_text("utf-8"))["summary"]
+    return found
+
+
+def narratives(run: enquete.Run) -> list[tuple[Any, ...]]:
+    return [key for key in call_keys(run.folder) if key[3] == "narrative"]
+
+
+def test_a_truthful_text_is_printed_and_says_who_wrote_it(tmp_path: Path) -> None:
+    server, asked = scripted(truthful)
+    with server:
+        run = interview(tmp_path, server)
+    assert run.status == "completed"
+    assert asked[0] > 1
+    assert summary(run)["by"] == "model"
+    assert "Auffällig ist: Das Szenario" in run.report
+    assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in run.report
+    (key,) = narratives(run)
+    assert key[:3] == ("synthesis", "", "main")
+    assert "| Synthese |  | main | narrative | 1 |" in run.report
+    audited = [json.loads(line) for line in (run.path / "audit.jsonl").read_text("utf-8").splitlines()]
+    assert [call["purpose"] for call in audited] == ["narrative"]
+
+
+@pytest.mark.parametrize("reply", [lying, inventing])
+def test_a_false_text_is_refused_twice_and_the_claims_stand(tmp_path: Path, reply: Any) -> None:
+    server, asked = scripted(reply)
+    with server:
+        run = interview(tmp_path, server)
+    assert run.status == "completed"
+    assert len(asked) == 2  # one corrective retry
+    assert summary(run)["by"] == "refused"
+    assert "wurde auch nach einer Korrektur zurückgewiesen" in run.report
+    assert "98,76 Punkte" not in run.report
+    assert "- Das Szenario" in run.report
+
+
+def test_a_corrected_text_is_printed(tmp_path: Path) -> None:
+    server, _ = scripted(lying, truthful)
+    with server:
+        run = interview(tmp_path, server)
+        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_claims(entry.body)]
+    assert summary(run)["by"] == "model"
+    assert "98,76 is no figure of the claims cited" in told[1]
+
+
+def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_path: Path) -> None:
+    server, asked = scripted(lying, truthful)
+    with server:
+        run = interview(tmp_path, server)
+        before = (run.report, call_keys(run.folder), len(asked))
+        again = enquete.resume(
+            run.run_id, out=str(tmp_path / "out"), fresh=True, budget_tokens=ENOUGH, base_url=server.base_url
+        )
+        assert (again.report, call_keys(again.folder), len(asked)) == before
+    (run.path / "report.md").unlink()
+    write_synthesis(run.folder)
+    assert run.report == before[0]
+
+
+def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_written(tmp_path: Path) -> None:
+    run = enquete.conduct_interviews(personas(tmp_path, 5), out=str(tmp_path / "out"), methods=["scenario"])
+    prepared = prepare(run.folder, planned(run.record))
+    claims = cross(prepared.found.results, prepared.frame).claims
+    known = frozenset(with_ids(prepared.frame)["answer_id"])
+    sender = ScriptedSender(lambda prompt: truthful(claims_in(prompt.messages[-1]["content"])))
+
+    async def written(cap: int) -> object:
+        async with using(str(run.folder), Machine(cap_tokens=cap)) as workplace:
+            answering = run.record.main.model_copy(update={"respondent": "llm", "model": "m"})
+            workplace.record = run.record.model_copy(update={"arms": [answering]})
+            workplace._sender = sender
+            await narrative.write(workplace, claims, known)
+            return workplace.ledger.frozen("main", "synthesis", "", narrative.subject(claims, "de"))
+
+    assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
+    assert sender.sent == []
+    found = asyncio.run(written(ENOUGH))
+    assert isinstance(found, dict)
+    assert found["by"] == "model"
+    assert asyncio.run(written(ENOUGH)) == found
+    assert len(sender.sent) == 1
+
+
+def test_a_server_that_answers_no_json_leaves_the_claims_and_a_complete_run(tmp_path: Path) -> None:
+    server, asked = scripted(lambda claims: "I would rather not.")
+    with server:
+        run = interview(tmp_path, server)
+    assert asked
+    assert run.status == "completed"
+    assert summary(run)["by"] == "unwritten"
+    assert "Ein Text des Modells liegt nicht vor" in run.report
+    assert "- Das Szenario" in run.report
+
+
+def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
+    run = enquete.conduct_interviews(personas(tmp_path, 5), out=str(tmp_path / "out"), methods=["scenario"])
+    assert narratives(run) == []
+    assert summary(run)["by"] == "rule"
+    assert "kein Modell hat sie geschrieben" in run.report

@@ -1,0 +1,325 @@
+"""What a whole run leaves: summary first, health, limitations, codebook, episodes, HTML; with any methodology missing."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import html.parser
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from enquete.checkpoints.ledger import Failure
+from enquete.graphs.registry import dotted_paths
+from enquete.nodes.workplace import Workplace
+from enquete.reports.columns import COLUMN_MEANINGS, STATUS_MEANINGS
+from enquete.reports.episodes import shortened
+from enquete.reports.evidence import with_ids
+from enquete.reports.excerpts import excerpt
+from enquete.reports.items import labels_of
+from enquete.reports.page import page
+from enquete.reports.rows import COLUMNS
+from enquete.reports.synthesis import load_summary
+from enquete.reports.wording import STATUSES
+from enquete.state.settings import RunRequest
+from tests.reports.conftest import DATA, Made, _make
+
+ALL = dotted_paths()
+
+
+@pytest.fixture(scope="session")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """All methodologies on the twelve agents of the real database, in German: they form archetypes."""
+    folder = tmp_path_factory.mktemp("full") / "sim_oasisreal0001"
+    shutil.copytree(DATA / "sim_oasisreal0001", folder)
+    request = RunRequest(sim=str(folder), respondent="synthetic", language="de", methods=list(ALL))
+    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+
+
+def read(made: Made, name: str):
+    return json.loads((made.synthesis / name).read_text("utf-8"))
+
+
+# --- the report ------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_begins_with_what_was_found_and_ends_with_the_long_lists(full):
+    heads = re.findall(r"^## (.+)$", full.report(), re.MULTILINE)
+    assert heads[0] == "Zusammenfassung über die Methoden"
+    assert heads[1] == "Wie gefragt wurde"
+    assert heads[-4:] == ["Güte der Befragung", "Grenzen der Aussage", "Verbrauch", "Anhang"]
+    sections = ["Längsschnitt", "Vielfalt der Sichtweisen", "Delphi", "Szenarien"]
+    assert [head for head in heads if head in sections] == sections
+
+
+def test_the_report_is_filled_in_and_speaks_the_runs_language(full):
+    report = full.report()
+    assert not re.search(r"\{[a-z_]+\}|\bNone\b|\bnan\b|<NA>|baseline reconstructed", report)
+    assert "\n\n\n" not in report
+    assert not re.search(r"\| (importance|plausibility) \|", report)
+    assert "Wichtigkeit" in report
+    for head, body in re.findall(r"^(#{2,3} .+)\n+(.*)$", report, re.MULTILINE):
+        assert body.strip() or head.startswith("## Anhang"), f"{head} is empty"
+
+
+def test_every_table_of_findings_names_its_source(full):
+    for section in re.split(r"^(?=#{2,3} )", full.report(), flags=re.MULTILINE):
+        head = section.partition("\n")[0]
+        if "\n| " in section and head != "## Wie gefragt wurde" and "Polarität nach" not in head:
+            assert "*Quelle: " in section or re.search(r"^### (Die Archetypen|Archetypen)", section), head
+
+
+def test_the_summary_names_archetypes_and_claims_rest_on_answers_in_the_table(full):
+    crossing = read(full, "crossing.json")
+    assert {"experience_by_archetype", "hold_outs_by_archetype"} <= crossing["claims"].keys()
+    known = set(with_ids(full.table())["answer_id"])
+    for claim in crossing["claims"].values():
+        assert set(claim["answer_ids"]) <= known
+        assert claim["text"]["de"].replace("−", "-")
+    assert crossing["summary"]["by"] == "rule"
+    assert "Die Archetypen: A (" in full.report()
+
+
+def test_what_claims_rest_on_is_there(full):
+    for claim in read(full, "crossing.json")["claims"].values():
+        for file, _, path in (one.partition(" → ") for one in claim["rests_on"]):
+            phase, _, rest = file.partition("/")
+            stage = full.interviews / phase / rest.replace("/", f"/{full.folder.name}/")
+            if file.startswith("T"):
+                node = json.loads(stage.read_text("utf-8"))
+                for step in path.split("."):
+                    node = node[step]
+                assert node
+            else:
+                columns = (full.synthesis / file).read_text("utf-8").splitlines()[0].split(",")
+                assert path.partition(",")[0] in columns
+
+
+def test_limitations_follow_from_the_metadata(full):
+    report = full.report().split("## Grenzen der Aussage", 1)[1]
+    for said in (
+        "Die Befragten sind simuliert",
+        "Gemessen wird, was im synthetischen Befragten hinterlegt ist",
+        "Der Erinnerungsauszug ist verlustbehaftet",
+        "Sprachmodelle neigen zu Zustimmung und zur Mitte",
+        "die Verteilungsform jeder Frage steht im Anhang",
+        "N = 12 Agenten, 1728 von 1728 geplanten Antworten liegen vor.",
+        "T0 ist rekonstruiert",
+        "Was fehlschlug, repariert oder rekonstruiert wurde",
+    ):
+        assert said in report, said
+    for used in json.loads((full.folder / "instruments_used.json").read_text("utf-8"))["instruments"].values():
+        assert used["hash"][:12] in report
+
+
+def test_the_shape_of_every_closed_item_is_in_health_and_report(full):
+    table = full.table()
+    closed = table[table["scale_min"].notna()].drop_duplicates(["methodology", "phase", "round", "item_id"])
+    shapes = read(full, "health.json")["shapes"]
+    assert len(shapes) == len(closed)
+    rows = full.report().split("### Verteilungsform jeder geschlossenen Frage", 1)[1]
+    assert len(re.findall(r"^\| (?!Methodik|---)", rows, re.MULTILINE)) == len(shapes)
+
+
+def test_flags_are_sentences_in_the_runs_language(full):
+    flags = load_summary(full.folder)["flags"]
+    assert any(flag.startswith("Längsschnitt: T0 wurde erst nach dem Ende") for flag in flags)
+    assert not any(flag.startswith(("longitudinal:", "diversity:", "delphi:")) for flag in flags)
+
+
+def test_quotations_show_the_sentence_that_voices_the_theme():
+    text = "Ich fahre raus. Der Dorsch hat kaum noch Laichtiere, da hilft Schonung. Und Schluss."
+    assert excerpt(text, "Dorsch schonen") == "[…] Der Dorsch hat kaum noch Laichtiere, da hilft Schonung. […]"
+    assert excerpt(text, "Quoten") == text
+    assert excerpt("Der Dorsch fehlt.", "Dorsch") == "Der Dorsch fehlt."
+
+
+# --- whatever is missing ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["diversity"])  # each of them in turn: below, and in test_reports_crossing
+def test_the_synthesis_works_without_a_methodology(make, simulation, missing):
+    kept = [name for name in ALL if name != missing]
+    made = make(simulation, methods=kept, available=ALL, language="en")
+    assert load_summary(made.folder)["status"] == "completed"
+    claims = read(made, "crossing.json")["claims"]
+    assert claims
+    assert all(missing not in claim["methods"] and claim["groups"] for claim in claims.values())
+    assert "What cannot be said:" in made.report()
+
+
+@pytest.mark.parametrize("failed", sorted(ALL))
+def test_the_synthesis_works_where_one_methodology_failed_before_a_question(make, simulation, failed):
+    async def fail(workplace: Workplace) -> None:
+        await workplace.ledger.set_stage(failed, "T1", "failed", "round 1")
+
+    stages = [(name, phase) for name in ALL for phase in ("T0", "T1") if phase == "T1" or name == "longitudinal"]
+    reached = [stage for stage in stages if stage != (failed, "T1")]
+    made = make(simulation, methods=list(ALL), available=ALL, stages=reached, prepare=fail)
+    assert load_summary(made.folder)["status"] == "failed"
+    assert all(failed not in claim["methods"] for claim in read(made, "crossing.json")["claims"].values())
+    assert "(T1): fehlgeschlagen. round 1" in made.report()
+
+
+@pytest.mark.parametrize("agents", [[1, 4, 6]])
+def test_a_partial_run_gives_a_partial_report(make, simulation, agents):
+    made = make(simulation, methods=list(ALL), available=ALL, agents=agents, partial=True)
+    assert "Zwischenstand" in made.report()
+    assert all(claim["answer_ids"] for claim in read(made, "crossing.json")["claims"].values())
+    verdicts = {one["id"]: one["verdict"] for one in read(made, "health.json")["diagnostics"]}
+    assert verdicts["unrevised"] == "not_computable"
+
+
+def test_one_agent_gives_a_report_without_claims(make, personas):
+    made = make(**personas(1), methods=list(ALL), available=ALL)
+    assert read(made, "crossing.json")["claims"] == {}
+    assert "lässt sich noch nichts sagen" in made.report()
+
+
+def test_a_bug_in_the_narrative_is_shown_by_name(make, personas):
+    async def bug(workplace: Workplace) -> None:
+        await workplace.ledger.record_failure(Failure("main", "synthesis", "", 0, "narrative", "KeyError: 'x'", "T"))
+
+    assert "Programmfehler in Synthese" in make(**personas(2), prepare=bug).report()
+
+
+# --- codebook --------------------------------------------------------------------------------------------------------
+
+
+def test_every_column_of_the_table_is_in_the_codebook_and_vice_versa(full):
+    with (full.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        header = next(csv.reader(file))
+    book = read(full, "exports/codebook.json")
+    assert [column["name"] for column in book["columns"]] == header
+    assert all(column["meaning"]["de"] and column["meaning"]["en"] for column in book["columns"])
+    assert set(COLUMNS) <= COLUMN_MEANINGS.keys()
+
+
+def test_every_item_of_the_table_is_in_the_codebook_and_vice_versa(full):
+    with (full.synthesis / "exports" / "all_responses.csv").open(encoding="utf-8", newline="") as file:
+        asked = {(row["methodology"], row["item_id"]): row for row in csv.DictReader(file)}
+    book = read(full, "exports/codebook.json")
+    items = {(item["methodology"], item["item_id"]): item for item in book["items"]}
+    assert items.keys() == asked.keys()
+    assert len(book["items"]) == len(items)
+    for key, item in items.items():
+        assert item["wording"].keys() == {"de", "en"}, key
+        scale = item["scale"] or {"min": "", "max": ""}
+        assert (str(scale["min"]), str(scale["max"])) == (asked[key]["scale_min"], asked[key]["scale_max"])
+        assert item["reverse_keyed"] == (asked[key]["reverse_keyed"] == "true")
+        assert item["instrument_hash"] == asked[key]["instrument_hash"]
+        if item["scale"]:
+            assert {str(scale["min"]), str(scale["max"])} <= item["scale"]["labels"]["de"].keys()
+
+
+def test_every_status_is_explained_and_missing_ones_are_marked(full):
+    book = read(full, "exports/codebook.json")
+    assert {status["status"] for status in book["statuses"]} == set(STATUSES) == STATUS_MEANINGS.keys()
+    assert [s["status"] for s in book["statuses"] if s["missing"]] == ["refused", "invalid", "failed", "not_reached"]
+    assert book["languages"] == ["de", "en"]
+    assert len(book["population_hash"]) > 16
+
+
+def test_the_codebook_can_be_read_as_markdown(full):
+    text = (full.synthesis / "exports" / "codebook.md").read_text("utf-8")
+    for column in COLUMNS:
+        assert f"| `{column}` |" in text
+    for item in read(full, "exports/codebook.json")["items"]:
+        assert f"| `{item['item_id']}` |" in text
+
+
+def test_labels_are_found_wherever_an_instrument_keeps_them():
+    content = {
+        "families": {"stock": {"label": {"de": "Bestand"}}},
+        "scenarios": [{"scenario_id": "calm", "label": {"de": "Ruhe"}}],
+    }
+    assert labels_of(content) == {"stock": {"de": "Bestand"}, "calm": {"de": "Ruhe"}}
+
+
+# --- episodes --------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_one_episode_per_agent_and_stage_and_one_for_all(full):
+    lines = (full.synthesis / "exports" / "episodes.jsonl").read_text("utf-8").splitlines()
+    episodes = [json.loads(line) for line in lines]
+    stages = {(e["methodology"], e["phase"]) for e in episodes}
+    assert stages == {("longitudinal", "T0"), *((name, "T1") for name in ALL)}
+    for method, phase in stages:
+        own = [e for e in episodes if (e["methodology"], e["phase"]) == (method, phase)]
+        assert len({e["participant"] for e in own}) == len(own) == 13
+        assert own[-1]["participant"] is None
+        assert own[-1]["text"].startswith(f"Alle Agenten (interview/{method}/{phase}): 12 von 12 Agenten")
+    assert all(
+        set(e) == {"sim_id", "run_id", "participant", "methodology", "phase", "text", "answer_ids"} for e in episodes
+    )
+
+
+def test_an_episode_is_made_of_the_agents_own_answers(full):
+    table = with_ids(full.table()).set_index("answer_id")
+    lines = (full.synthesis / "exports" / "episodes.jsonl").read_text("utf-8").splitlines()
+    for episode in map(json.loads, lines):
+        assert episode["answer_ids"]
+        rows = table.loc[episode["answer_ids"]]
+        assert set(rows["methodology"]) == {episode["methodology"]}
+        if episode["participant"]:
+            assert set(rows["participant"]) == {episode["participant"]}
+            name = rows["agent_name"].iloc[0]
+            head = f"Agent {name} (interview/{episode['methodology']}/{episode['phase']}): "
+            assert episode["text"].startswith(head)
+            assert len(episode["text"]) > len(head) + 20
+
+
+def test_long_words_are_cut_after_a_sentence():
+    assert shortened("Kurz. " + "Lang " * 60 + ".") == "Kurz."
+    assert shortened("wort " * 100).endswith(" …")
+
+
+# --- HTML ------------------------------------------------------------------------------------------------------------
+
+
+class Elements(html.parser.HTMLParser):
+    """Opening and closing tags, ids and links of a page."""
+
+    VOID = frozenset({"meta", "br", "hr", "img", "link"})
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_html_report_is_one_file_that_needs_nothing_else(full):
+    text = (full.synthesis / "report.html").read_text("utf-8")
+    found = Elements(text)
+    assert found.open == []
+    assert found.seen.count("h1") == 1
+    assert found.seen.count("table") == len(re.findall(r"^\| -", full.report(), re.MULTILINE))
+    assert all(address.startswith("#") for address in found.addresses)
+    assert "@media print" in text
+    assert '<html lang="de">' in text
+
+
+def test_html_in_answers_stays_text():
+    text = page("# <b>x</b>\n\n<script>alert(1)</script>\n\n## y & <i>\n", "en")
+    found = Elements(text)
+    assert not {"script", "b", "i"} & set(found.seen)
+    assert "&lt;script&gt;" in text
+
+
+def test_the_audit_of_the_synthesis_is_there_only_if_it_made_a_call(full):
+    assert not (full.synthesis / "audit.jsonl").exists()
+    assert Path(full.synthesis / "report.html").is_file()
