@@ -147,7 +147,9 @@ def stages(folder: Path) -> dict[str, int]:
     found: dict[str, list[int]] = {}
     total = 0
     for methodology, phase, purpose, subject, tokens in rows(
-        folder, "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls ORDER BY id"
+        folder,
+        "SELECT methodology, phase, purpose, subject, input_tokens + output_tokens FROM calls"
+        " WHERE purpose <> 'narrative' ORDER BY id",  # the narrative falls back to the rule's text and stops nothing
     ):
         total += tokens
         number = f" {subject.split('|')[2]}" if purpose == "answer" else ""

@@ -83,5 +83,6 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7200)
 def test_two_hundred_kills(tmp_path: Path, server: ServerProcess) -> None:
     soak(tmp_path, server, kills=200, agents=200, asking="item", methods=sorted(methodologies()))
