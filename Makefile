@@ -20,7 +20,7 @@ demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
 test: $(VENV)/dev           ## the whole suite
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/dev           ## style, types, import contracts
 	$(BIN)/ruff check .
@@ -32,7 +32,7 @@ bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 	$(BIN)/python -m tests.bench
 
 soak: $(VENV)/dev           ## long kill test, not part of make test
-	$(BIN)/python -m pytest -m soak tests
+	$(BIN)/python -m pytest -m soak tests -p no:cacheprovider
 
 clean:
 	rm -rf $(VENV) demo-out

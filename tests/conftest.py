@@ -26,6 +26,11 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first, so that no worker is left with one at the end."""
+    items.sort(key=lambda item: not any(part in item.path.parts for part in ("kill", "faults")))
+
+
 @pytest.fixture
 def root() -> Path:
     """The repository."""
