@@ -159,4 +159,6 @@ def _of_files(error: OSError) -> tuple[int, str]:
     text = f"{error.filename}: {error.strerror or error}"
     if isinstance(error, PermissionError):
         return WRONG, f"{text}. If the simulation's folder is read-only, name a folder for the results with --out DIR"
+    if isinstance(error, NotADirectoryError | FileExistsError | FileNotFoundError):
+        return WRONG, f"{text}. Name a folder for the results that can be written to with --out DIR"
     return FAILED, text

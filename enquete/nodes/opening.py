@@ -171,7 +171,7 @@ def draft_record(
         sim_id=population.sim_id,
         sim_path=str(population.path.absolute()),
         kind=population.kind,
-        topic=population.topic,
+        topic=population.topic or instrument_topic(used, language),
         methods=methods,
         phases=phases,
         arms=arms,
@@ -190,12 +190,22 @@ def draft_record(
         population_hash=population_hash(population.participants),
         notices=[
             *notices,
+            *unused_baseline(request, interviews, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],
         versions=versions(),
         base_url=request.base_url or environment.base_url or "",
         created_at=now(),
     )
+
+
+def instrument_topic(used: Mapping[str, UsedInstrument], language: Language) -> str:
+    """What a personas file is asked about: the first instrument's topic."""
+    for instrument in used.values():
+        topic = instrument.content.get("topic")
+        if isinstance(topic, dict):
+            return str(topic.get(language) or next(iter(topic.values()), ""))
+    return ""
 
 
 def choose_phases(request: RunRequest, population: Population) -> list[str]:
@@ -282,6 +292,18 @@ def measured_before(interviews: Path, main: Arm) -> str:
     if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
         return run_id
     return ""
+
+
+def unused_baseline(request: RunRequest, interviews: Path, main: Arm, baseline: str) -> list[str]:
+    """A measured T0 that is not used is said aloud, because T0 is then asked, and paid for, once more."""
+    run_id = latest(interviews).get("T0/longitudinal", "")
+    if request.baseline != "auto" or baseline in ("earlier", "none") or not run_id:
+        return []
+    before = read_record(run_folder(interviews, run_id)).main.respondent
+    return [
+        f"run {run_id} holds a measured T0, but respondent {before!r} answered it and {main.respondent!r} answers now: "
+        f"T0 is asked anew ({baseline}); --baseline {run_id} uses it all the same"
+    ]
 
 
 def require_baseline(interviews: Path, run_id: str, population: Population, used: UsedInstrument) -> str:

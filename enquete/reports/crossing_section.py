@@ -20,7 +20,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "model": "*Diese Zusammenfassung hat das Modell {model} aus den Befunden geschrieben. Ein Prüfprogramm hat jede Zahl und jede "
         "Antwortkennung mit den Befunden verglichen; die Deutung hat es nicht geprüft.*",
         "refused": "*Das Modell {model} hat eine Zusammenfassung geschrieben. Sie wurde auch nach einer Korrektur zurückgewiesen, weil "
-        "nicht alle Zahlen oder Kennungen zu den Befunden passten ({why}). Darum stehen hier die Befunde in festen Sätzen.*",
+        "nicht alle Zahlen oder Kennungen zu den Befunden passten ({why} Beanstandungen, siehe audit.jsonl). Darum stehen hier die "
+        "Befunde in festen Sätzen.*",
         "unwritten": "*Ein Text des Modells liegt nicht vor (Zwischenstand, Budget oder Server). Darum stehen hier die Befunde in festen "
         "Sätzen.*",
         "none": "Über mehrere Methoden hinweg lässt sich noch nichts sagen.",
@@ -36,7 +37,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "model": "*This summary was written by the model {model} from the findings. A program compared every figure and every answer "
         "id with the findings; it did not check the interpretation.*",
         "refused": "*The model {model} wrote a summary. It was refused even after a correction, because not all figures or ids agreed "
-        "with the findings ({why}). So the findings stand here in fixed sentences.*",
+        "with the findings ({why} objections, see audit.jsonl). So the findings stand here in fixed sentences.*",
         "unwritten": "*There is no text by the model (interim state, budget or server). So the findings stand here in fixed sentences.*",
         "none": "Nothing can be said across methods yet.",
         "absent": "What cannot be said:", "group": "Group", "value": "Value", "n": "n / N",
@@ -55,7 +56,7 @@ def summary(crossing: Crossing, prose: Prose, results: Results, model: str, lang
     if not crossing.claims:
         parts.append(words["none"])
     else:
-        why = escape("; ".join(prose.problems[:3]))
+        why = len(prose.problems)
         parts += [*_paragraphs(prose), words[prose.by].format(model=escape(model), why=why)]
         parts.append(_archetypes(crossing, results, language))
         parts.append(words["where"])

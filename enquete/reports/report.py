@@ -104,13 +104,19 @@ def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tup
         (words["run"], f"`{record.run_id}`"),
         (words["sim"], escape(record.sim_id)),
         (words["topic"], escape(record.topic)),
-        (words["status"], words.get(f"s_{status}", status)),
+        (words["status"], _status(reading, words.get(f"s_{status}", status))),
         (words["language"], words[record.language]),
         (words["agents"], str(len(reading.population))),
         (words["rows"], str(len(frame))),
         (words["fingerprint"], f"`{record.fingerprint}`"),
         (words["population_hash"], f"`{record.population_hash[:16]}`"),
     ]
+
+
+def _status(reading: RunReading, word: str) -> str:
+    """The status and, where the run stopped, why."""
+    stage = reading.ledger.stages().get(("", ""))
+    return f"{word}: {escape(stage.note)}" if stage and stage.note else word
 
 
 def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
@@ -250,10 +256,20 @@ def _problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: F
         *_status_problems(reading, frame),
         *_stage_problems(reading, stages),
         *_bugs(reading, found),
+        *_errors(reading),
         *_lost(reading, spent),
         *(WORDS[reading.record.language]["p_notice"].format(text=escape(note)) for note in notices(reading)),
     ]
     return "\n".join(f"- {line}" for line in lines) or WORDS[reading.record.language]["no_problems"]
+
+
+def _errors(reading: RunReading) -> Iterator[str]:
+    """The commonest reasons for which requests failed for good."""
+    rows = reading.ledger.rows(
+        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3"
+    )
+    for text, n in rows:
+        yield WORDS[reading.record.language]["p_error"].format(n=n, text=escape(text))
 
 
 def _status_problems(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:

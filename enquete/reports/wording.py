@@ -43,6 +43,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "problems": "Was fehlschlug, repariert oder rekonstruiert wurde", "no_problems": "Nichts: Alle geplanten Antworten wurden "
         "beim ersten Mal gültig gegeben.",
         "p_repaired": "{n} von {total} Antworten wurden nach Rückfrage gültig (repaired).",
+        "p_error": "{n} Anfragen an das Modell scheiterten: {text}",
         "p_refused": "{n} von {total} Antworten wurden verweigert (refused).",
         "p_invalid": "{n} von {total} Antworten blieben ungültig (invalid).",
         "p_failed": "{n} von {total} Antworten fehlen, weil Anfragen fehlschlugen (failed).",
@@ -53,7 +54,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "p_bug": "Programmfehler in {method} {phase}, Runde {round}, {unit}: {error}",
         "p_lost": "{n} von {total} Anfragen wurden unterbrochen; ihre Kosten sind mit der Obergrenze angesetzt.",
         "p_notice": "Hinweis: {text}",
-        "outcome_failed": "fehlgeschlagen", "outcome_short": "angehalten, das Budget reichte nicht",
+        "outcome_failed": "fehlgeschlagen", "outcome_short": "angehalten, bevor alles gefragt war",
         "outcome_waiting": "wartet auf Antworten", "outcome_": "noch nicht begonnen", "outcome_done": "abgeschlossen",
         "missing": "{outcome}; hierzu gibt es noch keine Ergebnisse.",
         "missing_bug": "Die Auswertung ist mit einem Programmfehler abgebrochen: {error}. Die Antworten liegen in "
@@ -99,6 +100,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "scale in spite of asking again; failed: the request failed; not_reached: planned, not asked.",
         "problems": "What failed, was repaired or reconstructed", "no_problems": "Nothing: every planned answer was valid at once.",
         "p_repaired": "{n} of {total} answers were valid after asking again (repaired).",
+        "p_error": "{n} requests to the model failed: {text}",
         "p_refused": "{n} of {total} answers were declined (refused).",
         "p_invalid": "{n} of {total} answers stayed invalid (invalid).",
         "p_failed": "{n} of {total} answers are missing because requests failed (failed).",
@@ -109,7 +111,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "p_bug": "A bug in {method} {phase}, round {round}, {unit}: {error}",
         "p_lost": "{n} of {total} requests were interrupted; their cost is counted at the upper bound.",
         "p_notice": "Notice: {text}",
-        "outcome_failed": "failed", "outcome_short": "stopped for want of budget", "outcome_waiting": "waiting for answers",
+        "outcome_failed": "failed", "outcome_short": "stopped before everything was asked", "outcome_waiting": "waiting for answers",
         "outcome_": "not begun", "outcome_done": "done",
         "missing": "{outcome}; there are no findings yet.",
         "missing_bug": "The analysis was stopped by a bug: {error}. The answers are in all_responses.csv.",

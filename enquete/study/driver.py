@@ -98,7 +98,7 @@ class Driver:
         """File how it ended; after a stop, what is there is written up as partial."""
         if stop is None:
             status = str(workplace.ledger.stages()[("", "synthesis")].outcome)
-            await workplace.ledger.set_stage("", "", status)
+            await workplace.ledger.set_stage("", "", status, _commonest_error(workplace) if status == "failed" else "")
             return status
         reason = str(stop["reason"])
         status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
@@ -107,6 +107,14 @@ class Driver:
         await workplace.ledger.set_stage("", "", status, _note(workplace, stop))  # first: the report prints it
         await synthesise(workplace, planned(workplace.record), partial=True)
         return status
+
+
+def _commonest_error(workplace: Workplace) -> str:
+    """Why most requests failed: the first thing that whoever reads "failed" wants to know."""
+    row = workplace.ledger.read(
+        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
+    ).fetchone()
+    return f"{row[1]} requests failed: {row[0]}" if row else ""
 
 
 class _FirstWalk:
