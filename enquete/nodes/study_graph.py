@@ -84,7 +84,7 @@ class Steps:
 
     async def after_freeze(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as workplace:
-            return self._todo(workplace, "T0", retry=True) or self._after_t0(workplace)
+            return self._todo(workplace, "T0") or self._after_t0(workplace)
 
     async def after_t0(self, state: InterviewsState) -> str:
         async with using(state["run"]) as workplace:
@@ -108,7 +108,7 @@ class Steps:
         if state.get("awaiting"):
             return "await_simulation"
         async with using(state["run"]) as workplace:
-            return self._todo(workplace, "T1", retry=True) or "gate"
+            return self._todo(workplace, "T1") or "gate"
 
     async def gate(self, state: InterviewsState) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again."""
@@ -127,7 +127,7 @@ class Steps:
         async with using(state["run"]) as workplace:
             for phase in ("T0", "T1"):
                 if self._unfinished(workplace, phase):
-                    return self._todo(workplace, phase, retry=True)
+                    return self._todo(workplace, phase)
         return "synthesis"
 
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
@@ -147,13 +147,13 @@ class Steps:
                 found[f"{name}/{phase}"] = stage.outcome if stage else "not reached"
         return found
 
-    def _todo(self, workplace: Workplace, phase: str, *, retry: bool) -> list[Send]:
+    def _todo(self, workplace: Workplace, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done."""
         stages = workplace.ledger.stages()
         sends = []
         for name, its_phase in planned(workplace.record):
             stage = stages.get((name, its_phase))
-            if its_phase == phase and (stage is None or stage.outcome != "done") and (retry or stage is None):
+            if its_phase == phase and (stage is None or stage.outcome != "done"):
                 target = node_name(name, phase, self._inner[name][1])
                 sends.append(Send(target, {"run": str(workplace.folder), "phase": phase}))
         return sends

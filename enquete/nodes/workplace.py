@@ -55,7 +55,6 @@ class Workplace:
         self.machine = machine
         self.budget = Budget(machine.cap_tokens, spent=ledger.total("tokens"))
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
-        self.progress: Progress | None = None
         self.tally: dict[tuple[str, str, int, str], int] = {}
         self._sender = sender
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}

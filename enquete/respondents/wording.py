@@ -13,7 +13,6 @@ class Wording(NamedTuple):
     role: str
     persona: str
     memory: str
-    no_memory: str
     options: str
     number: str
     text: str
@@ -39,7 +38,6 @@ WORDING: Final[dict[Language, Wording]] = {
         ),
         persona="Wer Sie sind",
         memory="Was Sie in den sozialen Medien zuletzt getan und gesehen haben",
-        no_memory="",
         options="Antwortmöglichkeiten",
         number="eine Zahl von {low} bis {high}",
         text="eine Antwort in eigenen Worten",
@@ -63,7 +61,6 @@ WORDING: Final[dict[Language, Wording]] = {
         ),
         persona="Who you are",
         memory="What you recently did and saw on social media",
-        no_memory="",
         options="Options",
         number="a number from {low} to {high}",
         text="an answer in your own words",

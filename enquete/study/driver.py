@@ -84,7 +84,8 @@ class Driver:
         """The thread to go on with: the last walk's while it is unfinished and the graph unchanged, else a new one."""
         record = workplace.record
         drawing = compiled.get_graph(xray=True).draw_mermaid()
-        walk = int(workplace.ledger.stages().get(("", "walk"), _FIRST_WALK).note)
+        last = workplace.ledger.stages().get(("", "walk"))
+        walk = int(last.note) if last else 0
         for number in (walk, walk + 1):
             name = thread_id(record.run_id, drawing, record.versions.get("enquete", ""), number)
             config: RunnableConfig = {"configurable": {"thread_id": name}, "recursion_limit": RECURSION_LIMIT}
@@ -115,13 +116,6 @@ def _commonest_error(workplace: Workplace) -> str:
         "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1"
     ).fetchone()
     return f"{row[1]} requests failed: {row[0]}" if row else ""
-
-
-class _FirstWalk:
-    note = "0"
-
-
-_FIRST_WALK = _FirstWalk()
 
 
 def _note(workplace: Workplace, stop: dict[str, Any]) -> str:

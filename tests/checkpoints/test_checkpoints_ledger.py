@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from enquete.checkpoints.ledger import Failure, Ledger, Usage
 from enquete.state.seam import Answer, BlockKey, CallKey, Completion
-from tests.support.ledgers import block_key, call, counted, opened, prompt, rows, spent, with_ledger
+from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
+from tests.support.studies import rows, spent
 
 Work = Callable[[Ledger], Coroutine[Any, Any, None]]
 

@@ -17,17 +17,9 @@ from enquete.models.metered import MeteredModel, estimate, input_bound
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.seam import CallKey, Completion, Prompt
-from tests.support.ledgers import (
-    ScriptedSender,
-    call,
-    everything_on_disk,
-    prompt,
-    response,
-    rows,
-    spent,
-    with_ledger,
-)
+from tests.support.ledgers import ScriptedSender, call, everything_on_disk, prompt, response, with_ledger
 from tests.support.model_server import ModelServer
+from tests.support.studies import rows, spent
 
 BOUND = input_bound(prompt()) + 100  # what a call with `prompt()` reserves: 100 tokens of output
 

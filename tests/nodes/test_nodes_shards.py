@@ -16,8 +16,8 @@ from enquete.state.errors import LedgerError
 from enquete.state.settings import Machine
 from tests.support import fickle
 from tests.support.begun import begin_run
-from tests.support.ledgers import rows
 from tests.support.populations import participants
+from tests.support.studies import rows
 
 IDS = [who.id for who in participants(6)]
 

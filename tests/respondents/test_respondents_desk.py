@@ -16,8 +16,9 @@ from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.errors import ModelUnavailable
 from enquete.state.seam import Answer, Arm, Block, InterviewerTask, Item, Language, Option, Prompt, Reply
-from tests.support.ledgers import Outcome, ScriptedSender, opened, response, rows, with_ledger
+from tests.support.ledgers import Outcome, ScriptedSender, opened, response, with_ledger
 from tests.support.populations import participants
+from tests.support.studies import rows
 
 PEOPLE = participants(3)
 A, B, C = (

@@ -21,8 +21,9 @@ from enquete.respondents.prompts import compose
 from enquete.respondents.wording import WORDING
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.seam import Block, BlockKey, Item, Option, Prompt, Reply
-from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened, response, rows
+from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened, response
 from tests.support.populations import participants
+from tests.support.studies import rows
 
 (WHO,) = participants(1)
 A, B, C = (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.models.transport import Response
 from enquete.state.errors import ModelError
 from enquete.state.seam import BlockKey, CallKey, Prompt
+from tests.support.studies import rows
 
 RUN = "run_test"
 Outcome = str | Response | ModelError
@@ -52,18 +52,6 @@ def block_key(participant: str = "agent:a", part: str = "items", *, arm: str = "
 
 def prompt(text: str = "How are you?", *, system: str = "You are Ada.", tokens: int = 100) -> Prompt:
     return Prompt(system, ({"role": "user", "content": text},), {"type": "object"}, tokens)
-
-
-def rows(folder: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
-    """A query on a connection of its own."""
-    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
-        return connection.execute(sql, values).fetchall()
-
-
-def spent(folder: Path) -> int:
-    """Tokens over all calls, as the audit would add them up."""
-    sql = "SELECT coalesce(sum(input_tokens + output_tokens + allowance), 0) FROM calls"
-    return int(str(rows(folder, sql)[0][0]))
 
 
 def counted(folder: Path) -> dict[tuple[object, ...], int]:
