@@ -19,7 +19,7 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
-test: $(VENV)/dev           ## the whole suite
+test: $(VENV)/dev $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/dev           ## style, types, import contracts
@@ -30,9 +30,19 @@ lint: $(VENV)/dev           ## style, types, import contracts
 
 bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.http.bench_polls --rounds 3
 
 soak: $(VENV)/dev           ## long kill test, not part of make test
-	$(BIN)/python -m pytest -m soak tests -p no:cacheprovider
+	$(BIN)/python -m pytest -m soak tests -p no:cacheprovider -s
+
+# Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
+$(VENV)/clients: $(VENV)/core
+	$(PYTHON) -m venv $(VENV)/schemathesis
+	$(VENV)/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.32,<5'
+	$(PYTHON) -m venv .mcp-clients/agent
+	.mcp-clients/agent/bin/python -m pip install --quiet --disable-pip-version-check 'langchain-mcp-adapters>=0.3' langchain langgraph
+	if command -v npm >/dev/null; then npm install --silent --prefix .mcp-clients/inspector @modelcontextprotocol/inspector@0.15.0 || true; fi
+	@touch $@
 
 clean:
-	rm -rf $(VENV) demo-out
+	rm -rf $(VENV) .mcp-clients demo-out

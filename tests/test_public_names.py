@@ -8,9 +8,9 @@ import sys
 import enquete
 
 NAMES = {
-    "Arm", "EnqueteError", "InputError", "Run", "RunSummary", "aconduct_interviews", "aresume", "check",
-    "conduct_interviews", "export", "list_instruments", "list_runs", "list_simulations", "load_population", "load_run",
-    "resume",
+    "Arm", "EnqueteError", "Estimate", "InputError", "Run", "RunSummary", "aconduct_interviews", "aestimate", "aresume",
+    "check", "compare", "conduct_interviews", "estimate", "export", "list_instruments", "list_runs", "list_simulations",
+    "load_population", "load_run", "on_completed", "on_ready", "resume",
 }  # fmt: skip
 
 

@@ -1,57 +1,167 @@
-"""The cap on tokens, with calls in flight counted.
+"""The cap on tokens and on money, with calls in flight counted, and who may draw on it before whom.
 
 Every request reserves an upper bound before it is sent and settles what was really used. A request that does not fit
 waits while others are in flight (they usually use less than they reserved) and is short only when nothing is.
+
+A run's work is divided into claims, in the order in which they get budget: the narrative's small reserve, the main arm
+of each methodology as asked for, then probes and replicates. What a claim is still expected to need is held for it
+against every later one, so that neither a probe nor the second methodology can starve the first.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ENOUGH_CALLS = 20
+"""From so many calls on, what they really cost says more about the rest than the estimate does."""
+
+
+@dataclass
+class Claim:
+    """Work that is to be paid for. `need`: expected tokens, upper estimate; `likely` and `likely_calls`: the middle one.
+
+    All are 0 where nobody estimated.
+    """
+
+    need: int
+    likely: int = 0
+    likely_calls: int = 0
+    spent: int = 0
+    calls: int = 0
+    reserved: int = 0
+    closed: bool = False
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that are still likely to be needed, by actual usage as soon as there is enough of it."""
+        if self.closed:
+            return 0
+        if self.calls < ENOUGH_CALLS:
+            return max(0, self.likely - self.spent)
+        return round(max(0, self.likely_calls - self.calls) * self.spent / self.calls)
+
+    @property
+    def outstanding(self) -> int:
+        """Still expected beyond what is spent and in flight."""
+        return 0 if self.closed else max(0, self.need - self.spent - self.reserved)
 
 
 class Budget:
-    """Tokens of one run. `spent` includes allowances for calls whose usage is unknown (time-outs, crashes)."""
+    """Tokens (and US dollars) of one run. `spent` includes allowances for calls whose usage is unknown."""
 
-    def __init__(self, cap: int, spent: int = 0):
+    def __init__(
+        self,
+        cap: int,
+        spent: int = 0,
+        *,
+        cap_usd: float | None = None,
+        spent_usd: float = 0.0,
+        claims: Mapping[str, Claim] | None = None,
+    ):
+        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last."""
         self.cap = cap
         self.spent = spent
         self.reserved = 0
+        self.cap_usd = cap_usd
+        self.spent_usd = spent_usd
+        self.reserved_usd = 0.0
+        self.claims = dict(claims or {})
         self.stopped = ""  # why no further call may start: "interrupted", a rejected key, …
+        self.failed = False  # stopped for something that must be changed before anything works
         self.ran_short = False
+        self.deferred = False  # somebody was refused only for what is held for claims before theirs
         self.refused = 0  # the largest reservation that did not fit
         self._changed = asyncio.Condition()
 
-    async def reserve(self, tokens: int) -> bool:
-        """True when `tokens` are reserved; False when the run must stop launching calls."""
+    async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
+        """True when the amount is reserved; False when this claim must stop launching calls."""
         async with self._changed:
             while not self.stopped:
-                if self.spent + self.reserved + tokens <= self.cap:
-                    self.reserved += tokens
+                if self._fits(tokens, usd, self._held_before(claim)):
+                    self._take(tokens, usd, claim)
                     return True
-                if self.reserved == 0:
+                if self.reserved == 0 or self._is_deferred(tokens, claim):
                     self.ran_short = True
+                    self.deferred = self.deferred or self._fits(tokens, usd, 0)
                     self.refused = max(self.refused, tokens)
                     return False
                 await self._changed.wait()
             return False
 
-    def try_reserve(self, tokens: int) -> bool:
+    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
         """Reserve at once or not at all: for who already holds a reservation, and must not wait for others like it."""
-        if self.stopped or self.spent + self.reserved + tokens > self.cap:
+        if self.stopped or not self._fits(tokens, usd, self._held_before(claim)):
             self.refused = max(self.refused, tokens)
             return False
-        self.reserved += tokens
+        self._take(tokens, usd, claim)
         return True
 
-    async def settle(self, reserved: int, used: int) -> None:
+    async def settle(
+        self, reserved: int, used: int, reserved_usd: float = 0.0, used_usd: float = 0.0, claim: str = ""
+    ) -> None:
         """Replace a reservation by what was used."""
         async with self._changed:
             self.reserved -= reserved
             self.spent += used
+            self.reserved_usd -= reserved_usd
+            self.spent_usd += used_usd
+            if claim in self.claims:
+                self.claims[claim].reserved -= reserved
+                self.claims[claim].spent += used
+                self.claims[claim].calls += 1
             self._changed.notify_all()
 
-    async def stop(self, reason: str) -> None:
-        """Launch nothing more; calls in flight may finish."""
+    async def close(self, claim: str) -> None:
+        """This work is over: what it did not use is for the others."""
         async with self._changed:
+            if claim in self.claims:
+                self.claims[claim].closed = True
+            self._changed.notify_all()
+
+    async def stop(self, reason: str, *, failed: bool = False) -> None:
+        """Launch nothing more; calls in flight may finish. `failed`: going on unchanged would stop again."""
+        async with self._changed:
+            self.failed = self.failed or (failed and not self.stopped)
             self.stopped = self.stopped or reason
             self._changed.notify_all()
+
+    @property
+    def expected(self) -> int | None:
+        """Tokens that the run is likely to have cost in the end; None where nothing was estimated."""
+        if not any(claim.likely for claim in self.claims.values()):
+            return None
+        return self.spent + sum(claim.remaining for claim in self.claims.values())
+
+    @property
+    def closed(self) -> int:
+        """Claims that are over."""
+        return sum(claim.closed for claim in self.claims.values())
+
+    def _take(self, tokens: int, usd: float, claim: str) -> None:
+        self.reserved += tokens
+        self.reserved_usd += usd
+        if claim in self.claims:
+            self.claims[claim].reserved += tokens
+
+    def _fits(self, tokens: int, usd: float, held: int) -> bool:
+        within = self.spent + self.reserved + held + tokens <= self.cap
+        return within and (self.cap_usd is None or self.spent_usd + self.reserved_usd + usd <= self.cap_usd)
+
+    def _held_before(self, claim: str) -> int:
+        held = 0
+        for name, other in self.claims.items():
+            if name == claim:
+                break
+            held += other.outstanding
+        return held
+
+    def _is_deferred(self, tokens: int, claim: str) -> bool:
+        """Even if everything in flight cost nothing more than expected, what is held would leave no room."""
+        held = 0
+        for name, other in self.claims.items():
+            if name == claim:
+                break
+            held += 0 if other.closed else max(0, other.need - other.spent)
+        return held > 0 and self.spent + held + tokens > self.cap

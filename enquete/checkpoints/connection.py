@@ -1,29 +1,134 @@
-"""Connections to a run's ledger file."""
+"""Connections to a run's ledger file, and what is wrong where there can be none."""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.drives import require_local
+from enquete.checkpoints.migrations import CURRENT, Schema, brought_up, migrate, outdated
+from enquete.state.errors import LedgerError
+from enquete.state.settings import Environment
+
+WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
+READONLY, IOERR, CANTOPEN = 8, 10, 14  # SQLite's primary result codes
 
 
-def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A connection in WAL mode; read-only ones never create a file.
+def connect(path: Path, *, read_only: bool = False, schema: Schema = CURRENT) -> sqlite3.Connection:
+    """A connection to a ledger of today's schema; an older one is brought up to date (read only: in a private copy).
 
-    A reader of a WAL file creates `-wal` and `-shm` beside it, and fails on read-only media. Where there is no `-wal`
-    nobody drives the run, so it is read as the unchanging file it is.
+    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of a newer version,
+    SettingsError on a network drive.
     """
-    mode = "rwc"
-    if read_only:
-        mode = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
-    )
+    return _for_reading(path, schema) if read_only else _for_writing(path, schema)
+
+
+def _for_writing(path: Path, schema: Schema) -> sqlite3.Connection:
+    """In WAL mode; on a network drive (where it is allowed) with a rollback journal."""
+    local = require_local(path, allow=Environment.read().allow_network_drive)
+    connection = _opened(path, "rwc")
     try:
-        if not read_only:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
-    except sqlite3.DatabaseError:
+        connection.execute("BEGIN IMMEDIATE")  # SQLite opens a file that it may not write to without a word
+        connection.execute("ROLLBACK")
+        connection.execute(f"PRAGMA journal_mode={'WAL' if local else 'DELETE'}")
+        connection.execute(f"PRAGMA synchronous={'NORMAL' if local else 'FULL'}")
+        migrate(connection, path, schema)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if _code(error) in (READONLY, CANTOPEN):
+            raise LedgerError(
+                f"{path}: cannot be written ({error}), so the run cannot go on there; status, report and list still work. "
+                "Make file and folder writable, or copy the results folder and name the copy with --out DIR"
+            ) from error
+        raise disk_fault(error, path) or error from error
+    except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _for_reading(path: Path, schema: Schema) -> sqlite3.Connection:
+    connection = _readable(path)
+    try:
+        if outdated(connection, path, schema):
+            old, connection = connection, brought_up(connection, schema)
+            old.close()
+        connection.execute("PRAGMA foreign_keys=ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _readable(path: Path) -> sqlite3.Connection:
+    """Creates no file where nobody drives the run.
+
+    A reader of a WAL file creates `-wal` and `-shm` beside it, and fails on read-only media. Where there is no `-wal`
+    nobody drives the run, so it is read as the unchanging file it is; a `-wal` that a killed run left on read-only
+    media or a full disk is read in a private copy, because without it the last answers would be missing.
+    """
+    if not path.with_name(f"{path.name}-wal").exists() and _in_wal_mode(path):
+        return _opened(path, "ro&immutable=1")
+    connection = _opened(path, "ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if _code(error) not in (READONLY, IOERR, CANTOPEN):
+            raise
+        return _private_copy(path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _private_copy(path: Path) -> sqlite3.Connection:
+    with TemporaryDirectory(prefix="enquete-") as scratch:
+        twin = Path(scratch) / path.name
+        for suffix in ("", "-wal", "-journal"):
+            if path.with_name(path.name + suffix).exists():
+                shutil.copyfile(path.with_name(path.name + suffix), twin.with_name(twin.name + suffix))
+        source, copy = _opened(twin, "rw"), sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        try:
+            source.backup(copy)
+        except BaseException:
+            copy.close()
+            raise
+        finally:
+            source.close()
+    copy.execute("PRAGMA query_only=ON")
+    return copy
+
+
+def _opened(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
+    )
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _in_wal_mode(path: Path) -> bool:
+    with path.open("rb") as file:
+        return WAL_MARK in file.read(20)[18:]
+
+
+def damaged(path: Path, error: BaseException) -> LedgerError:
+    """What is wrong with a ledger that cannot be read, and what can be done."""
+    if path.is_file() and not path.stat().st_size:
+        return LedgerError(
+            f"{path}: the file is empty, and nothing can be saved from it. Restore it, or move the folder away"
+        )
+    if "no such table" in str(error):
+        return LedgerError(f"{path}: not a readable ledger ({error}): another kind of file? Restore the ledger")
+    return LedgerError(
+        f"{path}: not a readable ledger ({error}). Restore it, or save what is readable, so that nothing that was paid for "
+        f"is asked again: enquete doctor --repair {path.parent}"
+    )

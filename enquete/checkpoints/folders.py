@@ -1,9 +1,7 @@
-"""Where a run lives on disk, which process may drive it, and which run is the canonical one of a simulation."""
+"""Where a run lives on disk, which process may drive it, and by which name it is found."""
 
 from __future__ import annotations
 
-import json
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,15 +9,38 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
 
-from enquete.checkpoints.ledger import connect
-from enquete.checkpoints.record import RunRecord
-from enquete.state.errors import LedgerError, RunLocked, RunNotFound
+from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.canonical import latest, mend_latest, move_latest
+from enquete.checkpoints.drives import require_local, require_writable
+from enquete.checkpoints.stored import (
+    CHECKPOINTS,
+    LEDGER,
+    RECORD,
+    read_record,
+    run_folders,
+    set_aside,
+    write_atomically,
+)
+from enquete.state.errors import RunLocked, RunNotFound
 
-LEDGER = "ledger.sqlite"
-CHECKPOINTS = "checkpoints.sqlite"
-RECORD = "instruments_used.json"
+__all__ = [
+    "CHECKPOINTS",
+    "LEDGER",
+    "RECORD",
+    "find_run",
+    "held",
+    "latest",
+    "make_run_folder",
+    "mend_latest",
+    "move_latest",
+    "new_run_id",
+    "read_record",
+    "run_folder",
+    "run_folders",
+    "set_aside",
+    "write_atomically",
+]
 
 
 def new_run_id() -> str:
@@ -29,31 +50,6 @@ def new_run_id() -> str:
 
 def run_folder(interviews: Path, run_id: str) -> Path:
     return interviews / "runs" / run_id
-
-
-def run_folders(interviews: Path) -> list[Path]:
-    """Runs that have a ledger, oldest first. Looking creates nothing."""
-    runs = interviews / "runs"
-    return sorted(path for path in runs.iterdir() if (path / LEDGER).is_file()) if runs.is_dir() else []
-
-
-def read_record(folder: Path) -> RunRecord:
-    """The run's record from its ledger. Raises LedgerError where there is none that can be read."""
-    try:
-        connection = connect(folder / LEDGER, read_only=True)
-        try:
-            row = connection.execute("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
-        finally:
-            connection.close()
-        if row is None:
-            raise LedgerError(f"{folder / LEDGER}: the run was never started")
-        return RunRecord.model_validate_json(row[0])
-    except (OSError, ValidationError) as error:
-        raise LedgerError(f"{folder / LEDGER}: the run's record cannot be read ({error})") from error
-    except Exception as error:
-        if isinstance(error, LedgerError):
-            raise
-        raise LedgerError(f"{folder / LEDGER}: not a readable ledger ({error})") from error
 
 
 def find_run(interviews: Path, token: str) -> Path:
@@ -69,44 +65,42 @@ def find_run(interviews: Path, token: str) -> Path:
     raise RunNotFound(f"no run {run_id!r} in {interviews} (runs there: {names})")
 
 
+PROBED_S = 0.3
+"""Seconds. Who looks whether a run is driven takes its lock for an instant: whoever wants to drive it outlasts that."""
+
+
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """The run's lock. The system frees it when a process dies, so a killed run can be resumed at once."""
+def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
+    """The run's lock. The system frees it when a process dies, so a killed run can be resumed at once.
+
+    Raises RunLocked, and LedgerError where the folder cannot be written.
+    """
     lock = FileLock(folder / "lock")
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=wait_s, poll_interval=PROBED_S / 10)
     except Timeout:
         raise RunLocked(f"run {folder.name} is being driven by another process; wait for it or stop it") from None
+    except OSError as error:
+        raise disk_fault(error, folder) or error from error
     try:
         yield
     finally:
         lock.release()
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Readers see the old file or the new one, never a half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with draft.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+def make_run_folder(folder: Path, *, allow_network_drive: bool = False) -> None:
+    """Make a new run's folder. Raises SettingsError, before anything is made, where a run cannot be kept there."""
+    require_local(folder, allow=allow_network_drive)
+    require_writable(folder)
+    folder.mkdir(parents=True)
 
 
-def latest(interviews: Path) -> dict[str, str]:
-    """The canonical run of each "phase/methodology" and of "synthesis"."""
-    path = interviews / "latest.json"
-    if not path.is_file():
-        return {}
+def is_held(folder: Path) -> bool:
+    """Whether a process drives this run right now. Looking creates nothing and takes nothing away."""
+    if not (folder / "lock").exists():
+        return False
     try:
-        found = json.loads(path.read_text("utf-8"))
-        return {str(key): str(value) for key, value in found.items()}
-    except (ValueError, AttributeError, OSError) as error:
-        raise LedgerError(
-            f"{path}: not readable ({error}); delete it and run `enquete export` to rebuild it"
-        ) from error
-
-
-def move_latest(interviews: Path, changes: dict[str, str]) -> None:
-    write_atomically(interviews / "latest.json", json.dumps(latest(interviews) | changes, indent=2) + "\n")
+        with held(folder, wait_s=0):
+            return False
+    except RunLocked:
+        return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,11 +26,11 @@ from enquete.checkpoints.codec import (
     occasion_values,
     short_hash,
 )
-from enquete.checkpoints.connection import connect
+from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import Failure, Stage, Usage, now
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.storing import count, store_answers
-from enquete.checkpoints.writer import GroupWriter, Write
+from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Answer, BlockKey, CallKey, Completion, Participant, Prompt
 
@@ -44,7 +44,7 @@ FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
 class Ledger:
     """One run's ledger. Open it inside the event loop that will use it."""
 
-    def __init__(self, path: Path, run: str, *, create: bool = False):
+    def __init__(self, path: Path, run: str, *, create: bool = False, room: Room | None = None):
         """Raises LedgerError if the file is damaged, of another run or of another schema version."""
         self.path = path
         self.run = run
@@ -58,9 +58,9 @@ class Ledger:
                 self._check(self._write_connection)
                 self._read = connect(path, read_only=True)
             except sqlite3.DatabaseError as error:
-                raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+                raise damaged(path, error) from error
             opened.pop_all()
-        self._writer = GroupWriter(self._write_connection, str(path))
+        self._writer = GroupWriter(self._write_connection, str(path), room)
 
     @classmethod
     def reading(cls, path: Path, run: str) -> Ledger:
@@ -74,7 +74,7 @@ class Ledger:
                 ledger._read = opened.enter_context(closing(connect(path, read_only=True)))
                 ledger._check(ledger._read)
             except sqlite3.DatabaseError as error:
-                raise LedgerError(f"{path}: not a readable ledger ({error})") from error
+                raise damaged(path, error) from error
             opened.pop_all()
         return ledger
 
@@ -130,11 +130,24 @@ class Ledger:
             raise self._damaged(error) from error
 
     def _damaged(self, error: sqlite3.DatabaseError) -> LedgerError:
-        return LedgerError(f"{self.path}: the ledger cannot be read ({error})")
+        return damaged(self.path, error)
 
     @property
     def commits(self) -> int:
         return self._writer.commits
+
+    def noted(self, name: str) -> str | None:
+        """A remark of the run that may change, such as its cap; None where there is none."""
+        rows = self._rows("SELECT value FROM meta WHERE key=?", (name,))
+        return str(rows[0][0]) if rows else None
+
+    async def note(self, name: str, value: str) -> None:
+        """Set such a remark."""
+        await self._writer.submit(
+            lambda connection: connection.execute(
+                "INSERT INTO meta VALUES(?,?) ON CONFLICT(key) DO UPDATE SET value=excluded.value", (name, value)
+            )
+        )
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
@@ -145,6 +158,15 @@ class Ledger:
             None,
         )
         return Completion(row[0], row[1]) if row else None
+
+    def model_of(self, key: CallKey) -> str:
+        """The model whose response is the last one settled for this work, whatever the attempt; "" if none is."""
+        rows = self._rows(
+            "SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=?"
+            " AND status='settled' ORDER BY attempt DESC LIMIT 1",
+            call_values(key)[:5],
+        )
+        return str(rows[0][0]) if rows else ""
 
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
@@ -167,7 +189,7 @@ class Ledger:
             if changed != 1:
                 raise RuntimeError(f"call {key} is already settled or in flight")
 
-        await self._writer.submit(write)
+        await self._writer.submit(write, begins=True)
 
     async def settle(self, key: CallKey, completion: Completion, usage: Usage) -> None:
         """Store what came back, with what it cost. Each on its own: a settled response is never bought again."""
@@ -185,7 +207,7 @@ class Ledger:
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
             count(connection, key, {"tokens": spent, "calls": 1})
 
-        await self._writer.submit(write)
+        await self._writer.submit(write, f"the paid response to {key.purpose} {key.subject}")
 
     async def fail(self, key: CallKey, error: str, usage: Usage) -> None:
         """The request failed for good. What may have been billed (time-outs) stays as an allowance."""
@@ -219,6 +241,15 @@ class Ledger:
             return len(lost)
 
         return await self._writer.submit(write)
+
+    def usage_by_model(self, without: Collection[str] = ()) -> list[tuple[str, int, int, int]]:
+        """(model, input tokens, output tokens, allowance) of all calls but those of the methodologies `without`."""
+        marks = ",".join("?" * len(without))
+        return self._rows(
+            "SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls"
+            f" WHERE methodology NOT IN ({marks}) GROUP BY model",
+            tuple(without),
+        )
 
     # --- answers ---------------------------------------------------------------------------------------------------
 

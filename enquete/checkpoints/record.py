@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.state.seam import Arm, Language
 
+ADDED_LATER: Mapping[tuple[str, str], JsonValue] = {("delphi", "second_coding"): True}
+"""Settings that came after a release, with their defaults: left out of what makes runs the same, so that older runs match."""
+
 
 class UsedInstrument(BaseModel):
     """An instrument as it was asked."""
@@ -45,11 +48,15 @@ class RunRecord(BaseModel):
     baseline: Literal["measured", "reconstructed", "earlier", "none"]
     baseline_run_id: str = ""
     baseline_asked: str = "auto"
+    replay_of: str = ""  # the run whose ledger answers instead of a model
+    rerun_of: str = ""  # the run that methodologies not asked anew were taken over from
+    carried: dict[str, str] = {}  # methodology taken over → the run that asked it
     actions_at_start: int = 0
     assume_completed: bool = False
     population_hash: str
     notices: list[str] = []
     versions: dict[str, str] = {}
+    revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
     base_url: str = ""
     created_at: str
 
@@ -62,11 +69,13 @@ class RunRecord(BaseModel):
             "arms": [arm.model_dump(mode="json") for arm in self.arms],
             "language": self.language,
             "asking": self.asking,
-            "settings": {name: dict(values) for name, values in sorted(self.settings.items())},
+            "settings": {name: _without_later(name, values) for name, values in sorted(self.settings.items())},
             "instruments": {name: used.hash for name, used in sorted(self.instruments.items())},
             "digest_chars": self.digest_chars,
             "memoryless_weight": self.memoryless_weight,
             "baseline": self.baseline_asked,
+            **({"replay_of": self.replay_of} if self.replay_of else {}),
+            **({"rerun_of": self.rerun_of, "carried": dict(sorted(self.carried.items()))} if self.rerun_of else {}),
         }
 
     @property
@@ -78,6 +87,10 @@ class RunRecord(BaseModel):
         """Names the run and what it was: a token of another run or of changed settings is refused."""
         return f"{self.run_id}.{self.fingerprint}"
 
+    def asked_by(self, methodology: str) -> str:
+        """The run that asked this methodology: this one, unless it was taken over."""
+        return self.carried.get(methodology, self.run_id)
+
     @property
     def main(self) -> Arm:
         return next(arm for arm in self.arms if arm.role == "main")
@@ -86,9 +99,27 @@ class RunRecord(BaseModel):
         return [phase for phase in methodology_phases if phase in self.phases]
 
 
+def _without_later(methodology: str, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Settings without those of ADDED_LATER that have their default."""
+    return {key: value for key, value in values.items() if ADDED_LATER.get((methodology, key), ...) != value}
+
+
 def differences(old: RunRecord, new: RunRecord) -> list[str]:
     """What differs between two runs' identities, one line each."""
     return _differences(old.identity(), new.identity(), "")
+
+
+def content_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two instruments, one line a field; items of a list by their place."""
+    return _differences(_by_place(old), _by_place(new), "")
+
+
+def _by_place(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _by_place(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return {str(place): _by_place(inner) for place, inner in enumerate(value, start=1)}
+    return value
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> list[str]:

@@ -3,36 +3,119 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.checkpoints.folders import CHECKPOINTS
+from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full
+from enquete.checkpoints.drives import require_local
+from enquete.checkpoints.stored import CHECKPOINTS, set_aside
+from enquete.checkpoints.writer import Room
+from enquete.state.errors import LedgerError
+from enquete.state.settings import Environment
+
+
+class RunSaver(AsyncSqliteSaver):
+    """A saver that a full disk does not stop: to raise would cancel calls in flight, which are paid for.
+
+    It asks for room like the ledger's writer. Where there is none it stores no further position and keeps why in
+    `fault`; the ledger knows all that matters, and the next resume goes on from the last position that was stored.
+    """
+
+    def __init__(self, connection: aiosqlite.Connection, room: Room | None = None):
+        super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        self.fault: LedgerError | None = None
+        self._room = room
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        await self._stored(lambda: super(RunSaver, self).aput(config, checkpoint, metadata, new_versions))
+        place = config["configurable"]
+        return {
+            "configurable": {
+                "thread_id": place["thread_id"],
+                "checkpoint_ns": place["checkpoint_ns"],
+                "checkpoint_id": checkpoint["id"],
+            }
+        }
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await self._stored(lambda: super(RunSaver, self).aput_writes(config, writes, task_id, task_path))
+
+    async def _stored(self, store: Callable[[], Awaitable[object]]) -> None:
+        """Twice at most: a second time because room was made, now or meanwhile by the ledger's writer."""
+        for last in (False, True):
+            if self.fault is not None:
+                return
+            try:
+                await store()
+                return
+            except sqlite3.DatabaseError as error:
+                if not is_full(error):
+                    raise LedgerError(f"{CHECKPOINTS} could not be written: {error}") from error
+                async with self.lock:
+                    await self.conn.rollback()
+                if self._room is not None:
+                    self._room.release(str(error))
+                    self._room.tell()
+                if last:
+                    self.fault = LedgerError(f"{CHECKPOINTS} could not be written ({DISK_FULL}: {error})")
 
 
 @asynccontextmanager
-async def saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """The run's saver. A damaged file is set aside: the ledger knows everything, only the position starts anew."""
+async def saver(folder: Path, room: Room | None = None) -> AsyncIterator[RunSaver]:
+    """The run's saver. A damaged file is set aside: the ledger knows everything, only the position starts anew.
+
+    Raises LedgerError at the end where a full disk kept the position from being stored.
+    """
     path = folder / CHECKPOINTS
     if path.exists() and not _readable(path):
-        path.replace(path.with_suffix(".damaged"))
+        set_aside(path)
+    local = require_local(path, allow=Environment.read().allow_network_drive)
     async with aiosqlite.connect(path) as connection:
-        yield AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        made = RunSaver(connection, room)
+        try:
+            await _set_up(made, local)
+        except sqlite3.Error as error:
+            raise disk_fault(error, path) or LedgerError(f"{path}: cannot be written ({error})") from error
+        yield made
+        if made.fault is not None:
+            raise LedgerError(
+                f"{made.fault}; {free_text(folder)} in {folder}. Every answer that was stored is in the ledger. Free space "
+                f"there, then: enquete resume {folder.name}"
+            )
+
+
+async def _set_up(made: RunSaver, local: bool) -> None:
+    """LangGraph sets WAL mode; on a network drive without shared memory, and only until a rollback journal replaces it."""
+    if not local:
+        await made.conn.execute("PRAGMA locking_mode=EXCLUSIVE")
+    await made.setup()
+    if not local:
+        await made.conn.execute("PRAGMA journal_mode=DELETE")
 
 
 def _readable(path: Path) -> bool:
-    connection = sqlite3.connect(path)
     try:
-        return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+        with closing(sqlite3.connect(path)) as connection:
+            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
     except sqlite3.DatabaseError:
         return False
-    finally:
-        connection.close()
 
 
 def thread_id(run_id: str, drawing: str, version: str, walk: int) -> str:

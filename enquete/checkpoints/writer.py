@@ -3,7 +3,8 @@
 Writes wait at most LINGER_S or for GROUP_SIZE of them, then go to the file in one BEGIN IMMEDIATE transaction on the
 writer's own thread (a deferred transaction that reads before it writes fails "locked" at once, whatever the time-out).
 Loss window: with WAL and synchronous=NORMAL a killed process loses only what was not yet committed, at most one group;
-a power cut may lose the last commits, never the file.
+a power cut may lose the last commits, never the file. When the disk is full the ballast makes room for what was paid
+for already, and writes that only begin something are refused from then on.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
 from enquete.state.errors import LedgerError
 
 LINGER_S = 0.005
@@ -21,29 +23,61 @@ GROUP_SIZE = 64
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
+Result = tuple[Any, Exception | None]
+
+
+class Room(Protocol):
+    """What makes room on a full disk; `ballast.Ballast` is one."""
+
+    @property
+    def notice(self) -> str:
+        """Why room had to be made; "" before."""
+        ...
+
+    def release(self, why: str = "") -> bool:
+        """Make room; False where there is no more to be had. Called on the writer's thread with the error's text."""
+        ...
+
+    def tell(self) -> None:
+        """Pass the notice on, once. Called in the event loop, before any waiter learns of it."""
+        ...
+
+
+class Queued(NamedTuple, Generic[T]):
+    """A write that waits for its group."""
+
+    write: Write[T]
+    done: asyncio.Future[T]
+    what: str
+    begins: bool
 
 
 class GroupWriter:
     """Serialises writes to one SQLite connection. Each `submit` is atomic and fails alone."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str = "the run's ledger"):
-        """`name`: the file, for error messages."""
+    def __init__(self, connection: sqlite3.Connection, name: str = "the run's ledger", room: Room | None = None):
+        """`name`: the file, for error messages. `room`: where to find some when the disk is full."""
         self._connection = connection
         self._name = name
+        self.room = room
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="enquete-ledger")
-        self._waiting: list[tuple[Write[Any], asyncio.Future[Any]]] = []
+        self._waiting: list[Queued[Any]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._flushes: set[asyncio.Future[None]] = set()
         self.commits = 0
 
-    def submit(self, write: Write[T]) -> asyncio.Future[T]:
-        """Queue a write; the future ends when it is committed, with the write's result or error."""
+    def submit(self, write: Write[T], what: str = "", *, begins: bool = False) -> asyncio.Future[T]:
+        """Queue a write; the future ends when it is committed, with the write's result or error.
+
+        what: names what is lost if it cannot be stored. begins: it only begins something that may cost money, so on a
+        full disk it is refused with DiskFull and leaves the room to what is under way.
+        """
         if self._closed:
             raise RuntimeError(f"{self._name}: written to after it was closed")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._waiting.append((write, done))
+        self._waiting.append(Queued(write, done, what, begins))
         if len(self._waiting) >= GROUP_SIZE:
             self._flush()
         elif self._timer is None:
@@ -73,33 +107,48 @@ class GroupWriter:
         self._flushes.add(flush)
         flush.add_done_callback(self._flushes.discard)
 
-    async def _commit(self, group: list[tuple[Write[Any], asyncio.Future[Any]]]) -> None:
+    async def _commit(self, group: list[Queued[Any]]) -> None:
         loop = asyncio.get_running_loop()
-        outcomes = await loop.run_in_executor(self._thread, self._write_group, [write for write, _ in group])
-        for (_, done), (value, error) in zip(group, outcomes, strict=True):
-            if done.done():  # its waiter was cancelled; the write is on disk all the same
+        outcomes = await loop.run_in_executor(self._thread, self._write_group, group)
+        if self.room is not None and self.room.notice:
+            self.room.tell()
+        for queued, (value, error) in zip(group, outcomes, strict=True):
+            if queued.done.done():  # its waiter was cancelled; the write is on disk all the same
                 continue
             if error is None:
-                done.set_result(value)
+                queued.done.set_result(value)
             else:
-                done.set_exception(error)
+                queued.done.set_exception(error)
 
-    def _write_group(self, writes: list[Write[Any]]) -> list[tuple[Any, Exception | None]]:
+    def _write_group(self, group: list[Queued[Any]]) -> list[Result]:
+        refused = self.room is not None and bool(self.room.notice)
+        wanted = [queued for queued in group if not (refused and queued.begins)]
+        results = iter(self._attempt(wanted))
+        return [(None, self._refusal()) if refused and queued.begins else next(results) for queued in group]
+
+    def _attempt(self, group: list[Queued[Any]]) -> list[Result]:
+        """Once as a group; once more where room could be made; then each write on its own."""
+        if not group:
+            return []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:  # no write's fault: trying each alone would wait for the lock once more each
-            return [(None, self._as_ledger_error(error))] * len(writes)
+            if self._makes_room(error):
+                return self._write_group(group)
+            return [(None, self._as_ledger_error(error, queued)) for queued in group]
         try:
-            return [(value, None) for value in self._transaction(writes)]
+            return [(value, None) for value in self._transaction(group)]
         except Exception as error:
-            if len(writes) == 1:
-                return [(None, self._as_ledger_error(error))]
+            if self._makes_room(error):
+                return self._write_group(group)
+            if len(group) == 1:
+                return [(None, self._as_ledger_error(error, group[0]))]
             # One bad write must not take the others with it: each once more on its own.
-            return [self._write_group([write])[0] for write in writes]
+            return [self._write_group([queued])[0] for queued in group]
 
-    def _transaction(self, writes: list[Write[Any]]) -> list[Any]:
+    def _transaction(self, group: list[Queued[Any]]) -> list[Any]:
         try:
-            values = [write(self._connection) for write in writes]
+            values = [queued.write(self._connection) for queued in group]
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
@@ -108,10 +157,23 @@ class GroupWriter:
         self.commits += 1
         return values
 
-    def _as_ledger_error(self, error: Exception) -> Exception:
+    def _makes_room(self, error: Exception) -> bool:
+        """The room is found once; from then on the log is written back early, so that it grows no further."""
+        if self.room is None or not is_full(error) or not self.room.release(str(error)):
+            return False
+        self._connection.execute("PRAGMA wal_autocheckpoint=64")
+        return True
+
+    def _refusal(self) -> DiskFull:
+        return DiskFull(self.room.notice if self.room is not None else DISK_FULL)
+
+    def _as_ledger_error(self, error: Exception, queued: Queued[Any]) -> Exception:
         """SQLite's own complaints about the file become LedgerError; a broken constraint is a bug and stays one."""
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
+        if not isinstance(error, sqlite3.DatabaseError) or isinstance(
             error, sqlite3.IntegrityError | sqlite3.ProgrammingError
         ):
-            return LedgerError(f"{self._name} could not be written: {error}")
-        return error
+            return error
+        text = f"{self._name} could not be written: {error}"
+        if not is_full(error):
+            return LedgerError(text)
+        return DiskFull(f"{text}. Lost: {queued.what}" if queued.what else text)

@@ -17,11 +17,12 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces import demo, doctor, reading, running
+from enquete.interfaces import demo, doctor, estimating, mcp_command, reading, running, serving
+from enquete.interfaces.method_settings import SettingsCommand
 from enquete.interfaces.output import one_object, prepare_streams, remark
 from enquete.interfaces.signals import STOPPED, Stopped
 from enquete.interfaces.words import say
-from enquete.state.errors import EnqueteError, RunLocked
+from enquete.state.errors import EnqueteError, OverBudget, RunLocked
 
 FAILED, WRONG = 1, 2
 FLUSH_S = 0.5
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., int]] = {
     "demo": demo.demo,
+    "estimate": estimating.estimate,
     "run": running.run,
     "resume": running.resume,
     "status": reading.status,
@@ -46,9 +48,12 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "report": reading.report,
     "export": reading.export,
     "doctor": doctor.doctor,
+    "mcp": mcp_command.mcp,
+    "serve": serving.serve,
 }
+WITH_SETTINGS = ("estimate", "run")
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    app.command(name, cls=SettingsCommand if name in WITH_SETTINGS else None)(command)
 
 
 def print_version(wanted: bool) -> None:
@@ -72,6 +77,7 @@ def enquete(
     First steps:
       enquete demo                     see it work, without a key
       enquete check my_simulation      what a simulation holds
+      enquete estimate my_simulation   what a run would cost
       enquete run my_simulation        interview its agents
       enquete status my_simulation     how far it is, and what to do next
 
@@ -119,7 +125,8 @@ def complain(error: BaseException, as_json: bool) -> int:
     """Say what went wrong, in JSON on stdout or in words on stderr."""
     code, text = explain(error)
     if as_json:
-        one_object({"error": {"type": type(error).__name__, "message": text}, "exit_code": code})
+        costs = {"estimate": error.estimate} if isinstance(error, OverBudget) else {}
+        one_object({"error": {"type": type(error).__name__, "message": text}, "exit_code": code, **costs})
     else:
         remark(f"enquete: {text}")
     return code

@@ -19,12 +19,14 @@ from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+import typer
 from dotenv import dotenv_values
 
 from enquete.interfaces import options as o
 from enquete.interfaces.output import one_object, result
+from enquete.interfaces.repairing import repair
 from enquete.interfaces.words import Tongue, tongue
 from enquete.state.errors import EnqueteError
 from enquete.state.settings import Environment
@@ -36,7 +38,9 @@ PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-op
             "scipy", "scikit-learn", "typer", "rich", "jinja2", "markdown-it-py")  # fmt: skip
 SECRET = frozenset({"LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY"})
 VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ENQUETE_ROOT",
-             "ENQUETE_LANGUAGE", "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY")  # fmt: skip
+             "ENQUETE_LANGUAGE", "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
+             "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
+             "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
 Verdict = Literal["ok", "info", "missing"]
 
@@ -118,7 +122,15 @@ def _check(name: str, verdict: Verdict, key: str, /, **values: object) -> Check:
     return Check(name, verdict, TEXTS[tongue()][key].format(**values))
 
 
-def doctor(root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
+def doctor(
+    root: o.Root = None,
+    out: o.Out = None,
+    repair_: Annotated[
+        str | None,
+        typer.Option("--repair", metavar="RUN", help="Folder of a run whose ledger is damaged: save what is readable."),
+    ] = None,
+    as_json: o.Json = False,
+) -> int:
     """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the model server.
 
     Keys are never shown. The server, if one is set, is asked for its list of models and nothing else.
@@ -127,10 +139,13 @@ def doctor(root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> i
     Examples:
       enquete doctor
       enquete doctor --root uploads
+      enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
 
     \b
-    Exit codes: 0 everything needed is there · 1 something is missing
+    Exit codes: 0 everything needed is there, or repaired · 1 something is missing, or beyond repair · 2 no such run
     """
+    if repair_ is not None:
+        return repair(repair_, as_json)
     checks = list(examine(root, out))
     missing = sum(check.verdict == "missing" for check in checks)
     code = 1 if missing else 0

@@ -1,15 +1,10 @@
-"""Options of the commands, and the reading of those that are more than one word."""
+"""Options of the commands."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
-
-from enquete.state.errors import SettingsError
 
 Sim: TypeAlias = Annotated[
     str, typer.Argument(metavar="SIM", help="sim_id under --root, or the path of a simulation folder or personas file.")
@@ -37,9 +32,22 @@ LanguageOption: TypeAlias = Annotated[
     Literal["de", "en"] | None, typer.Option(help="Language of the interviews (else ENQUETE_LANGUAGE, else de).")
 ]
 Respondent: TypeAlias = Annotated[
-    Literal["llm", "synthetic"] | None,
+    Literal["llm", "synthetic", "replay"] | None,
     typer.Option(
-        help="Who answers: a model, or the built-in synthetic respondent (free, deterministic, for trying out)."
+        help="Who answers: a model; the built-in synthetic respondent (free, deterministic, for trying out); or replay, "
+        "a finished run's own ledger, without a request (docs/reruns.md)."
+    ),
+]
+ReplayOf: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--replay-of", metavar="RUN", help="Run to replay; implies --respondent replay. The canonical run unless named."
+    ),
+]
+Rerun: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--rerun", help="Ask the methodologies of --methods anew; take the others over from the finished run."
     ),
 ]
 Model: TypeAlias = Annotated[
@@ -72,7 +80,38 @@ Budget: TypeAlias = Annotated[
     typer.Option(
         "--budget-tokens",
         metavar="N",
-        help="Cap for the whole run, earlier sessions included; 10,000,000 unless named.",
+        help="Cap for the whole run, earlier sessions included; holds until another is named. 10,000,000 unless named.",
+    ),
+]
+BudgetUsd: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--budget-usd", metavar="AMOUNT", help="Cap in US dollars, where the model's price is known (docs/prices.md)."
+    ),
+]
+Limit: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="MODEL.KEY=VALUE",
+        help="What the server allows a model: requests_per_minute, tokens_per_minute or concurrency; may be given several "
+        "times.",
+    ),
+]
+Patience: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--patience",
+        metavar="SECONDS",
+        help="How long the server may stay away before the run pauses; 180 unless named.",
+    ),
+]
+Cache: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--cache/--no-cache",
+        help="Take responses to identical requests from earlier runs; off (docs/reruns.md).",
+        show_default=False,
     ),
 ]
 Concurrency: TypeAlias = Annotated[
@@ -97,54 +136,3 @@ Assume: TypeAlias = Annotated[
 RunId: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="run_id or resume token; else the one that matters most now.")
 ]
-
-
-def given(**options: object) -> dict[str, Any]:
-    """Only what was said: everything else is for the environment and the defaults to decide."""
-    return {name: value for name, value in options.items() if value is not None and value is not False}
-
-
-def read_methods(text: str | None) -> list[str] | None:
-    """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise SettingsError(f"--methods {text!r}: name at least one, such as --methods longitudinal,delphi")
-    return names
-
-
-def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
-    """`longitudinal=my.yaml` → {"longitudinal": "my.yaml"}. Raises SettingsError."""
-    found: dict[str, str] = {}
-    for pair in pairs or ():
-        name, equals, path = pair.partition("=")
-        if not (name and equals and path):
-            raise SettingsError(f"--instrument {pair!r}: METHOD=FILE is expected, such as longitudinal=my.yaml")
-        if name in found:
-            raise SettingsError(f"--instrument {pair!r}: {name} has been given {found[name]!r} already")
-        if not Path(path).expanduser().is_file():
-            raise SettingsError(f"--instrument {pair!r}: there is no file {path!r}")
-        found[name] = str(Path(path).expanduser())
-    return found or None
-
-
-def read_settings(pairs: Iterable[str] | None) -> dict[str, dict[str, Any]] | None:
-    """`delphi.key=3` → {"delphi": {"key": 3}}; values are JSON where they can be read as such, else text."""
-    found: dict[str, dict[str, Any]] = {}
-    for pair in pairs or ():
-        path, equals, text = pair.partition("=")
-        method, dot, key = path.partition(".")
-        if not (method and dot and key and equals):
-            raise SettingsError(f"--set {pair!r}: METHOD.KEY=VALUE is expected")
-        if key in found.setdefault(method, {}):
-            raise SettingsError(f"--set {pair!r}: {method}.{key} has been set already")
-        found[method][key] = _value(text)
-    return found or None
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

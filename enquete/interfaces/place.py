@@ -30,7 +30,7 @@ class Place:
         named = [word for option, value in options if value for word in (option, value)]
         return shlex.join(["enquete", verb, self.sim, *more, *named])
 
-    def resume(self, token: str, base_url: str = "") -> str:
+    def resume(self, token: str, base_url: str = "", *more: str) -> str:
         """A token names a run, not where it is, nor the server that an option named."""
         if self.out:
             where = ["--out", self.out]
@@ -39,4 +39,4 @@ class Place:
         else:
             where = ["--root", self.root] if self.root else []
         server = ["--base-url", base_url] if base_url else []
-        return shlex.join(["enquete", "resume", token, *where, *server])
+        return shlex.join(["enquete", "resume", token, *more, *where, *server])

@@ -1,7 +1,7 @@
 """Progress on stderr: a live display in a terminal, plain lines elsewhere, nothing when asked to be quiet.
 
-Events come from the façade: methodology, phase, arm, round, done, total (agents), tokens, cap. They may come from
-another thread.
+Events come from the façade: methodology, phase, arm, round, done, total (agents), tokens, cap, expected (tokens in the
+end, or None). They may come from another thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
+from enquete.interfaces.figures import short
 from enquete.interfaces.output import number
 from enquete.interfaces.words import say
 
@@ -70,9 +71,13 @@ def title(row: Row) -> str:
 
 
 def pace_text(event: Event, pace: Pace, now: float) -> str:
-    """Speed, tokens and time left; no speed before there is one."""
+    """Speed, tokens so far and in the end, time left; no speed before there is one."""
     left = pace.left(event["done"], event["total"], now)
-    parts = [say("tokens_spent", spent=number(event["tokens"]), cap=number(event["cap"]))]
+    capped = event["cap"] < sys.maxsize  # a replay has no cap
+    spent = {"spent": number(event["tokens"]), "cap": number(event["cap"])}
+    parts = [say("tokens_spent", **spent) if capped else say("tokens_uncapped", **spent)]
+    if event.get("expected") is not None:
+        parts.append(say("in_the_end", tokens=short(event["expected"])))
     if left is not None:
         parts.insert(0, f"{pace.rate(event['done'], now):.1f}/s")
     if left is not None and event["done"] < event["total"]:

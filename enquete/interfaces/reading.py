@@ -15,7 +15,7 @@ from enquete.interfaces.output import one_object, result, table
 from enquete.interfaces.place import Place
 from enquete.interfaces.running import show
 from enquete.interfaces.words import say, tongue
-from enquete.state.errors import RunNotFound
+from enquete.state.errors import RunNotFound, SimulationNotFound
 
 if TYPE_CHECKING:
     from enquete.study import Run, RunSummary
@@ -24,8 +24,10 @@ METHODS = ("methods", "methodologies", "instruments")
 
 
 def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
-    """How far a run is: per methodology and phase its state, agents, answers by status and tokens; and what to do next.
+    """How far a run is: per methodology and phase its state, agents, answers by status, tokens spent and likely to come.
 
+    Agents answered: with at least one usable answer; complete: with every answer usable. Also what the run has cost, which
+    cap holds, whether a process is driving it, and what to do next.
     Without RUN the latest unfinished run of the simulation, else its canonical one. Works while the run is going on.
 
     \b
@@ -90,6 +92,10 @@ def list_simulations(root: str | None, as_json: bool) -> int:
     from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
 
     base = resolve_root(RunRequest(root=root), Environment.read())
+    if not base.is_dir():
+        raise SimulationNotFound(
+            f"{base}: no such folder; name the one that holds simulations/ with --root or ENQUETE_ROOT"
+        )
     found = {known.sim_id: study.list_runs(known.path) for known in study.list_simulations(base)}
     if as_json:
         one_object(
@@ -99,20 +105,25 @@ def list_simulations(root: str | None, as_json: bool) -> int:
     if not found:
         result(say("no_simulations", root=base))
         return 0
-    rows = [[sim_id, str(len(runs)), latest_text(runs)] for sim_id, runs in found.items()]
+    rows = [[sim_id, str(len(runs)), latest_text(Place(sim_id, str(base)), runs)] for sim_id, runs in found.items()]
     result(say("simulations_under", root=base))
     for line in table([say("simulation"), say("runs"), say("latest")], rows):
         result(line)
     return 0
 
 
-def latest_text(runs: list[RunSummary]) -> str:
-    return f"{runs[-1].run_id}: {status_word(runs[-1].status)}" if runs else say("no_runs")
+def latest_text(place: Place, runs: list[RunSummary]) -> str:
+    return f"{runs[-1].run_id}: {say(state(place, runs[-1]))}" if runs else say("no_runs")
 
 
-def status_word(word: str) -> str:
-    """`started` is filed by a run that is being driven or was killed: it can be resumed like a paused one."""
-    return say("paused" if word == "started" else word)
+def state(place: Place, known: RunSummary) -> str:
+    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    if known.status == "completed":
+        return known.status
+    run = study.load_run(place.sim, known.run_id, root=place.root, out=place.out)
+    return "running" if run.is_driven else run.status
 
 
 def list_runs(place: Place, as_json: bool) -> int:
@@ -126,7 +137,7 @@ def list_runs(place: Place, as_json: bool) -> int:
         result(f"{say('no_runs')}; {say('next_run')}: {place.command('run')}")
         return 0
     head = [say("runs"), say("status"), say("created"), say("methods"), say("language")]
-    rows = [[r.run_id, status_word(r.status), r.created_at[:19], ", ".join(r.methods), r.language] for r in runs]
+    rows = [[r.run_id, say(state(place, r)), r.created_at[:19], ", ".join(r.methods), r.language] for r in runs]
     result(say("runs_of", sim=place.sim))
     for line in table(head, rows):
         result(line)

@@ -10,8 +10,10 @@ import typer
 
 from enquete.interfaces import options as o
 from enquete.interfaces import progress, summary
-from enquete.interfaces.output import number, one_object, remark, result
+from enquete.interfaces.estimating import agreed
+from enquete.interfaces.output import one_object, remark, result
 from enquete.interfaces.place import Place
+from enquete.interfaces.requests import given, read_limits, requested
 from enquete.interfaces.signals import Interrupts, Stopped
 from enquete.interfaces.words import say
 
@@ -37,12 +39,23 @@ def run(
     instrument: o.InstrumentOption = None,
     set_: o.SetOption = None,
     budget_tokens: o.Budget = None,
+    budget_usd: o.BudgetUsd = None,
     concurrency: o.Concurrency = None,
+    limit: o.Limit = None,
     timeout_s: o.Timeout = None,
+    patience_s: o.Patience = None,
+    cache: o.Cache = None,
     baseline: o.Baseline = None,
     assume_completed: o.Assume = False,
     new: Annotated[bool, typer.Option("--new", help="Start another run even where one matches.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a model is paid.")] = False,
+    rerun: o.Rerun = False,
+    replay_of: o.ReplayOf = None,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Do not ask before a model is paid, and start although the estimate exceeds the budget."
+        ),
+    ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> int:
@@ -50,7 +63,8 @@ def run(
 
     Methodologies not named are the default ones. An unfinished run with the same settings is resumed, a finished one is
     shown without a single request, and one that differs is refused with the differences. Without a key and without
-    --model the synthetic respondent answers, and every output says so.
+    --model the synthetic respondent answers, and every output says so. A new run is estimated first (`enquete estimate`
+    shows it) and refused before its first request where the upper estimate exceeds the budget, unless --yes is given.
 
     \b
     Examples:
@@ -58,40 +72,25 @@ def run(
       enquete run personas.csv --out results --methods delphi --language en
       enquete run ./my_sim --model gpt-5-mini --budget-tokens 500000
       enquete run ./my_sim --instrument longitudinal=my.yaml --json
+      enquete run ./my_sim --methods delphi --rerun --instrument delphi=edited.yaml
+      enquete run ./my_sim --replay-of run_20261121T203000_a1b2c3
 
     \b
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    request = o.given(
-        root=root,
-        out=out,
-        methods=o.read_methods(methods),
-        phase=phase,
-        language=language,
-        respondent=respondent,
-        model=model,
-        base_url=base_url,
-        temperature=temperature,
-        seed=seed,
-        asking=asking,
-        instruments=o.read_instruments(instrument),
-        settings=o.read_settings(set_),
-        budget_tokens=budget_tokens,
-        concurrency=concurrency,
-        timeout_s=timeout_s,
-        baseline=baseline,
-        assume_completed=assume_completed,
-        new=new,
-    )
-    if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty() and not agreed(sim, request):
-        remark(say("declined"))
-        return 0
+    asked = requested(locals())
+    if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
+        confirmed = agreed(sim, asked)
+        if confirmed is None:
+            remark(say("declined"))
+            return 0
+        asked = confirmed
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
         from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-        return study.conduct_interviews(sim, progress=report, **request)
+        return study.conduct_interviews(sim, progress=report, **asked)
 
     return finish(drive, Place(sim, root, out), as_json, quiet)
 
@@ -104,12 +103,18 @@ def resume(
     root: o.Root = None,
     out: o.Out = None,
     budget_tokens: o.Budget = None,
+    budget_usd: o.BudgetUsd = None,
     concurrency: o.Concurrency = None,
+    limit: o.Limit = None,
     timeout_s: o.Timeout = None,
+    patience_s: o.Patience = None,
     base_url: o.BaseUrl = None,
     assume_completed: o.Assume = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Walk through the whole run again; what is answered is not asked again.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask once more for what failed, and only for that (docs/reruns.md).")
     ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
@@ -117,27 +122,32 @@ def resume(
     """Go on with an unfinished run: after a pause, a spent budget, a kill, or when the simulation has completed.
 
     Named by its token or run_id, or by its simulation (then the latest unfinished run). Answers that were paid for are
-    read from the run's ledger and never asked again.
+    read from the run's ledger and never asked again. A cap that was named holds until another one is.
 
     \b
     Examples:
       enquete resume run_20261121T203000_a1b2c3.0123456789abcdef --root uploads
       enquete resume sim_683e8059ab27 --root uploads --budget-tokens 2000000
+      enquete resume run_20261121T203000_a1b2c3 --root uploads --retry-failed
 
     \b
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    request = o.given(
+    request = given(
         sim=sim,
         root=root,
         out=out,
         budget_tokens=budget_tokens,
+        budget_usd=budget_usd,
         concurrency=concurrency,
+        limits=read_limits(limit),
         timeout_s=timeout_s,
+        patience_s=patience_s,
         base_url=base_url,
         assume_completed=assume_completed,
         fresh=fresh,
+        retry_failed=retry_failed,
     )
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
@@ -174,25 +184,3 @@ def show(run: Run, place: Place, as_json: bool, code: int) -> int:
     for line in summary.lines(run, place):
         result(line)
     return code
-
-
-def agreed(sim: str, request: dict[str, Any]) -> bool:
-    """Ask before a model is paid; the synthetic respondent costs nothing."""
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
-    from enquete.state.settings import Environment, parse_request, resolve_arms, resolve_machine  # noqa: PLC0415
-
-    asked, environment = parse_request(sim=sim, **request), Environment.read()
-    main = next(arm for arm in resolve_arms(asked, environment) if arm.role == "main")
-    if main.respondent != "llm":
-        return True
-    machine = resolve_machine(asked, environment)
-    population = study.load_population(sim, root=asked.root)
-    question = say(
-        "confirm",
-        agents=number(len(population.participants)),
-        sim=population.sim_id,
-        model=main.model,
-        server=machine.base_url or say("own"),
-        cap=number(machine.cap_tokens),
-    )
-    return typer.confirm(question, default=True, err=True)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enquete.interfaces.advice import next_commands, next_lines, retry, server
+from enquete.interfaces.figures import dollars
 from enquete.interfaces.output import number, table
 from enquete.interfaces.place import Place
+from enquete.interfaces.standing import Standing, complete, remaining, standing
 from enquete.interfaces.words import say
 
 if TYPE_CHECKING:
@@ -36,30 +39,51 @@ def answer_counts(counts: Mapping[str, int]) -> dict[str, int]:
 
 def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
     """The same for programs. `code` is the command's own exit code."""
+    stands, whole, driven = standing(run), complete(run), run.is_driven
     return {
         **run.summary(),
+        **({"status": "running"} if driven else {}),
         "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
-        "stages": [stage_object(stage) for stage in run.stages],
+        "stages": [stage_object(run, stage, whole) for stage in run.stages],
+        "budget": budget_object(stands),
+        "failed_answers": run.failed_answers,
+        "failed_answers_closed": run.closed_failed,
+        "replay_of": run.record.replay_of or None,
+        "rerun_of": run.record.rerun_of or None,
         "flags": run.flags,
         "failures": run.failures,
         "report": report_path(run),
-        "next": [command for command, _ in next_commands(run, place)],
+        "next": [command for command, _ in next_commands(run, place, stands)],
     }
 
 
-def stage_object(stage: StageStatus) -> dict[str, Any]:
+def budget_object(stands: Standing) -> dict[str, Any]:
+    """null: not known."""
+    return {
+        "tokens": stands.spent,
+        "expected_tokens": stands.expected,
+        "cap_tokens": stands.cap_tokens,
+        "usd": stands.usd,
+        "expected_usd": stands.expected_usd,
+        "cap_usd": stands.cap_usd,
+    }
+
+
+def stage_object(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> dict[str, Any]:
     return {
         "methodology": stage.methodology,
         "phase": stage.phase,
         "outcome": stage.outcome,
         "note": stage.note,
         "n_responded": stage.responded,
+        "n_complete": whole.get((stage.methodology, stage.phase), 0),
         "n_total": stage.total,
         "answers": {name.removeprefix("answers_"): n for name, n in answer_counts(stage.counts).items()},
         "calls": stage.counts.get("calls", 0),
         "tokens": stage.counts.get("tokens", 0),
+        "remaining_tokens": remaining(run, stage.methodology, stage.phase),
     }
 
 
@@ -70,25 +94,31 @@ def report_path(run: Run) -> str | None:
 
 def lines(run: Run, place: Place) -> list[str]:
     """The whole summary as text."""
+    stands = standing(run)
     return [
         *headline(run),
         "",
         *stage_table(run),
+        *spent_lines(run, stands),
         "",
         *warnings(run, place),
         *whereabouts(run),
         "",
         say("next"),
-        *next_lines(run, place),
+        *next_lines(run, place, stands),
     ]
 
 
 def headline(run: Run) -> list[str]:
-    found = [say("run", run_id=run.run_id, sim_id=run.record.sim_id, status=say(run.status))]
-    if run.note:
+    driven = run.is_driven
+    status = say("running" if driven else run.status)
+    found = [say("run", run_id=run.run_id, sim_id=run.record.sim_id, status=status)]
+    if driven:
+        found.append(say("driven"))
+    elif run.note:
         found.append(say("note", note=run.note))
     elif run.status == "paused":
-        found.append(say("note", note=say("driven")))
+        found.append(say("note", note=say("killed")))
     if run.shown:
         found.append(say("shown"))
     elif run.resumed:
@@ -96,7 +126,22 @@ def headline(run: Run) -> list[str]:
     agents = max((stage.total for stage in run.stages), default=0)
     asked = ", ".join(f"{stage.methodology} {stage.phase}" for stage in run.stages)
     language = say(f"language_{run.record.language}")
-    return [*found, say("asked", methods=asked, agents=number(agents), language=language), who_answered(run)]
+    return [
+        *found,
+        say("asked", methods=asked, agents=number(agents), language=language),
+        *whence(run),
+        who_answered(run),
+    ]
+
+
+def whence(run: Run) -> list[str]:
+    """Which other run's answers are in this one."""
+    record = run.record
+    found = [say("replay", run=record.replay_of)] if record.replay_of else []
+    if record.rerun_of:
+        anew = ", ".join(name for name in record.methods if name not in record.carried)
+        found.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
+    return found
 
 
 def who_answered(run: Run) -> str:
@@ -107,19 +152,41 @@ def who_answered(run: Run) -> str:
 
 
 def stage_table(run: Run) -> list[str]:
-    head = [say("stage"), say("state"), say("agents"), say("answers"), say("tokens")]
-    return table(head, [stage_row(stage) for stage in run.stages])
+    """What is to come has its column while anything is."""
+    whole = complete(run)
+    head = [say(key) for key in ("stage", "state", "agents", "complete", "answers", "tokens", "to_come")]
+    rows = [stage_row(run, stage, whole) for stage in run.stages]
+    columns = len(head) if run.status != "completed" else len(head) - 1
+    return table(head[:columns], [row[:columns] for row in rows])
 
 
-def stage_row(stage: StageStatus) -> list[str]:
-    state = say(stage.outcome)
+def stage_row(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> list[str]:
+    state, name = say(stage.outcome), (stage.methodology, stage.phase)
+    more = remaining(run, *name)
+    spent = stage.counts.get("tokens", 0)
     return [
-        f"{stage.methodology} {stage.phase}",
+        " ".join(name),
         f"{state} ({stage.note})" if stage.note and stage.outcome not in ("done", "not started") else state,
         f"{number(stage.responded)}/{number(stage.total)}",
+        f"{number(whole.get(name, 0))}/{number(stage.total)}",
         answers_text(stage.counts),
-        number(stage.counts.get("tokens", 0)),
+        say("of_expected", spent=number(spent), expected=number(spent + more)) if more else number(spent),
+        "" if more is None else number(more),
     ]
+
+
+def spent_lines(run: Run, stands: Standing) -> list[str]:
+    """Tokens and money of the whole run: so far, in the end, and where it stops."""
+    found = [say("tokens_spent", spent=number(stands.spent), cap=number(stands.cap_tokens))]
+    if run.status != "completed" and stands.expected is not None:
+        found.append(say("in_the_end", tokens=number(stands.expected)))
+    if stands.usd is not None:
+        found.append(say("usd_spent", usd=dollars(stands.usd)))
+        if run.status != "completed" and stands.expected_usd is not None:
+            found.append(say("usd_in_the_end", usd=dollars(stands.expected_usd)))
+        if stands.cap_usd is not None:
+            found.append(say("cap_usd", cap=f"{stands.cap_usd:g}"))
+    return ["", "  " + ", ".join(found)]
 
 
 def answers_text(counts: Mapping[str, int]) -> str:
@@ -131,13 +198,26 @@ def answers_text(counts: Mapping[str, int]) -> str:
 def warnings(run: Run, place: Place) -> list[str]:
     found: list[str] = []
     if is_invalid(run):
-        command = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
+        again = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
+        command = retry(run, place) if run.failed_answers else again
         found += [say("invalid", answers=answers_text(run.spent), command=command), ""]
+    if run.failed_answers or run.closed_failed:
+        found += [*failed_lines(run, place), ""]
     if run.failures:
         where = run.folder / "ledger.sqlite"
         found += [say("bugs", count=len(run.failures), path=where), *shortened(grouped(run.failures)), ""]
     if run.flags:
         found += [say("flags"), *shortened(run.flags), ""]
+    return found
+
+
+def failed_lines(run: Run, place: Place) -> list[str]:
+    """How many answers failed, and what can be done about it."""
+    found = []
+    if run.failed_answers:
+        found.append(say("failed_answers", count=number(run.failed_answers), command=retry(run, place)))
+    if run.closed_failed:
+        found.append(say("failed_closed", count=number(run.closed_failed)))
     return found
 
 
@@ -164,37 +244,3 @@ def whereabouts(run: Run) -> list[str]:
 def from_here(path: Path) -> Path:
     """Relative to the present folder where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-
-
-def next_lines(run: Run, place: Place) -> list[str]:
-    steps = next_commands(run, place)
-    width = max(len(command) for command, _ in steps)
-    return [f"  {command.ljust(width)}  # {why}" for command, why in steps]
-
-
-def server(run: Run) -> str:
-    """The model server, where one is asked."""
-    return run.record.base_url if run.record.main.respondent == "llm" else ""
-
-
-def why_resume(run: Run) -> str:
-    if run.status == "paused" and any(stage.outcome == "short" for stage in run.stages) and "budget" in run.note:
-        return "next_resume_budget"
-    whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
-    return whys.get(run.status, "next_resume")
-
-
-def next_commands(run: Run, place: Place) -> list[tuple[str, str]]:
-    """(command, why), the most useful one first."""
-    steps = []
-    if run.resume_token:
-        steps.append((place.resume(run.resume_token, server(run)), say(why_resume(run))))
-    if report_path(run):
-        steps.append((place.command("report", run.run_id), say("next_report")))
-    steps.append((place.command("status", run.run_id), say("next_status")))
-    if run.status == "completed" and run.record.main.respondent == "synthetic":
-        own_t0 = (
-            () if run.record.baseline == "none" else ("--baseline", "reconstructed")
-        )  # a synthetic T0 is none for a model
-        steps.append((place.command("run", "--model", "NAME", *own_t0), say("next_model")))
-    return steps

@@ -46,9 +46,43 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "language_en": "English",
         "stage": "Stage",
         "state": "State",
-        "agents": "Agents answered",
+        "agents": "Answered",
+        "complete": "Complete",
         "answers": "Answers",
         "tokens": "Tokens",
+        "to_come": "Likely more",
+        "of_expected": "{spent} of {expected}",
+        "tokens_uncapped": "{spent} tokens",
+        "in_the_end": "likely {tokens} in the end",
+        "usd_spent": "{usd} USD",
+        "usd_in_the_end": "likely {usd} USD in the end",
+        "running": "running",
+        "replay": "A replay of {run}: its ledger answered, nothing was sent and nothing paid.",
+        "rerun": "A re-run of {run}: asked anew: {methods}; taken over: {carried}.",
+        "failed_answers": "{count} answers failed. Ask once more for those, and only for those: {command}",
+        "failed_closed": "{count} answers failed in rounds whose feedback has been given since: they are not asked again.",
+        "estimate_of": "Estimate for {agents} agents of {sim}: likely (least–most).",
+        "measured": "Measured on the prompts of {n} of {agents} agents.",
+        "estimate_synthetic": "The synthetic respondent answers: tokens are estimates, nothing is sent and nothing costs.",
+        "purpose": "Purpose",
+        "by": "Model",
+        "calls": "Calls",
+        "input": "Input tokens",
+        "output": "Output tokens",
+        "usd": "USD",
+        "total": "Total",
+        "unknown": "unknown",
+        "usd_of": "USD for {model}: {usd}",
+        "unpriced": "The price of {models} is unknown: name it in a price file (docs/prices.md).",
+        "time_needed": "Time: about {time} with {concurrency} requests in flight.",
+        "cap_tokens": "cap {cap} tokens",
+        "cap_usd": "cap {cap} USD",
+        "cap_fits": "It fits the budget ({cap}).",
+        "cap_exceeded": (
+            "The upper estimate exceeds the budget ({cap}); {enough} would do. Without it nothing is asked unless --yes "
+            "is given: the run then pauses at the cap and can be resumed."
+        ),
+        "cap_unknowable": "The budget ({cap}) cannot be held, because a price is unknown.",
         "answers_ok": "ok",
         "answers_repaired": "repaired",
         "answers_refused": "refused",
@@ -69,7 +103,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "next_report": "read the report",
         "next_status": "see how far it is",
         "next_resume": "go on",
-        "next_resume_budget": "go on with the default cap; name another with --budget-tokens",
+        "next_resume_budget": "go on with a cap that is likely to be enough ({spent} are spent)",
+        "next_retry": "ask once more for the {count} answers that failed",
         "next_resume_simulation": "go on once the simulation has completed",
         "next_resume_failed": "try again what failed, once the cause is removed",
         "next_model": "ask a model instead",
@@ -82,7 +117,12 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "stopped": "stopped at once: what had been answered is in the ledger, only calls in flight are lost. Go on with: {command}",
         "not_begun": "stopped before the first question; nothing was asked",
         "confirm": (
-            "{agents} agents of {sim} will be interviewed by {model} at {server}; the run stops at {cap} tokens. Go on?"
+            "{agents} agents of {sim} will be interviewed by {model} at {server}.\n"
+            "Estimate: {tokens} tokens, {usd} USD, {time}. {verdict}\nGo on?"
+        ),
+        "confirm_resume": (
+            "The run on {agents} agents of {sim} is unfinished: {model} at {server} will be asked for the rest, "
+            "likely {more} tokens ({spent} are spent). Go on?"
         ),
         "declined": "nothing was asked",
         "no_simulations": "no simulation under {root}",
@@ -100,9 +140,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "language": "Language",
         "exported": "Written again from the ledger: {path}",
         "own": "default server",
-        "driven": (
-            "no end is filed: it is being driven right now, or its process was killed. Nothing is lost either way."
-        ),
+        "driven": "A process is driving it right now; the figures are those of this moment.",
+        "killed": "no end is filed: its process was killed. Nothing is lost; resume it",
         "demo_start": (
             "The demo interviews fifty invented stakeholders of the German Baltic fishery, before and after a simulation. "
             "No key is needed: the built-in synthetic respondent answers, in {language}."
@@ -141,9 +180,46 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "language_en": "Englisch",
         "stage": "Abschnitt",
         "state": "Stand",
-        "agents": "Agenten mit Antwort",
+        "agents": "Mit Antwort",
+        "complete": "Vollständig",
         "answers": "Antworten",
         "tokens": "Token",
+        "to_come": "Noch etwa",
+        "of_expected": "{spent} von {expected}",
+        "tokens_uncapped": "{spent} Token",
+        "in_the_end": "am Ende etwa {tokens}",
+        "usd_spent": "{usd} USD",
+        "usd_in_the_end": "am Ende etwa {usd} USD",
+        "running": "läuft",
+        "replay": "Wiedergabe von {run}: Dessen Ledger hat geantwortet, nichts wurde gesendet, nichts bezahlt.",
+        "rerun": "Wiederholung von {run}: neu gefragt: {methods}; übernommen: {carried}.",
+        "failed_answers": "{count} Antworten sind fehlgeschlagen. Nur diese noch einmal erfragen: {command}",
+        "failed_closed": (
+            "{count} Antworten sind in Runden fehlgeschlagen, deren Rückmeldung inzwischen gegeben ist: "
+            "Sie werden nicht noch einmal erfragt."
+        ),
+        "estimate_of": "Schätzung für {agents} Agenten von {sim}: wahrscheinlich (mindestens–höchstens).",
+        "measured": "Gemessen an den Prompts von {n} der {agents} Agenten.",
+        "estimate_synthetic": "Es antwortet der synthetische Respondent: Token sind geschätzt, nichts wird gesendet, nichts kostet.",
+        "purpose": "Zweck",
+        "by": "Modell",
+        "calls": "Anfragen",
+        "input": "Token gelesen",
+        "output": "Token geschrieben",
+        "usd": "USD",
+        "total": "Summe",
+        "unknown": "unbekannt",
+        "usd_of": "USD für {model}: {usd}",
+        "unpriced": "Der Preis von {models} ist unbekannt: in einer Preisdatei nennen (docs/prices.md).",
+        "time_needed": "Dauer: etwa {time} bei {concurrency} Anfragen gleichzeitig.",
+        "cap_tokens": "Obergrenze {cap} Token",
+        "cap_usd": "Obergrenze {cap} USD",
+        "cap_fits": "Das Budget reicht ({cap}).",
+        "cap_exceeded": (
+            "Die obere Schätzung übersteigt das Budget ({cap}); {enough} würde reichen. Sonst wird nichts gefragt, es sei "
+            "denn mit --yes: Dann hält der Lauf an der Obergrenze an und lässt sich fortsetzen."
+        ),
+        "cap_unknowable": "Das Budget ({cap}) lässt sich nicht einhalten, weil ein Preis unbekannt ist.",
         "answers_ok": "in Ordnung",
         "answers_repaired": "nachgebessert",
         "answers_refused": "verweigert",
@@ -164,7 +240,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "next_report": "den Bericht lesen",
         "next_status": "den Stand ansehen",
         "next_resume": "fortsetzen",
-        "next_resume_budget": "mit der voreingestellten Obergrenze fortsetzen; eine andere mit --budget-tokens",
+        "next_resume_budget": "mit einer Obergrenze fortsetzen, die voraussichtlich reicht ({spent} sind verbraucht)",
+        "next_retry": "die {count} fehlgeschlagenen Antworten noch einmal erfragen",
         "next_resume_simulation": "fortsetzen, sobald die Simulation abgeschlossen ist",
         "next_resume_failed": "das Gescheiterte erneut versuchen, wenn die Ursache behoben ist",
         "next_model": "stattdessen ein Modell fragen",
@@ -179,8 +256,12 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         ),
         "not_begun": "vor der ersten Frage beendet; es wurde nichts gefragt",
         "confirm": (
-            "{agents} Agenten von {sim} werden von {model} auf {server} befragt; "
-            "der Lauf hält bei {cap} Token an. Fortfahren?"
+            "{agents} Agenten von {sim} werden von {model} auf {server} befragt.\n"
+            "Schätzung: {tokens} Token, {usd} USD, {time}. {verdict}\nFortfahren?"
+        ),
+        "confirm_resume": (
+            "Der Lauf mit {agents} Agenten von {sim} ist offen: {model} auf {server} wird um den Rest gefragt, "
+            "voraussichtlich {more} Token ({spent} sind verbraucht). Fortfahren?"
         ),
         "declined": "es wurde nichts gefragt",
         "no_simulations": "keine Simulation unter {root}",
@@ -198,9 +279,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "language": "Sprache",
         "exported": "Neu aus dem Ledger geschrieben: {path}",
         "own": "Standardserver",
-        "driven": (
-            "kein Ende vermerkt: Der Lauf wird gerade ausgeführt, oder sein Prozess wurde beendet. Verloren ist in keinem Fall etwas."
-        ),
+        "driven": "Ein Prozess führt ihn gerade aus; die Zahlen sind die dieses Augenblicks.",
+        "killed": "kein Ende vermerkt: Sein Prozess wurde beendet. Verloren ist nichts; fortsetzen",
         "demo_start": (
             "Die Demo befragt fünfzig erfundene Beteiligte der deutschen Ostseefischerei vor und nach einer Simulation. "
             "Ein Schlüssel ist nicht nötig: Es antwortet der eingebaute synthetische Respondent, auf {language}."

@@ -39,6 +39,14 @@ class Tally:
         return self.timeouts + self.broken
 
 
+class Away(Exception):
+    """Waited for as long as the run is patient. `outage`: it is the server; else nothing but this request proves it."""
+
+    def __init__(self, *, outage: bool):
+        super().__init__()
+        self.outage = outage
+
+
 class NoRoom(Exception):
     """The budget has no room to send once more what may already have been billed."""
 
@@ -63,14 +71,27 @@ class Rejected(ModelRejected):
 
 
 class Trouble(Exception):
-    """Worth another attempt."""
+    """Worth another attempt. `unreachable`: there was no connection to send it over."""
 
-    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        unreachable: bool = False,
+    ):
         super().__init__(message)
         self.message = message
         self.status = status
         self.retry_after = retry_after
+        self.unreachable = unreachable
         self.form: Form | None = None
+
+    @property
+    def busy(self) -> bool:
+        """The server is there and wants the same request later: nobody's fault."""
+        return self.status in (429, 529) or (self.status == 503 and self.retry_after is not None)
 
 
 class Refused(Exception):
@@ -165,7 +186,13 @@ _FIELD = re.compile(
 _TOO_LONG = re.compile(r"context.{0,3}length|context.{0,3}window|prompt is too long|too many tokens", re.IGNORECASE)
 _MODEL = re.compile(r"model\b.{0,80}(?:not found|not exist|unknown|invalid|no access)|model_not_found", re.IGNORECASE)
 _KEY = re.compile(r"api.?key|unauthori[sz]ed|authentication", re.IGNORECASE)
+_TOO_LARGE = re.compile(r"request too large|tokens must be reduced", re.IGNORECASE)
 _UNSUPPORTED = re.compile(r"not support|unsupported|not implemented|not available", re.IGNORECASE)
+
+
+def hopeless(status: int, said: Said) -> bool:
+    """A "later" that will never come: no credit left, or a prompt larger than what a whole minute allows."""
+    return "insufficient_quota" in said.code or (status == 429 and _TOO_LARGE.search(said.message) is not None)
 
 
 def complaint(status: int, said: Said) -> str:

@@ -8,15 +8,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from enquete.checkpoints.ballast import DiskFull
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger, Usage
+from enquete.models.cache import ResponseCache, request_key
+from enquete.models.prices import Price, cost
 from enquete.models.transport import Response
-from enquete.state.errors import ModelError, ModelRejected
+from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 from enquete.state.seam import CallKey, Completion, Prompt
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
+FEWEST_BYTES_PER_TOKEN = 2
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -29,15 +34,42 @@ class Sender(Protocol):
 
 
 def input_bound(prompt: Prompt) -> int:
-    """Upper bound of the input tokens, offline: a byte-level token has at least one byte; the schema may be sent twice."""
+    """What the input may come to, offline: two bytes a token, twice what text in any language takes with the tokenizers
+    in use; the schema may be sent twice. What a call should cost beyond that is the error by which a cap may be missed.
+    """
     texts = [prompt.system, *(message["content"] for message in prompt.messages)]
     schema = len(json.dumps(prompt.schema))
-    return sum(len(text.encode()) for text in texts) + 2 * schema + TOKENS_PER_MESSAGE * (len(texts) + 1)
+    size = sum(len(text.encode()) for text in texts) + 2 * schema
+    return -(-size // FEWEST_BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * (len(texts) + 1)
 
 
 def estimate(text: str) -> int:
     """Tokens of a text, estimated from its bytes."""
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
+
+
+class Replay(Protocol):
+    """A finished run as the source of responses: what each call got then."""
+
+    def obtained(self, key: CallKey) -> tuple[Completion, Usage]:
+        """Raises ModelError as it was then, ReplayMissing where that run made no such call."""
+        ...
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On which terms one arm (or the interviewer) uses a model: its parameters, its price, whose budget it draws on."""
+
+    model: str
+    temperature: float
+    seed: int
+    price: Price | None = None  # None: unknown, so that only tokens can be capped
+    claim: str = ""
+    base_url: str = ""
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float:
+        """US dollars; 0 where the price is unknown (a cap on money is then refused before the run)."""
+        return cost(self.price, input_tokens, output_tokens) if self.price else 0.0
 
 
 class MeteredModel:
@@ -48,21 +80,21 @@ class MeteredModel:
         ledger: Ledger,
         budget: Budget,
         sender: Sender | None,
+        terms: Terms,
         *,
-        model: str,
-        temperature: float,
-        seed: int,
         admission: asyncio.Semaphore | None = None,
+        replay: Replay | None = None,
+        cache: ResponseCache | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill, bought
         after a pause was asked for, or hold back budget from others. Without it every queueing call would."""
         self._ledger = ledger
         self._budget = budget
         self._sender = sender
-        self._model = model
-        self._temperature = temperature
-        self._seed = seed
+        self._terms = terms
         self._admission = admission
+        self._replay = replay
+        self._cache = cache
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
@@ -81,36 +113,49 @@ class MeteredModel:
     ) -> Completion | Literal["short", "failed"]:
         """Reserve, send, settle."""
         prompt = compose()
-        reserved = input_bound(prompt) + prompt.max_output_tokens
-        if not await self._budget.reserve(reserved):
+        bound = input_bound(prompt)
+        reserved, usd = bound + prompt.max_output_tokens, self._terms.cost(bound, prompt.max_output_tokens)
+        if not await self._budget.reserve(reserved, usd, self._terms.claim):
             return "short"
-        used = held = reserved  # what an interrupted request counts as; what is reserved by now
+        used = reserved  # what an interrupted request counts as
+        used_usd = usd
+        sends = 1  # reservations held by now
 
         def room() -> bool:
             """Before another send of what may have been billed: one more reservation."""
-            nonlocal held
-            granted = self._budget.try_reserve(reserved)
-            held += reserved if granted else 0
+            nonlocal sends
+            granted = self._budget.try_reserve(reserved, usd, self._terms.claim)
+            sends += granted
             return granted
 
+        begun = False
         try:
-            await self._ledger.reserve(key, prompt, self._model, reserved)
+            await self._ledger.reserve(key, prompt, self._terms.model, reserved)
+            begun = True
             completion, usage = await self._obtained(key, prompt, offline, reserved, room)
             used = usage.input_tokens + usage.output_tokens + usage.allowance
+            used_usd = self._terms.cost(usage.input_tokens, usage.output_tokens) + usd * usage.allowance / reserved
             await self._ledger.settle(key, completion, usage)
+        except DiskFull:
+            if begun:
+                raise
+            used, used_usd = 0, 0.0  # refused before it was sent
+            return "short"
         except ModelError as error:
-            allowance = (error.timeouts + error.broken) * reserved
-            used = allowance
-            await self._ledger.fail(key, str(error), Usage(0, 0, allowance, error.sends))
+            unanswered = error.timeouts + error.broken
+            used, used_usd = unanswered * reserved, unanswered * usd
+            await self._ledger.fail(key, str(error), Usage(0, 0, used, error.sends))
             return await self._give_up(error)
         finally:
-            await self._budget.settle(held, used)
+            await self._budget.settle(sends * reserved, used, sends * usd, used_usd, self._terms.claim)
         return completion
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
-        """A wrong key or model name would fail every agent alike: stop the run instead of writing failed answers."""
-        if isinstance(error, ModelRejected) and error.fatal:
-            await self._budget.stop(str(error))
+        """What would befall every agent alike stops the run instead of failing them all: a wrong key or model name, a
+        server that stays away, a replayed run without this call."""
+        rejected = isinstance(error, ReplayMissing) or (isinstance(error, ModelRejected) and error.fatal)
+        if error.outage or rejected:
+            await self._budget.stop(str(error), failed=rejected)
             return "short"
         return "short" if error.short else "failed"
 
@@ -124,7 +169,7 @@ class MeteredModel:
     ) -> tuple[Completion, Usage]:
         """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
         try:
-            return await self._obtain(prompt, offline, reserved, room)
+            return await self._obtain(key, prompt, offline, reserved, room)
         except ModelError:
             raise
         except Exception as bug:
@@ -132,18 +177,51 @@ class MeteredModel:
             raise
 
     async def _obtain(
-        self, prompt: Prompt, offline: Callable[[], str] | None, reserved: int, room: Callable[[], bool]
+        self,
+        key: CallKey,
+        prompt: Prompt,
+        offline: Callable[[], str] | None,
+        reserved: int,
+        room: Callable[[], bool],
     ) -> tuple[Completion, Usage]:
+        if self._replay is not None:
+            return self._replay.obtained(key)
         if offline is not None:
             text = offline()
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
-            return Completion(text), Usage(read, estimate(text), model=self._model)
+            return Completion(text), Usage(read, estimate(text), model=self._terms.model)
+        if self._cache is None:
+            return await self._send(prompt, reserved, room)
+        return await self._send_unless_cached(self._cache, key, prompt, reserved, room)
+
+    async def _send(self, prompt: Prompt, reserved: int, room: Callable[[], bool]) -> tuple[Completion, Usage]:
+        terms = self._terms
         if self._sender is None:
-            raise RuntimeError(f"model {self._model!r} has no transport")
+            raise RuntimeError(f"model {terms.model!r} has no transport")
         response = await self._sender.send(
-            prompt, model=self._model, temperature=self._temperature, seed=self._seed, room=room
+            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=room
         )
         return Completion(response.text, response.finish), _usage(response, prompt, reserved)
+
+    async def _send_unless_cached(
+        self, cache: ResponseCache, key: CallKey, prompt: Prompt, reserved: int, room: Callable[[], bool]
+    ) -> tuple[Completion, Usage]:
+        """A hit costs nothing and was not sent: both stand in the ledger."""
+        terms = self._terms
+        name = request_key(
+            prompt, base_url=terms.base_url, model=terms.model, temperature=terms.temperature, seed=terms.seed,
+            occasion=key,
+        )  # fmt: skip
+        hit = cache.get(name)
+        if hit is not None:
+            usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
+            return Completion(hit.text, hit.finish), usage
+        completion, usage = await self._send(prompt, reserved, room)
+        cache.put(
+            name, text=completion.text, finish=completion.finish, raw=usage.raw, fingerprint=usage.fingerprint,
+            model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
+        )  # fmt: skip
+        return completion, usage
 
 
 def _usage(response: Response, prompt: Prompt, reserved: int) -> Usage:

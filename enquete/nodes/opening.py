@@ -6,20 +6,21 @@ differences. Nothing is written before everything that can be wrong was checked.
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NoReturn
 
-from pydantic import ValidationError
+from pydantic import JsonValue
 
+from enquete.checkpoints.canonical import latest
+from enquete.checkpoints.carrying import carry
 from enquete.checkpoints.folders import (
     LEDGER,
     RECORD,
-    latest,
+    find_run,
+    make_run_folder,
     new_run_id,
     read_record,
     run_folder,
@@ -28,17 +29,20 @@ from enquete.checkpoints.folders import (
 )
 from enquete.checkpoints.ledger import Ledger, connect, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
-from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
-from enquete.instruments.text import instrument_notices
-from enquete.nodes.workplace import load_methodology, server_url
-from enquete.simulations.join import join, population_hash, require_joinable
+from enquete.nodes.arms import study_arms
+from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
+from enquete.nodes.freezing import freeze_instruments, method_settings
+from enquete.nodes.planning import load_methodology
+from enquete.nodes.provenance import as_file, revision, versions
+from enquete.nodes.replaying import copy_memories, replayed_record
+from enquete.nodes.reruns import ARM_FIELDS, base_run, require_same, rerun_record, settings_of
+from enquete.nodes.workplace import server_url
+from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.errors import LedgerError, RunMismatch, RunNotFound, SettingsError
-from enquete.state.seam import Arm, Language, Methodology
+from enquete.state.seam import Language, Participant
 from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
-
-PACKAGES = ("enquete", "langgraph", "langchain-openai", "pydantic", "pandas", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -68,22 +72,82 @@ def choose_run(
     interviews = interviews_folder(population, request.out)
     known = {} if request.new else undamaged_runs(interviews)
     unfinished = {folder: record for folder, record in known.items() if not is_finished(folder)}
-    methods = choose_methods(request, available, unfinished)
-    draft = draft_record(request, environment, population, methods, interviews)
+    if request.replay_of and request.respondent != "replay":
+        raise SettingsError(f"replay_of {request.replay_of!r} is named, but the respondent is not replay")
+    if request.respondent == "replay":
+        draft = draft_replay(request, interviews)
+    elif request.rerun:
+        draft = draft_rerun(request, environment, population, available, interviews)
+    else:
+        methods = choose_methods(request, available, unfinished)
+        draft = draft_record(request, environment, population, methods, interviews)
     for folder, record in unfinished.items():
         if record.fingerprint == draft.fingerprint:
             return Choice("resume", folder, record), population
     for folder, record in reversed(known.items()):
-        if record.fingerprint == draft.fingerprint:
+        if record.fingerprint == draft.fingerprint and not request.rerun:
             return Choice("finished", folder, record), population
-    if unfinished:
-        folder, record = next(reversed(unfinished.items()))
-        raise RunMismatch(
-            f"run {folder.name} is unfinished and differs from what you ask for:\n  "
-            + "\n  ".join(differences(record, draft))
-            + f"\nGo on with it: enquete resume {record.token}\nStart another beside it: add --new"
-        )
+    own = {folder: record for folder, record in unfinished.items() if not (record.replay_of or record.rerun_of)}
+    if own and not (draft.replay_of or draft.rerun_of):
+        refuse_mismatch(own, draft)
     return Choice("new", run_folder(interviews, draft.run_id), draft), population
+
+
+def refuse_mismatch(unfinished: Mapping[Path, RunRecord], draft: RunRecord) -> NoReturn:
+    folder, record = list(unfinished.items())[-1]
+    raise RunMismatch(
+        f"run {folder.name} is unfinished and differs from what you ask for:\n  "
+        + "\n  ".join(differences(record, draft))
+        + f"\nGo on with it: enquete resume {record.token}\nStart another beside it: add --new"
+    )
+
+
+ASKS = {
+    "methods", "phase", "language", "model", "temperature", "seed", "asking", "instruments", "settings", "arms",
+    "digest_chars", "memoryless_weight", "baseline", "rerun", *ARM_FIELDS,
+}  # fmt: skip
+"""What a request may say about the study itself, as against how it is driven."""
+
+
+def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
+    """The record of a replay. Raises RunNotFound, RunMismatch (the run is not finished)."""
+    said = sorted(request.model_fields_set & ASKS)
+    if said:
+        raise SettingsError(
+            f"respondent replay: {', '.join(said)} cannot be chosen, the run that is replayed says it all"
+        )
+    run_id = request.replay_of or latest(interviews).get("synthesis")
+    if not run_id:
+        raise RunNotFound(f"respondent replay: no finished run in {interviews} that could be replayed")
+    source = find_run(interviews, run_id)
+    if not is_finished(source):
+        raise RunMismatch(f"respondent replay: run {source.name} is not finished, so there is nothing whole to replay")
+    return replayed_record(source, new_run_id(), now())
+
+
+def draft_rerun(
+    request: RunRequest,
+    environment: Environment,
+    population: Population,
+    available: Mapping[str, str],
+    interviews: Path,
+) -> RunRecord:
+    """The record of a re-run of the named methodologies. Everything that is not said stays as it was."""
+    if not request.methods:
+        raise SettingsError("--rerun: name what is to be asked anew, such as --methods delphi --rerun")
+    base = read_record(base_run(interviews, is_finished))
+    methods = choose_methods(request, available, {})
+    kept = {"language": base.language, "asking": base.asking, "seed": base.seed, "digest_chars": base.digest_chars}
+    unsaid = {name: value for name, value in kept.items() if name not in request.model_fields_set}
+    settings = settings_of(base, list(methods), request.settings)
+    arms = request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}
+    asked = request.model_copy(
+        update={**unsaid, "settings": settings, **({} if arms else {"arms": base.arms}), "root": request.root}
+    )
+    machine = environment.model_copy(update={"base_url": environment.base_url or base.base_url or None})
+    draft = draft_record(asked, machine, population, methods, interviews)
+    require_same(base, draft, request)
+    return rerun_record(base, draft, list(methods))
 
 
 def known_runs(interviews: Path) -> dict[Path, RunRecord]:
@@ -105,8 +169,8 @@ def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
     for folder in run_folders(interviews):
         if is_damaged(folder / LEDGER):
             raise LedgerError(
-                f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for. Restore it, move the "
-                "folder away, or start another run beside it with --new"
+                f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for. Save what is in "
+                f"it (enquete doctor --repair {folder.name}), restore it, move the folder away, or start another run with --new"
             )
     return known_runs(interviews)
 
@@ -163,6 +227,7 @@ def draft_record(
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment)
+    arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation)
     server_url(arms, resolve_machine(request, environment))
     main = next(arm for arm in arms if arm.role == "main")
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
@@ -194,6 +259,7 @@ def draft_record(
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],
         versions=versions(),
+        revision=revision(),
         base_url=request.base_url or environment.base_url or "",
         created_at=now(),
     )
@@ -222,145 +288,39 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
         raise SettingsError(f"--phase {phases[0]}: none of {', '.join(methods)} asks anything in that phase")
 
 
-def freeze_instruments(
-    request: RunRequest, methods: Mapping[str, str], language: Language
-) -> tuple[dict[str, UsedInstrument], list[str]]:
-    """One's own file where named, else the shipped one. Raises InstrumentError, SettingsError."""
-    for name in request.instruments:
-        if name not in methods:
-            raise SettingsError(
-                f"--instrument {name}=…: {name!r} is not among the methods of this run ({', '.join(methods)})"
-            )
-    used, notices = {}, []
-    for name, dotted in methods.items():
-        model = load_methodology(dotted).instrument
-        own = request.instruments.get(name)
-        instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name)
-        frozen = freeze_instrument(instrument, own or "shipped")
-        notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
-        content = instrument.model_dump(mode="json", exclude_none=True)
-        used[name] = UsedInstrument(hash=frozen.hash, source=Path(frozen.source).name, content=content)
-    return used, notices
-
-
-def method_settings(request: RunRequest, methods: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Each methodology's own settings, complete with defaults, so that the record says what was used."""
-    for name in request.settings:
-        if name not in methods:
-            raise SettingsError(f"settings: {name!r} is not among the methods of this run ({', '.join(methods)})")
-    found = {}
-    for name, dotted in methods.items():
-        methodology: Methodology[Any, Any] = load_methodology(dotted)
-        try:
-            found[name] = methodology.settings.model_validate(request.settings.get(name, {})).model_dump(mode="json")
-        except ValidationError as error:
-            lines = [f"{name}.{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]
-            raise SettingsError("settings: " + "; ".join(lines)) from None
-    return found
-
-
-def choose_baseline(
-    request: RunRequest,
-    population: Population,
-    methods: Mapping[str, str],
-    phases: list[str],
-    used: Mapping[str, UsedInstrument],
-    interviews: Path,
-    main: Arm,
-) -> tuple[Literal["measured", "reconstructed", "earlier", "none"], str]:
-    """Where T0 comes from: this run (before the simulation), an earlier run, or reconstructed after the fact."""
-    if "longitudinal" not in methods or not population.has_simulation:
-        return "none", ""
-    if phases == ["T0"]:
-        if population.completion.completed:
-            raise SettingsError(
-                f"--phase T0: simulation {population.sim_id} has completed already, so nothing can be measured before it; "
-                "run without --phase for a reconstructed T0"
-            )
-        return "measured", ""
-    run_id = measured_before(interviews, main) if request.baseline == "auto" else request.baseline
-    if run_id and run_id != "reconstructed":
-        return "earlier", require_baseline(interviews, run_id, population, used["longitudinal"])
-    if request.baseline != "reconstructed" and not population.completion.completed:
-        return "measured", ""
-    return "reconstructed", ""
-
-
-def measured_before(interviews: Path, main: Arm) -> str:
-    """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's baseline."""
-    run_id = latest(interviews).get("T0/longitudinal", "")
-    if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
-        return run_id
-    return ""
-
-
-def unused_baseline(request: RunRequest, interviews: Path, main: Arm, baseline: str) -> list[str]:
-    """A measured T0 that is not used is said aloud, because T0 is then asked, and paid for, once more."""
-    run_id = latest(interviews).get("T0/longitudinal", "")
-    if request.baseline != "auto" or baseline in ("earlier", "none") or not run_id:
-        return []
-    before = read_record(run_folder(interviews, run_id)).main.respondent
-    return [
-        f"run {run_id} holds a measured T0, but respondent {before!r} answered it and {main.respondent!r} answers now: "
-        f"T0 is asked anew ({baseline}); --baseline {run_id} uses it all the same"
-    ]
-
-
-def require_baseline(interviews: Path, run_id: str, population: Population, used: UsedInstrument) -> str:
-    """An earlier T0 counts only with the same instrument and joinable agents. A reconstructed one is no earlier T0."""
-    folder = run_folder(interviews, run_id)
-    if not (folder / LEDGER).is_file():
-        raise RunNotFound(f"baseline run {run_id!r} is not in {interviews / 'runs'}")
-    record = read_record(folder)
-    if "longitudinal" not in record.instruments or record.baseline == "reconstructed":
-        raise RunMismatch(f"run {run_id} holds no measured T0 of longitudinal")
-    if record.instruments["longitudinal"].hash != used.hash:
-        raise RunMismatch(
-            f"T0 of run {run_id} was taken with another longitudinal instrument "
-            f"(hash {record.instruments['longitudinal'].hash[:12]}, now {used.hash[:12]}): use that one, "
-            "or --baseline reconstructed"
-        )
-    ledger = Ledger.reading(folder / LEDGER, run_id)
-    try:
-        stage = ledger.stages().get(("longitudinal", "T0"))
-        if record.baseline != "earlier" and (stage is None or stage.outcome != "done"):
-            raise RunMismatch(f"T0 of run {run_id} is not complete; resume it first: enquete resume {record.token}")
-        require_joinable(join(ledger.population(), population.participants))
-    finally:
-        ledger.close_reading()
-    return record.baseline_run_id if record.baseline == "earlier" else run_id
-
-
-def versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES}
-
-
-async def begin(choice: Choice, population: Population) -> None:
+async def begin(choice: Choice, population: Population, estimate: JsonValue = None) -> None:
     """Write a new run: ledger first, then the readable record. A run without its record was never started."""
-    choice.folder.mkdir(parents=True)
-    record = choice.record
-    participants = population.participants
-    if record.baseline == "earlier":
-        participants = baseline_personas(choice.folder.parent / record.baseline_run_id, population)
+    make_run_folder(choice.folder, allow_network_drive=Environment.read().allow_network_drive)
+    record, runs = choice.record, choice.folder.parent
     ledger = Ledger(choice.folder / LEDGER, record.run_id, create=True)
     try:
-        await ledger.store_population(participants)
+        await ledger.store_population(run_population(choice, population))
+        if record.replay_of:
+            await copy_memories(runs / record.replay_of, ledger)
+        if record.carried:
+            await carry(runs / record.rerun_of / LEDGER, ledger, record.carried)
+            await copy_memories(runs / record.rerun_of, ledger)
+        if estimate is not None:
+            await ledger.freeze("", "", "", "estimate", estimate)
         await ledger.freeze("", "", "", "record", record.model_dump(mode="json"))
         await ledger.set_stage("", "", "started")
+        write_atomically(choice.folder / RECORD, as_file(record, ledger))
     finally:
         await ledger.close()
-    write_atomically(choice.folder / RECORD, record.model_dump_json(indent=2) + "\n")
 
 
-def baseline_personas(folder: Path, population: Population) -> tuple[Any, ...]:
-    """T0's personas are used at T1; agents that came later keep their own."""
-    ledger = Ledger.reading(folder / LEDGER, folder.name)
-    try:
-        before = {who.id: who for who in ledger.population()}
-    finally:
-        ledger.close_reading()
-    partner = {now_id: before[then] for then, now_id in join(list(before.values()), population.participants).matched}
-    return tuple(
-        partner[who.id].model_copy(update={"agent_id": who.agent_id}) if who.id in partner else who
-        for who in population.participants
-    )
+def run_population(choice: Choice, population: Population) -> Sequence[Participant]:
+    """Whom a new run asks: the simulation's agents, with T0's personas where T0 was taken earlier; a replay's or a
+    re-run's are those of the run it goes back to."""
+    record, runs = choice.record, choice.folder.parent
+    if record.replay_of or record.carried:
+        source = Ledger.reading(
+            runs / (record.replay_of or record.rerun_of) / LEDGER, record.replay_of or record.rerun_of
+        )
+        try:
+            return source.population()
+        finally:
+            source.close_reading()
+    if record.baseline == "earlier":
+        return baseline_personas(runs / record.baseline_run_id, population)
+    return population.participants

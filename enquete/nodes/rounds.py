@@ -14,11 +14,16 @@ from langgraph.config import get_stream_writer
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
+from enquete.nodes.planning import claim_name
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
 from enquete.respondents.desk import LocalDesk
 from enquete.state.channels import RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
+from enquete.state.seam import Arm
+
+OF_PROBES = " of probes"
+"""Ends the note of a stage whose main arm is done and whose probes or replicates are not."""
 
 executor: ShardExecutor = LocalExecutor()
 
@@ -31,6 +36,12 @@ def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str
     return arm, methodology, phase, 0, "the methodology itself"
 
 
+def _arms(workplace: Workplace, aside: bool) -> list[Arm]:
+    """Those that are asked together; the first one leads: its `between` decides, under its name rounds are closed."""
+    arms = [arm for arm in workplace.record.arms if arm.aside == aside]
+    return sorted(arms, key=lambda arm: arm.role != "main")
+
+
 class Rounds:
     """Node functions for the methodology of this name. `ask` is the name of the graph's asking node."""
 
@@ -41,20 +52,31 @@ class Rounds:
         self._readout = readout
 
     async def open_round(self, state: RoundsState) -> dict[str, Any]:
-        """Which round is next, and how many units each arm has in it."""
+        """Which round is next, for whom, and how many units each arm has in it.
+
+        Probes and replicates go through all rounds after the main arm has: they neither hold it up nor starve it.
+        """
         async with using(state["run"]) as workplace:
-            number = state.get("round") or self._first_open(workplace, state["phase"])
+            aside, number = state.get("aside"), state.get("round")
+            if aside is None or number is None:
+                aside, number = self._first_open(workplace, state["phase"])
             units = {
                 arm.id: len(workplace.units(self._name, state["phase"], number, arm.id))
-                for arm in workplace.record.arms
+                for arm in _arms(workplace, aside)
             }
-        return {"round": number, "units": units}
+        return {"round": number, "aside": aside, "units": units}
 
-    def _first_open(self, workplace: Workplace, phase: str) -> int:
-        """Rounds that are closed need no second look."""
-        desk = workplace.desk(self._name, phase, workplace.record.main.id)
+    def _first_open(self, workplace: Workplace, phase: str) -> tuple[bool, int]:
+        """Rounds that are closed need no second look, except the last one's: failed answers may be asked for again."""
         last = workplace.procedure(self._name).rounds
-        return next((n for n in range(1, last) if desk.frozen(f"closed/{n}") is None), last)
+        for aside in (False, True):
+            for arm in _arms(workplace, aside)[:1]:
+                desk = workplace.desk(self._name, phase, arm.id)
+                for number in range(1, last + 1):
+                    again = number == last and (self._name, phase) in workplace.asked_again
+                    if again or desk.frozen(f"closed/{number}") is None:
+                        return aside, number
+        return False, last
 
     async def fan_out(self, state: RoundsState) -> list[Send] | str:
         """One task a shard: a range of units, never their data."""
@@ -90,10 +112,13 @@ class Rounds:
             if counts.get(f"round {number}/{outcome}"):
                 return await self._end(state, outcome)
         async with using(state["run"]) as workplace:
-            verdict = await self._between(workplace, state["phase"], number)
+            verdict = await self._between(workplace, state["phase"], number, state["aside"])
             readout = self._read(workplace, state["phase"], number) if self._readout else {}
+            others = verdict == "end" and not state["aside"] and _arms(workplace, True)
         if verdict == "next":
             return {"round": number + 1, "outcome": "", **readout}
+        if others:
+            return {"round": 1, "aside": True, "outcome": "", **readout}
         return {**readout, **await self._end(state, "done" if verdict == "end" else verdict)}
 
     def _read(self, workplace: Workplace, phase: str, number: int) -> dict[str, Any]:
@@ -101,17 +126,17 @@ class Rounds:
             return {}
         return self._readout(workplace.desk(self._name, phase, workplace.record.main.id), number)
 
-    async def _between(self, workplace: Workplace, phase: str, number: int) -> str:
+    async def _between(self, workplace: Workplace, phase: str, number: int, aside: bool) -> str:
         """The main arm first: other arms answer about its themes and feedback. A bug here fails the methodology."""
         procedure = workplace.procedure(self._name)
-        arms = sorted(workplace.record.arms, key=lambda arm: arm.role != "main")
+        arms = _arms(workplace, aside)
         verdict = "end"
         try:
             for arm in arms:
                 answer = await procedure.between(number, workplace.desk(self._name, phase, arm.id))
                 if answer not in ("next", "end"):
                     return answer
-                verdict = answer if arm.role == "main" else verdict
+                verdict = answer if arm is arms[0] else verdict
         except LedgerError:
             raise
         except Exception as error:
@@ -122,13 +147,18 @@ class Rounds:
                 Failure(*key, f"{type(error).__name__}: {error}", traceback.format_exc())
             )
             return "failed"
-        await workplace.desk(self._name, phase, workplace.record.main.id).freeze(f"closed/{number}", True)
+        await workplace.desk(self._name, phase, arms[0].id).freeze(f"closed/{number}", True)
         return verdict
 
     async def _end(self, state: RoundsState, outcome: str) -> dict[str, Any]:
         """The graph stops here: filed in the ledger, told to the parent."""
         async with using(state["run"]) as workplace:
-            await workplace.ledger.set_stage(self._name, state["phase"], outcome, f"round {state['round']}")
+            where = f"round {state['round']}{OF_PROBES if state['aside'] else ''}"
+            await workplace.ledger.set_stage(self._name, state["phase"], outcome, where)
+            workplace.asked_again.discard((self._name, state["phase"]))
+            if outcome in ("done", "failed"):
+                for arm in workplace.record.arms:
+                    await workplace.budget.close(claim_name(self._name, state["phase"], arm))
             if outcome == "done":
                 await workplace.ledger.clear_failure(
                     *graph_failure(workplace.record.main.id, self._name, state["phase"])

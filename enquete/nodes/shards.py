@@ -111,4 +111,5 @@ class _Progress:
             "total": self._total,
             "tokens": budget.spent,
             "cap": budget.cap,
+            "expected": budget.expected,
         }

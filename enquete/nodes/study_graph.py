@@ -7,8 +7,10 @@ after everything that could be done was done. The ledger's stages decide where t
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 from langgraph.errors import NodeError
@@ -17,17 +19,20 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send, interrupt
 
 from enquete.checkpoints.ledger import Failure
-from enquete.checkpoints.record import RunRecord
+from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.nodes.opening import begin, choose_run
-from enquete.nodes.rounds import graph_failure
+from enquete.nodes.planning import planned
+from enquete.nodes.rounds import OF_PROBES, graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
-from enquete.nodes.workplace import Workplace, load_methodology, using
+from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
-from enquete.state.errors import LedgerError, SettingsError
-from enquete.state.settings import Environment, RunRequest
+from enquete.state.errors import LedgerError
+from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine, resolve_root
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""
+
+PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
 
 
 class Synthesise(Protocol):
@@ -41,16 +46,6 @@ def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
     return f"{methodology}_{phase}" if len(phases) > 1 else methodology
 
 
-def planned(record: RunRecord) -> list[tuple[str, str]]:
-    """(methodology, phase) of everything this run asks, in the order it gets budget. T0 of an earlier run is not asked."""
-    stages = []
-    for name, dotted in record.methods.items():
-        for phase in load_methodology(dotted).phases:
-            here = record.baseline in ("measured", "reconstructed") if phase == "T0" else phase in record.phases
-            stages += [(name, phase)] if here else []
-    return sorted(stages, key=lambda stage: stage[1])
-
-
 class Steps:
     """Node functions and routes of the outermost graph."""
 
@@ -61,19 +56,31 @@ class Steps:
 
     async def load_population(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The run's population; begins a run where the façade has not (LangGraph Studio)."""
-        address = state.get("run") or await self._begin(state, runtime)
-        async with using(address) as workplace:
+        address, machine = state.get("run"), None
+        if not address:
+            address, machine = await self._begin(state, runtime)
+        async with using(address, machine) as workplace:
             return {"run": address, "agents": len(workplace.population), "awaiting": ""}
 
-    async def _begin(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> str:
+    async def _begin(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> tuple[str, Machine]:
+        """The run that input and context mean; without a simulation, one on a demo population of its own."""
+        require_blocking_allowed()
+        environment = Environment.read()
         request = runtime.context or RunRequest()
-        request = request.model_copy(update={"sim": state.get("sim") or request.sim})
-        if not request.sim:
-            raise SettingsError("no simulation named: give `sim`, a sim_id or a path")
-        choice, population = choose_run(request, Environment.read(), self._available)
+        methods = request.methods or (list(self._inner) if len(self._inner) == 1 else None)
+        request = request.model_copy(update={"sim": state.get("sim") or request.sim, "methods": methods})
+        if request.sim in ("", DEMO):
+            root = resolve_root(request, environment)
+            request = await asyncio.to_thread(as_demo, request, root, completed=not self._waits(request))
+        choice, population = await asyncio.to_thread(choose_run, request, environment, self._available)
         if choice.action == "new":
             await begin(choice, population)
-        return str(choice.folder)
+        return str(choice.folder), resolve_machine(request, environment)
+
+    def _waits(self, request: RunRequest) -> bool:
+        """Whether anything is asked before the simulation has completed."""
+        asked = [phases for name, (_, phases, _) in self._inner.items() if name in (request.methods or self._inner)]
+        return request.phase != "T1" and any("T0" in phases for phases in asked)
 
     async def freeze(self, state: InterviewsState) -> dict[str, Any]:
         """What will be asked, and what was settled before. A methodology that failed is tried again by a new walk."""
@@ -91,7 +98,10 @@ class Steps:
             return self._after_t0(workplace)
 
     def _after_t0(self, workplace: Workplace) -> str:
-        if self._unfinished(workplace, "T0"):
+        stages = workplace.ledger.stages()
+        stopped = self._stopped(workplace, "T0")
+        # Probes of T0 that found no budget must not keep the main arm from T1.
+        if any(key not in stages or not stages[key].note.endswith(OF_PROBES) for key in stopped):
             return "gate"
         return "await_simulation" if any(phase == "T1" for _, phase in planned(workplace.record)) else "gate"
 
@@ -101,7 +111,12 @@ class Steps:
             status = simulation_status(workplace.record, assume_completed=workplace.machine.assume_completed)
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
-        interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason})
+            sim_path = Path(workplace.record.sim_path)
+        demo = is_demo(sim_path)
+        how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
+        interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason, "how": how})
+        if demo:
+            await asyncio.to_thread(play_demo, sim_path)
         return {"awaiting": "simulation"}
 
     async def after_waiting(self, state: InterviewsState) -> list[Send] | str:
@@ -114,11 +129,14 @@ class Steps:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again."""
         async with using(state["run"]) as workplace:
             unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
-            stopped = workplace.budget.stopped
+            stopped, failed = workplace.budget.stopped, workplace.budget.failed
+            released = self._released(workplace)
         if not unfinished:
             return {"awaiting": ""}
+        if released and not stopped:
+            return {"awaiting": "gate"}
         reason = "budget" if "short" in unfinished.values() else "waiting"
-        interrupt({"reason": stopped or reason, "unfinished": unfinished})
+        interrupt({"reason": stopped or reason, "failed": failed, "unfinished": unfinished})
         return {"awaiting": "gate"}
 
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
@@ -137,23 +155,38 @@ class Steps:
             await workplace.ledger.set_stage("", "synthesis", status)
         return {"status": status}
 
+    def _released(self, workplace: Workplace) -> bool:
+        """Whether work was refused only for what was held for work that is over by now: then it goes on at once."""
+        budget = workplace.budget
+        released = budget.deferred and budget.closed > workplace.closed_at_gate
+        budget.deferred, workplace.closed_at_gate = False, budget.closed
+        return released
+
     def _unfinished(self, workplace: Workplace, phase: str) -> dict[str, str]:
         """Stages of this phase that stopped for want of budget or a person, or were never reached."""
         stages = workplace.ledger.stages()
-        found = {}
-        for name, its_phase in planned(workplace.record):
-            stage = stages.get((name, its_phase))
-            if its_phase == phase and (stage is None or stage.outcome in ("short", "waiting")):
-                found[f"{name}/{phase}"] = stage.outcome if stage else "not reached"
-        return found
+        stopped = self._stopped(workplace, phase)
+        return {
+            f"{name}/{phase}": stages[name, phase].outcome if (name, phase) in stages else "not reached"
+            for name, _ in stopped
+        }
+
+    def _stopped(self, workplace: Workplace, phase: str) -> list[tuple[str, str]]:
+        stages = workplace.ledger.stages()
+        return [
+            key
+            for key in planned(workplace.record)
+            if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
+        ]
 
     def _todo(self, workplace: Workplace, phase: str) -> list[Send]:
-        """A task for each methodology of this phase that is not done."""
+        """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
         stages = workplace.ledger.stages()
         sends = []
         for name, its_phase in planned(workplace.record):
             stage = stages.get((name, its_phase))
-            if its_phase == phase and (stage is None or stage.outcome != "done"):
+            again = (name, its_phase) in workplace.asked_again
+            if its_phase == phase and (stage is None or stage.outcome != "done" or again):
                 target = node_name(name, phase, self._inner[name][1])
                 sends.append(Send(target, {"run": str(workplace.folder), "phase": phase}))
         return sends

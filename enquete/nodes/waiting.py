@@ -19,7 +19,7 @@ WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation t
 
 def simulation_status(record: RunRecord, *, assume_completed: bool = False) -> Completion:
     """Decided by the files alone; the simulation's environment need not be running."""
-    if record.kind == "personas":
+    if record.kind == "personas" or record.replay_of:
         return WITHOUT
     return completion(Path(record.sim_path), assume_completed=assume_completed or record.assume_completed)
 

@@ -7,28 +7,34 @@ nobody has (LangGraph Studio, a worker process).
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from enquete.checkpoints.ballast import Ballast
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
-from enquete.models.metered import MeteredModel, Sender
+from enquete.models.metered import MeteredModel, Replay, Sender, Terms
+from enquete.models.prices import Prices, cost
 from enquete.models.transport import Transport
+from enquete.nodes.planning import claim_name, claims, load_methodology
+from enquete.nodes.replaying import replaying
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.neutral import control_answers
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Language, Methodology, Participant, Procedure, Respondent
+from enquete.state.seam import Arm, Language, Metered, Methodology, Participant, Procedure, Respondent
 from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]
@@ -38,25 +44,25 @@ LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
 
-def load_methodology(dotted: str) -> Methodology[Any, Any]:
-    """`package.module:NAME`, so that a run's record (and a worker process) can name a methodology."""
-    module, _, name = dotted.partition(":")
-    found: Methodology[Any, Any] = getattr(importlib.import_module(module), name)
-    return found
-
-
 class Workplace:
     """Everything a node needs, by name. One per run, process and event loop."""
 
-    def __init__(self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sender: Sender | None):
+    def __init__(self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sources: Sources):
         self.folder = folder
         self.record = record
         self.ledger = ledger
         self.machine = machine
-        self.budget = Budget(machine.cap_tokens, spent=ledger.total("tokens"))
+        self.budget = make_budget(record, ledger, machine, sources.prices)
+        self.asked_again = {
+            (methodology, phase)
+            for (_, methodology, phase, _, name), n in ledger.counters().items()
+            if machine.retry_failed and name == "answers_failed" and n > 0
+        }
+        """Stages whose failed answers are to be asked for once more, though the stage itself is done."""
+        self.closed_at_gate = self.budget.closed  # claims that were over when the gate last sent work on
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
         self.tally: dict[tuple[str, str, int, str], int] = {}
-        self._sender = sender
+        self._sources = sources
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
         self._procedures: dict[str, Procedure] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
@@ -64,6 +70,13 @@ class Workplace:
         slots = -(-2 * machine.concurrency // machine.shard_size)
         self._admission = asyncio.Semaphore(machine.concurrency)
         self.shard_slots = asyncio.Semaphore(max(2, slots))
+
+        self.ballast: Ballast | None = None
+        self.stopping: asyncio.Task[None] | None = None
+
+    def stop_soon(self, reason: str) -> None:
+        """Launch no further call, told from code that cannot wait."""
+        self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
 
     @property
     def interviews(self) -> Path:
@@ -109,9 +122,10 @@ class Workplace:
         self._desks = {key: desk for key, desk in self._desks.items() if key[1] != phase}
 
     def _make_desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
-        digests = self.ledger.digests(phase) if arm.digest == "own" else {}
+        digests = self.ledger.digests(phase) if arm.digest != "none" else {}
         people = [who.model_copy(update={"digest": digests.get(who.id)}) for who in self.population]
         main = self.record.main
+        claim = claim_name(name, phase, arm)
         return LocalDesk(
             arm=arm,
             main_arm=main.id,
@@ -121,30 +135,87 @@ class Workplace:
             asking=self.record.asking,
             population=people,
             ledger=self.ledger,
-            respondent=make_respondent(arm, self.methodology(name), self.instrument(name), self.record.language),
-            model=self._metered(arm.model, arm.temperature, arm.seed),
-            interviewer=self._metered(main.model if main.respondent == "llm" else "rule", 0, main.seed),
+            respondent=make_respondent(arm, main, self.methodology(name), self.instrument(name), self.record.language),
+            model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
+            interviewers=self.interviewers(claim),
             interviewer_has_model=main.respondent == "llm",
+            retry_failed=self.machine.retry_failed,
+            late=self.is_over(phase),
         )
 
-    def _metered(self, model: str, temperature: float, seed: int) -> MeteredModel:
+    def is_over(self, phase: str) -> bool:
+        """A T0 that was to be measured before the simulation is over once memories of it are filed."""
+        return phase == "T0" and self.record.baseline == "measured" and bool(self.ledger.frozen("", "", "T1", "memory"))
+
+    def interviewers(self, claim: str) -> Callable[[str], Metered]:
+        """The interviewer's model by name; "": the main arm's, or the rules' bookkeeping where no model answers."""
+        main = self.record.main
+        own = main.model if main.respondent == "llm" else "rule"
+        return lambda model: self._metered(model or own, 0, main.seed, claim)
+
+    def _metered(self, model: str, temperature: float, seed: int, claim: str, *, cached: bool = True) -> MeteredModel:
+        """`cached`: probes and replicates must be asked, whatever was answered to the same words before."""
+        url = asked_url(self.record, self.machine)
+        terms = Terms(model, temperature, seed, self._sources.prices.of(model, url), claim, url)
         return MeteredModel(
             self.ledger,
             self.budget,
-            self._sender,
-            model=model,
-            temperature=temperature,
-            seed=seed,
+            self._sources.sender,
+            terms,
             admission=self._admission,
+            replay=self._sources.replay,
+            cache=self._sources.cache if cached else None,
         )
 
 
-def make_respondent(arm: Arm, methodology: Methodology[Any, Any], instrument: Any, language: Language) -> Respondent:
+@dataclass(frozen=True)
+class Sources:
+    """Where responses of a run come from, and what they cost."""
+
+    sender: Sender | None = None
+    replay: Replay | None = None
+    cache: ResponseCache | None = None
+    prices: Prices = field(default_factory=lambda: Prices.read(None))
+
+
+def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Prices) -> Budget:
+    """The cap named now, else the one named when the run was last driven, else the environment's. A replay has none."""
+    noted, noted_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
+    cap = machine.cap_tokens or (int(noted) if noted else machine.default_cap_tokens)
+    cap_usd = machine.cap_usd or (float(noted_usd) if noted_usd else None)
+    if record.replay_of:
+        cap, cap_usd = sys.maxsize, None
+    usd = spent_usd(ledger, record, prices, asked_url(record, machine)) or 0.0
+    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=claims(record, ledger, cap))
+
+
+def asked_url(record: RunRecord, machine: Machine) -> str:
+    """The server that this run's models are asked at: the one named now, else the run's own."""
+    return machine.base_url or record.base_url or OPENAI_URL
+
+
+def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
+    """What the run has cost, allowances at the dearer price of output; None where a model's price is unknown."""
+    total = 0.0
+    for model, read, written, allowance in ledger.usage_by_model(set(record.carried)):
+        price = prices.of(model, url)
+        if price is None:
+            return None
+        total += cost(price, read, written + allowance)
+    return total
+
+
+def make_respondent(
+    arm: Arm, main: Arm, methodology: Methodology[Any, Any], instrument: Any, language: Language
+) -> Respondent:
     """How an arm's answers are made."""
     if arm.respondent == "llm":
         return LLMRespondent(language)
     if arm.respondent == "synthetic":
-        return SyntheticRespondent(methodology.synthetic(instrument), language, arm.seed)
+        truth = control_answers if arm.asks == "controls" else methodology.synthetic(instrument)
+        # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is noise.
+        seed = main.seed if arm.aside else arm.seed
+        return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")
     raise SettingsError(f"arm {arm.id!r}: respondent {arm.respondent!r} is not available in this version")
 
 
@@ -164,7 +235,14 @@ def make_sender(record: RunRecord, machine: Machine) -> Transport | None:
     url = server_url(record.arms, machine)
     if url is None:
         return None
-    return Transport(base_url=url, api_key=machine.api_key, timeout_s=machine.timeout_s, limiter=LIMITER)
+    return Transport(
+        base_url=url,
+        api_key=machine.api_key,
+        timeout_s=machine.timeout_s,
+        limiter=LIMITER,
+        limits=machine.limits,
+        patience_s=machine.patience_s,
+    )
 
 
 @dataclass
@@ -208,11 +286,33 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
         record = read_record(folder)
-        sender = make_sender(record, machine)
-        if sender is not None:
-            stack.push_async_callback(sender.aclose)
         LIMITER.resize(machine.concurrency)
-        ledger = Ledger(folder / LEDGER, record.run_id)
+        ballast = stack.enter_context(Ballast(folder).held())
+        ledger = Ledger(folder / LEDGER, record.run_id, room=ballast)
         stack.push_async_callback(ledger.close)
         await ledger.sweep()
-        yield Workplace(folder, record, ledger, machine, sender)
+        for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
+            if cap is not None:
+                await ledger.note(name, str(cap))
+        made = Workplace(folder, record, ledger, machine, await open_sources(stack, folder, record, machine))
+        made.ballast = ballast
+        ballast.on_full = made.stop_soon
+        yield made
+
+
+async def open_sources(stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine) -> Sources:
+    """A replay reads its run and nothing else; a run of models has a transport, and a cache where one is wanted."""
+    prices = Prices.read(machine.prices)
+    if record.replay_of:
+        replay = stack.enter_context(replaying(folder.parent / record.replay_of))
+        return Sources(replay=replay, prices=prices)
+    sender = make_sender(record, machine)
+    if sender is None:
+        return Sources(prices=prices)
+    stack.push_async_callback(sender.aclose)
+    cache = None
+    if machine.cache:
+        cache = stack.enter_context(
+            closing(ResponseCache((machine.cache_dir or default_folder()) / "responses.sqlite"))
+        )
+    return Sources(sender, cache=cache, prices=prices)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -17,6 +17,7 @@ from pydantic import JsonValue, ValidationError
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.reading import read_object
 from enquete.respondents.llm import ATTEMPTS
+from enquete.respondents.presenting import answering, asked, present
 from enquete.state.seam import (
     Answer,
     Arm,
@@ -57,6 +58,9 @@ AGAIN: dict[Language, dict[Literal["unreadable", "cut off", "unfit"], str]] = {
     },
 }
 
+LATE = "late"
+"""Note of an answer that was asked for after its phase was over."""
+
 
 @dataclass
 class LocalDesk:
@@ -72,17 +76,22 @@ class LocalDesk:
     ledger: Ledger
     respondent: Respondent
     model: Metered
-    interviewer: Metered
+    interviewers: Callable[[str], Metered]  # by model; "": the main arm's
     interviewer_has_model: bool
+    retry_failed: bool = False  # ask once more for what failed, and only for that
+    late: bool = False  # this phase is over: what is asked now says so
     run: str = field(init=False)
+    _asked: Sequence[Participant] = field(init=False, repr=False)
     _by_id: dict[str, Participant] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.run = self.ledger.run
-        self._by_id = {participant.id: participant for participant in self.population}
+        chosen = asked(self.arm, self.methodology, self.phase, self.population)
+        self._asked = [answering(who, self.arm, self.population, self.language) for who in chosen]
+        self._by_id = {who.id: who for who in (*self.population, *self._asked)}
 
     def participants(self) -> Sequence[Participant]:
-        return self.population
+        return self._asked
 
     def participant(self, participant_id: str) -> Participant:
         return self._by_id[participant_id]
@@ -94,7 +103,8 @@ class LocalDesk:
         return self.ledger.answers_to(key)
 
     def parts(self, block: Block) -> list[Block]:
-        """The block as it is asked: whole, or one item at a time. A constraint over all items keeps it whole."""
+        """The block as this arm asks it: whole, or one item at a time. A constraint over all items keeps it whole."""
+        block = present(block, self.arm, self.language)
         if self.asking == "block" or block.constraint is not None or len(block.items) == 1:
             return [block]
         return [
@@ -114,25 +124,55 @@ class LocalDesk:
 
     async def _ask_whole(self, block: Block, start: int) -> Reply:
         stored = self.ledger.answers_to(block.key)
-        if all(item.id in stored for item in block.items):
+        due = {item.id for item in block.items if item.id not in stored}
+        if self.retry_failed:
+            due |= {item for item, answer in stored.items() if answer.status == "failed"}
+        if not due:
             return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()))
         reply = await self.respondent.ask(self.participant(block.key.participant), block, self.model)
         if reply.state != "done":
             return reply
-        answers = reply.answers
-        if start:  # one by one: the respondent saw each as the first
-            answers = tuple(replace(answer, position=answer.position + start) for answer in answers)
-        await self.ledger.store(block.key, answers)
-        return Reply("done", answers)
+        made = {answer.item: self._marked(answer, start) for answer in reply.answers if answer.item in due}
+        await self.ledger.store(block.key, list(made.values()))
+        # What was answered stays as it was, also where a salvaged ledger holds only some of a block.
+        return Reply("done", tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers))
+
+    def _marked(self, answer: Answer, start: int) -> Answer:
+        """`start`: items asked before this one, one by one: the respondent saw each as the first."""
+        notes = (*answer.notes, LATE) if self.late else answer.notes
+        return replace(answer, position=answer.position + start, notes=notes)
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
-        """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the ledger."""
+        """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the ledger.
+
+        The fallback model has attempts of its own, and what it once answered stands: the first is not asked again.
+        """
+        if not task.fallback or not self.interviewer_has_model:
+            return await self._work_by(task, task.model, 0)
+        if all(self.ledger.settled(self._task_key(task, attempt)) is None for attempt in range(ATTEMPTS, 2 * ATTEMPTS)):
+            result = await self._work_by(task, task.model, 0)
+            if result != "failed":
+                return result
+        return await self._work_by(task, task.fallback, ATTEMPTS)
+
+    def answered_by(self, task: InterviewerTask[ResultT]) -> str:
+        """Which model did this work ("rule" without one); "" before it is done."""
+        return self.ledger.model_of(self._task_key(task, 0))
+
+    def _task_key(self, task: InterviewerTask[ResultT], attempt: int) -> CallKey:
+        return CallKey(self.run, self.arm.id, self.methodology, self.phase, task.purpose, task.subject, attempt)
+
+    async def _work_by(
+        self, task: InterviewerTask[ResultT], model: str, first: int
+    ) -> ResultT | Literal["short", "failed"]:
+        """`first`: the number of this model's first attempt."""
+        interviewer = self.interviewers(model)
         problem = ""
         for attempt in range(ATTEMPTS):
-            key = CallKey(self.run, self.arm.id, self.methodology, self.phase, task.purpose, task.subject, attempt)
+            key = self._task_key(task, first + attempt)
             # A rule may be slow (clustering): it runs beside the event loop, and only if it was not settled before.
             by_rule = None if self.interviewer_has_model or self.ledger.settled(key) else await self._by_rule(task)
-            completion = await self.interviewer.request(
+            completion = await interviewer.request(
                 key,
                 partial(self._task_prompt, task, problem, attempt),
                 None if by_rule is None else partial(str, by_rule),

@@ -124,7 +124,7 @@ def _in_order(block: Block, answers: dict[str, Answer], open_items: dict[str, St
         replace(
             answers.get(item.id) or Answer(item.id, open_items[item.id]),
             position=position,
-            options_shown=tuple(option.value for option in item.options),
+            options_shown=tuple(option.value for option in item.options_in_shown_order()),
         )
         for position, item in enumerate(block.in_shown_order(), start=1)
     )

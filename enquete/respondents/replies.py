@@ -1,24 +1,21 @@
 """How a model's reply becomes answers.
 
 Strict about values ("3", " 4 ", 3.0 and "-2" are numbers; true, 3.5 and "high" are not), lenient about the wrapping.
+How a distribution over the options is read: distributions.py.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
 from enquete.models.reading import looks_like_refusal, read_object
+from enquete.respondents.distributions import read_distribution
+from enquete.respondents.numbers import DECIMAL, INTEGER, parse_number
 from enquete.state.seam import Answer, Completion, Item
-
-INTEGER = re.compile(r"\s*[+-]?\d+(\.0+)?\s*")
-DECIMAL = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
-LARGEST = sys.float_info.max
 
 
 @dataclass
@@ -66,7 +63,7 @@ def _declined(given: JsonValue) -> bool:
     """An explicit null: the respondent was asked and gave no value."""
     if not isinstance(given, dict):
         return given is None
-    return any(name in given and given[name] is None for name in ("value", "text"))
+    return any(name in given and given[name] is None for name in ("value", "text", "probabilities"))
 
 
 def read_answer(item: Item, given: JsonValue) -> Answer | None:
@@ -79,16 +76,26 @@ def read_answer(item: Item, given: JsonValue) -> Answer | None:
         return Answer(item.id, "ok", text=text, confidence=confidence, notes=notes) if text else None
     reason = _text(members.get("reason", members.get("text"))) if item.reason else ""
     notes = ("no reason given", *notes) if item.reason and not reason else notes
-    choice = _choice(item, members.get("value")) if item.kind == "choice" else None
-    value = None if item.kind == "choice" else _number(item, members.get("value"))
-    if choice is None and value is None:
-        return None
-    return Answer(item.id, "ok", value=value, text=reason, confidence=confidence, data=choice, notes=notes)
+    found = _distribution(item, given, members) if item.elicitation == "distribution" else _point(item, members)
+    return found and replace(found, text=reason, confidence=confidence, notes=(*found.notes, *notes))
+
+
+def _distribution(item: Item, given: JsonValue, members: dict[str, JsonValue]) -> Answer | None:
+    """Under `probabilities`, or, where the wrapping is missing, as the whole of what was given."""
+    return read_distribution(item, members.get("probabilities", given))
+
+
+def _point(item: Item, members: dict[str, JsonValue]) -> Answer | None:
+    if item.kind == "choice":
+        choice = _choice(item, members.get("value"))
+        return None if choice is None else Answer(item.id, "ok", data=choice)
+    value = _number(item, members.get("value"))
+    return None if value is None else Answer(item.id, "ok", value=value)
 
 
 def _number(item: Item, given: JsonValue) -> float | None:
     """A scale point or a number in range; None for anything else."""
-    value = _parse(given, INTEGER if item.kind == "scale" else DECIMAL)
+    value = parse_number(given, INTEGER if item.kind == "scale" else DECIMAL)
     if value is None:
         return None
     if item.kind == "scale":
@@ -96,18 +103,6 @@ def _number(item: Item, given: JsonValue) -> float | None:
     low = -math.inf if item.minimum is None else item.minimum
     high = math.inf if item.maximum is None else item.maximum
     return value if low <= value <= high else None
-
-
-def _parse(given: JsonValue, pattern: re.Pattern[str]) -> float | None:
-    if isinstance(given, bool):
-        return None
-    if isinstance(given, str):
-        value = float(given) if pattern.fullmatch(given) else math.nan
-    elif isinstance(given, int | float) and abs(given) <= LARGEST:
-        value = float(given) if pattern is DECIMAL or float(given).is_integer() else math.nan
-    else:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _choice(item: Item, given: JsonValue) -> int | str | None:
@@ -127,7 +122,7 @@ def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None
     """Confidence 0–1 and notes. A value above 1 and up to 100 is read as per cent, and noted."""
     if not item.confidence:
         return None, ()
-    value = _parse(members.get("confidence"), DECIMAL)
+    value = parse_number(members.get("confidence"), DECIMAL)
     if value is None:
         return None, ("no confidence given",)
     if 0 <= value <= 1:

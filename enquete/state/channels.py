@@ -41,6 +41,7 @@ class RoundsState(RoundsInput):
     """A methodology at work."""
 
     round: NotRequired[int]
+    aside: NotRequired[bool]  # whether probes and replicates are being asked, after the main arm
     units: NotRequired[dict[str, int]]  # by arm, in the current round
     counts: Annotated[NotRequired[dict[str, int]], add_counts]  # "round 1/done": 48
     themes: Annotated[NotRequired[dict[str, str]], merge_by_id]  # theme id → label

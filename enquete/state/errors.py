@@ -8,12 +8,15 @@
     │   ├── PopulationMismatch       T1's agents are not T0's agents
     │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
     │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
-    │   └── RunNotFound              no run of that id, token or simulation
+    │   ├── RunNotFound              no run of that id, token or simulation
+    │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
     ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
+    │   └── DiskFull                 no space is left for it (checkpoints/ballast.py)
     └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
-        └── ModelRejected            the server refuses the request itself (key, model name, malformed)
+        ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
+        └── ReplayMissing            a replayed run made no such request: instruments, prompts or code have changed
 
 A message names the file, the field or line, the bad value and what would be right. Anything else that is
 raised is a bug: it is recorded with its traceback, leaves its unit without answers, and makes the exit code 1.
@@ -21,7 +24,9 @@ raised is a bug: it is recorded with its traceback, leaves its unit without answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
 
 
 class EnqueteError(Exception):
@@ -68,6 +73,14 @@ class RunNotFound(InputError):
     """No run of that id, token or simulation."""
 
 
+class OverBudget(InputError):
+    """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values."""
+
+    def __init__(self, message: str, estimate: Mapping[str, JsonValue]):
+        super().__init__(message)
+        self.estimate = estimate
+
+
 class RunLocked(EnqueteError):
     """Another process drives this run."""
 
@@ -84,6 +97,9 @@ class ModelError(EnqueteError):
         self.sends = sends
         self.timeouts = timeouts
         self.short = False  # given up because the budget had no room for another try
+        self.outage = (
+            False  # the server has been away for longer than the run's patience: nobody's fault, the run pauses
+        )
         self.broken = 0  # connections that broke after the request was sent: possibly billed as well
 
 
@@ -97,3 +113,7 @@ class ModelRejected(ModelError):
     def __init__(self, message: str, *, fatal: bool = False, sends: int = 1, timeouts: int = 0):
         super().__init__(message, sends=sends, timeouts=timeouts)
         self.fatal = fatal
+
+
+class ReplayMissing(ModelError):
+    """The run that is replayed holds no answer to this request."""

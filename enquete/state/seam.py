@@ -10,7 +10,15 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
 Outcome = Literal["done", "waiting", "short", "failed"]
 """How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget), failed."""
@@ -38,6 +46,21 @@ class Participant(BaseModel):
     agent_id: int | None = None  # the simulation's own index, for the export only
 
 
+AS_WRITTEN = "as_written"
+PRESENTATIONS = (
+    "items_random",
+    "items_shuffled",
+    "items_shuffled_2",
+    "options_random",
+    "options_reversed",
+    "paraphrased",
+)
+"""What an arm may do to a block: items in a random order of each agent's own (three draws: the main arm's and two for
+probes), options in a random order, options reversed against the main arm's order, the frame of the questions in other words."""
+
+_SINCE_0_1_0 = ("methods", "phases", "sample", "draw_seed", "asks", "feedback")
+
+
 class Arm(BaseModel):
     """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, humans."""
 
@@ -51,8 +74,42 @@ class Arm(BaseModel):
     seed: int = 0
     persona: Literal["own", "swapped", "null"] = "own"
     digest: Literal["own", "none", "neutral"] = "own"
-    presentation: str = "as_written"  # how options and items are ordered
-    elicitation: Literal["point", "distribution"] = "point"
+    presentation: str = AS_WRITTEN  # or some of PRESENTATIONS, joined by "+"
+    elicitation: Literal["point", "distribution"] = "point"  # of scale and choice items outside a forced grid
+    methods: tuple[str, ...] = ()  # methodologies that this arm is asked; (): all of the run
+    phases: tuple[str, ...] = ()  # phases that this arm is asked in; (): all
+    sample: int = 0  # agents asked, stratified by stakeholder type; 0: everybody
+    draw_seed: int = 0  # of samples, orders and exchanged personas: the same in all arms of a run
+    asks: Literal["instrument", "controls"] = "instrument"  # controls: neutral items in place of the instrument's
+    feedback: Literal["panel", "false"] = "panel"  # false: medians that nobody gave (Delphi)
+
+    @property
+    def aside(self) -> bool:
+        """Asked after the main arm and never before it: probes, placebo, replicates. They cost extra calls."""
+        return self.role in ("replicate", "probe", "placebo")
+
+    @property
+    def shows(self) -> frozenset[str]:
+        """What differs from the instrument as written: members of PRESENTATIONS."""
+        return frozenset(self.presentation.split("+")) - {AS_WRITTEN}
+
+    def is_asked(self, methodology: str, phase: str) -> bool:
+        return (not self.methods or methodology in self.methods) and (not self.phases or phase in self.phases)
+
+    @field_validator("presentation")
+    @classmethod
+    def _known(cls, given: str) -> str:
+        unknown = [part for part in given.split("+") if part not in PRESENTATIONS]
+        if unknown and given != AS_WRITTEN:
+            raise ValueError(f"{AS_WRITTEN!r}, or some of {', '.join(PRESENTATIONS)} joined by '+'; not {unknown[0]!r}")
+        return given
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
+        """Fields that 0.1.0 did not have are left out at their defaults, so that fingerprints of its runs still hold."""
+        given: dict[str, Any] = handler(self)
+        new = {name for name in _SINCE_0_1_0 if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in given.items() if name not in new}
 
 
 class BlockKey(NamedTuple):
@@ -112,6 +169,15 @@ class Item(BaseModel):
     maximum: float | None = None
     confidence: bool = False  # also ask for a self-reported confidence, 0–1
     reason: bool = False  # also ask for a reason, stored as the answer's text
+    shown: tuple[int | str, ...] = ()  # option values in the order shown; empty: as in `options`
+    elicitation: Literal["point", "distribution"] = "point"
+    paraphrase: str = ""  # the same question in other words, where the instrument has them
+
+    def options_in_shown_order(self) -> tuple[Option, ...]:
+        if not self.shown:
+            return self.options
+        by_value = {option.value: option for option in self.options}
+        return tuple(by_value[value] for value in self.shown)
 
 
 class Block(BaseModel):
@@ -125,6 +191,7 @@ class Block(BaseModel):
     constraint: JsonValue = None  # over all items, such as a forced grid
     shown: tuple[str, ...] = ()  # item ids in the order shown; empty: as in `items`
     quoted: tuple[tuple[str, str], ...] = ()  # (heading, text): feedback, transcript; fenced as untrusted data
+    frame: Literal["as_written", "paraphrased"] = "as_written"  # the respondent's own words around the questions
 
     def in_shown_order(self) -> tuple[Item, ...]:
         if not self.shown:
@@ -214,6 +281,8 @@ class InterviewerTask(Generic[ResultT]):
     rule: Callable[[Any], ResultT]
     max_output_tokens: int = 2000
     schema: Callable[[Any], Mapping[str, JsonValue]] | None = None  # narrower than the result's own, from the data
+    model: str = ""  # of this role; "": the main arm's
+    fallback: str = ""  # asked when `model` gave nothing that can be read; "": nobody
 
 
 class Desk(Protocol):
@@ -228,7 +297,7 @@ class Desk(Protocol):
     asking: Literal["block", "item"]
 
     def participants(self) -> Sequence[Participant]:
-        """In the population's stable order; persona and digest as this arm and phase have them."""
+        """Whom this arm asks, in the population's stable order; persona and digest as this arm and phase have them."""
         ...
 
     def participant(self, participant_id: str) -> Participant: ...
@@ -245,6 +314,10 @@ class Desk(Protocol):
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         """The interviewer's own work, by a model through the same ledger, or by its rule without one."""
+        ...
+
+    def answered_by(self, task: InterviewerTask[ResultT]) -> str:
+        """Which model did this work ("rule" without one); "" before it is done."""
         ...
 
     async def freeze(self, name: str, value: JsonValue) -> JsonValue:
@@ -316,3 +389,4 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
     present: str  # dotted, imported late: report section, files
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
+    probes: tuple[str, ...] = field(default=())  # kinds that make sense for it: see nodes/arms.py

@@ -14,12 +14,34 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Language
+from enquete.state.seam import AS_WRITTEN, Arm, Language
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
+DEFAULT_PATIENCE_S = 180.0
 
 Phase = Literal["T0", "T1"]
+ProbeKind = Literal[
+    "all",
+    "retest",
+    "options_reversed",
+    "items_shuffled",
+    "paraphrase",
+    "persona_swapped",
+    "persona_null",
+    "negative_control",
+    "false_median",
+]
+
+
+class ModelLimits(BaseModel):
+    """What a server allows for one model. None: no limit known; the process-wide concurrency holds in any case."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests_per_minute: Annotated[int | None, Field(gt=0)] = None
+    tokens_per_minute: Annotated[int | None, Field(gt=0)] = None
+    concurrency: Annotated[int | None, Field(gt=0)] = None
 
 
 class RunRequest(BaseModel):
@@ -37,7 +59,13 @@ class RunRequest(BaseModel):
     methods: Annotated[list[str] | None, Field(description="methodologies, in the order they get budget")] = None
     phase: Annotated[Phase | None, Field(description="only T0 (before) or only T1 (after); both unless named")] = None
     language: Annotated[Language | None, Field(description="language of the interviews")] = None
-    respondent: Annotated[Literal["llm", "synthetic"] | None, Field(description="who answers")] = None
+    respondent: Annotated[
+        Literal["llm", "synthetic", "replay"] | None,
+        Field(description="who answers; replay: a finished run's own ledger, without a network"),
+    ] = None
+    replay_of: Annotated[
+        str | None, Field(description="run_id that respondent=replay reads; else the canonical run")
+    ] = None
     model: Annotated[str | None, Field(description="model name, as the server knows it")] = None
     base_url: Annotated[str | None, Field(description="OpenAI-compatible server")] = None
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
@@ -48,8 +76,43 @@ class RunRequest(BaseModel):
     instruments: Annotated[dict[str, str], Field(description="methodology → YAML file of one's own")] = {}
     settings: Annotated[dict[str, dict[str, Any]], Field(description="methodology → its own settings")] = {}
     arms: list[Arm] | None = None
+    probes: Annotated[
+        list[ProbeKind],
+        Field(description="checks that ask a sample of agents once more under another condition, or all"),
+    ] = []
+    probe_sample: Annotated[
+        int, Field(ge=1, description="agents asked in each probe, drawn by seed from every stakeholder type")
+    ] = 20
+    replicates: Annotated[
+        int, Field(ge=1, le=50, description="how often the whole study is asked, each time with another seed")
+    ] = 1
+    replicate_models: Annotated[
+        list[str], Field(description="other models that are asked the whole study, in place of other seeds")
+    ] = []
+    placebo: Annotated[
+        bool, Field(description="ask T1 once more with a neutral memory, to tell what the simulation changed")
+    ] = False
+    randomise: Annotated[
+        Literal["none", "items", "options", "both"],
+        Field(description="show items, answer options or both in an order of each agent's own, drawn by seed"),
+    ] = "none"
+    elicitation: Annotated[
+        Literal["point", "distribution"],
+        Field(description="ask for one answer, or for the probability of every answer option"),
+    ] = "point"
     budget_tokens: Annotated[int | None, Field(gt=0, description="cap on tokens for the whole run")] = None
+    budget_usd: Annotated[float | None, Field(gt=0, description="cap on money for the whole run, by known prices")] = (
+        None
+    )
+    confirm: Annotated[bool, Field(description="start although the estimate exceeds the budget")] = False
     concurrency: Annotated[int | None, Field(ge=1, le=4096, description="requests in flight, process-wide")] = None
+    limits: Annotated[
+        dict[str, ModelLimits] | None, Field(description="model → requests and tokens a minute, requests in flight")
+    ] = None
+    patience_s: Annotated[
+        float | None, Field(ge=0, description="seconds that a server may stay away before the run pauses")
+    ] = None
+    cache: Annotated[bool | None, Field(description="reuse responses to identical requests of earlier runs")] = None
     shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
     digest_chars: Annotated[int, Field(ge=0, le=100_000, description="length of a memory digest")] = 2000
     memoryless_weight: Annotated[float, Field(ge=0, le=1, description="weight in drift of agents without memory")] = 0.5
@@ -58,6 +121,10 @@ class RunRequest(BaseModel):
         False
     )
     new: Annotated[bool, Field(description="start another run even where one matches")] = False
+    rerun: Annotated[bool, Field(description="ask the named methods anew, take the others from the canonical run")] = (
+        False
+    )
+    retry_failed: Annotated[bool, Field(description="ask once more for what failed, and only for that")] = False
     timeout_s: Annotated[float, Field(gt=0, description="seconds for one request, once it is sent")] = 120
 
 
@@ -75,6 +142,12 @@ class Environment(BaseSettings):
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")
+    limits: dict[str, ModelLimits] = Field({}, validation_alias="ENQUETE_LIMITS")  # JSON
+    patience_s: float = Field(DEFAULT_PATIENCE_S, ge=0, validation_alias="ENQUETE_PATIENCE_S")
+    cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
+    cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
+    prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
+    allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
 
     @classmethod
     def read(cls) -> Environment:
@@ -95,8 +168,16 @@ class Machine(BaseModel):
 
     api_key: SecretStr | None = None
     base_url: str | None = None
-    cap_tokens: int = DEFAULT_MAX_TOKENS
+    cap_tokens: int | None = None  # None: not said now; the run's own cap, else the environment's, holds
+    cap_usd: float | None = None
+    default_cap_tokens: int = DEFAULT_MAX_TOKENS
+    prices: Path | None = None
     concurrency: int = DEFAULT_CONCURRENCY
+    limits: dict[str, ModelLimits] = {}
+    patience_s: float = DEFAULT_PATIENCE_S
+    cache: bool = False
+    cache_dir: Path | None = None
+    retry_failed: bool = False
     timeout_s: float = 120
     shard_size: int = 50
     assume_completed: bool = False
@@ -128,8 +209,16 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
     return Machine(
         api_key=environment.api_key,
         base_url=request.base_url or environment.base_url,
-        cap_tokens=request.budget_tokens or environment.max_tokens,
+        cap_tokens=request.budget_tokens,
+        cap_usd=request.budget_usd,
+        default_cap_tokens=environment.max_tokens,
+        prices=environment.prices,
         concurrency=request.concurrency or environment.concurrency,
+        limits={**environment.limits, **(request.limits or {})},
+        patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
+        cache=environment.cache if request.cache is None else request.cache,
+        cache_dir=environment.cache_dir,
+        retry_failed=request.retry_failed,
         timeout_s=request.timeout_s,
         shard_size=request.shard_size,
         assume_completed=request.assume_completed,
@@ -137,13 +226,12 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
 
 
 def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
-    """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent."""
+    """One main arm unless arms are given. A run that names a model never falls back to the synthetic respondent.
+
+    Probes, placebo and replicates come in beside it: see nodes/arms.py.
+    """
     if request.arms is not None:
-        if [arm.role for arm in request.arms].count("main") != 1 or len({a.id for a in request.arms}) < len(
-            request.arms
-        ):
-            raise SettingsError("arms: exactly one arm with role 'main' and no id twice")
-        return request.arms
+        return _given_arms(request, request.arms)
     respondent = request.respondent or (None if request.model else environment.respondent)
     has_server = bool(environment.api_key or request.base_url or environment.base_url)
     if respondent is None:
@@ -151,7 +239,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
     if respondent == "synthetic":
         if request.model:
             raise SettingsError(f"model {request.model!r} is named, but the respondent is synthetic: drop one of them")
-        return [Arm(respondent="synthetic", model="synthetic", temperature=0, seed=request.seed)]
+        return [_main(request, "synthetic", "synthetic", 0)]
     model = request.model or environment.model
     if not model:
         raise SettingsError("no model named: give --model or set LLM_MODEL_NAME (or --respondent synthetic)")
@@ -159,4 +247,29 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
         raise SettingsError(
             f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
         )
-    return [Arm(respondent="llm", model=model, temperature=request.temperature, seed=request.seed)]
+    return [_main(request, "llm", model, request.temperature)]
+
+
+def _given_arms(request: RunRequest, arms: list[Arm]) -> list[Arm]:
+    if [arm.role for arm in arms].count("main") != 1 or len({arm.id for arm in arms}) < len(arms):
+        raise SettingsError("arms: exactly one arm with role 'main' and no id twice")
+    for name, unsaid in (("randomise", "none"), ("elicitation", "point")):
+        if getattr(request, name) != unsaid:
+            raise SettingsError(
+                f"{name}: {getattr(request, name)!r} is said beside arms, which say it themselves "
+                "(presentation, elicitation); leave one of them out"
+            )
+    return arms
+
+
+def _main(request: RunRequest, respondent: Literal["llm", "synthetic"], model: str, temperature: float) -> Arm:
+    orders = {"items": "items_random", "options": "options_random", "both": "items_random+options_random"}
+    return Arm(
+        respondent=respondent,
+        model=model,
+        temperature=temperature,
+        seed=request.seed,
+        presentation=orders.get(request.randomise, AS_WRITTEN),
+        draw_seed=request.seed if request.randomise != "none" else 0,
+        elicitation=request.elicitation,
+    )

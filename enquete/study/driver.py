@@ -14,10 +14,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
+from enquete.checkpoints.ballast import DiskFull, disk_fault, is_full
+from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import graph
 from enquete.models.tracing import untraced
-from enquete.nodes.study_graph import planned
+from enquete.nodes.planning import planned
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import Progress, Workplace, using
 from enquete.reports.synthesis import synthesise
@@ -56,9 +58,15 @@ class Driver:
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
             try:
-                async with saver(self._folder) as checkpointer:
+                async with saver(self._folder, workplace.ballast) as checkpointer:
                     stop = await self._walk(workplace, checkpointer)
                 return await self._conclude(workplace, stop)
+            except OSError as error:  # the disk was full when the files were written
+                fault = disk_fault(error, self._folder)
+                if fault is None:
+                    raise
+                await workplace.ledger.set_stage("", "", "paused", str(fault))
+                raise fault from error
             except EnqueteError as error:
                 await workplace.ledger.set_stage("", "", "paused", str(error))
                 raise
@@ -103,10 +111,15 @@ class Driver:
             return status
         reason = str(stop["reason"])
         status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
-        if reason not in ("awaiting_simulation", "waiting", "budget", INTERRUPTED):
+        if stop.get("failed"):
             status = "failed"  # a rejected key or model: nothing will work until it is changed
+        await workplace.ledger.note("refused", str(workplace.budget.refused))
         await workplace.ledger.set_stage("", "", status, _note(workplace, stop))  # first: the report prints it
-        await synthesise(workplace, planned(workplace.record), partial=True)
+        try:
+            await synthesise(workplace, planned(workplace.record), partial=True)
+        except (OSError, DiskFull) as error:  # the run pauses all the same; the next resume or export writes the files
+            if not is_full(error):
+                raise
         return status
 
 
@@ -123,11 +136,24 @@ def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({simulation_status(workplace.record).reason})"
-    unfinished = ", ".join(f"{stage} {outcome}" for stage, outcome in stop.get("unfinished", {}).items())
+    unfinished = ", ".join(_missing(workplace, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items())
     if reason == "budget":
-        budget = workplace.budget
-        next_call = f"; the next call may need up to {budget.refused:,}" if budget.refused else ""
-        return f"token budget used up: {budget.spent:,} of {budget.cap:,} tokens{next_call} ({unfinished})"
+        return f"{_used_up(workplace.budget)} ({unfinished})"
     if reason == INTERRUPTED:
         return f"paused on request ({unfinished})"
     return f"{reason} ({unfinished})"
+
+
+def _missing(workplace: Workplace, stage: str, outcome: str) -> str:
+    """A stage that is not done, and what the rest of it is likely to cost."""
+    claims = workplace.budget.claims
+    rest = sum(claims[name].remaining for name in (stage, f"{stage}/probes") if name in claims)
+    return f"{stage} {outcome}, likely {rest:,} tokens more" if rest else f"{stage} {outcome}"
+
+
+def _used_up(budget: Budget) -> str:
+    next_call = f"; the next call may need up to {budget.refused:,}" if budget.refused else ""
+    spent = f"{budget.spent:,} of {budget.cap:,} tokens"
+    if budget.cap_usd is not None:
+        spent += f", {budget.spent_usd:.4f} of {budget.cap_usd:g} USD"
+    return f"token budget used up: {spent}{next_call}"

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.budget import Budget, Claim
+from enquete.checkpoints.folders import LEDGER, is_held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.models.prices import Prices
 from enquete.nodes.opening import run_status
-from enquete.nodes.study_graph import planned
+from enquete.nodes.planning import claims, load_methodology, planned
+from enquete.nodes.workplace import OPENAI_URL, spent_usd
+from enquete.reports.figures import draw
 from enquete.reports.reading import open_run
 from enquete.reports.rows import responses
 from enquete.reports.synthesis import load_results
+from enquete.state.settings import DEFAULT_MAX_TOKENS, Environment
+from enquete.study.display import show, table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
 
@@ -124,6 +132,74 @@ class Run:
             return _summed(ledger, lambda methodology, phase: True)
 
     @cached_property
+    def usage(self) -> tuple[int, int]:
+        """Tokens read and written by models, without allowances for calls whose usage is unknown."""
+        with self._ledger() as ledger:
+            used = ledger.usage_by_model(set(self.record.carried))
+        return sum(row[1] for row in used), sum(row[2] for row in used)
+
+    @cached_property
+    def spent_usd(self) -> float | None:
+        """US dollars by today's prices; None where a price is unknown."""
+        with self._ledger() as ledger:
+            environment = Environment.read()
+            url = self.record.base_url or environment.base_url or OPENAI_URL
+            return spent_usd(ledger, self.record, Prices.read(environment.prices), url)
+
+    @cached_property
+    def outlook(self) -> dict[str, Claim]:
+        """What each part of the run has cost, and is still likely to cost: by claim on the budget (docs/budget.md)."""
+        with self._ledger() as ledger:
+            return claims(self.record, ledger, int(ledger.noted("cap_tokens") or DEFAULT_MAX_TOKENS))
+
+    @property
+    def expected_tokens(self) -> int | None:
+        """What the run is likely to have cost in the end; None where nothing was estimated."""
+        budget = Budget(0, self.spent.get("tokens", 0), claims=self.outlook)
+        return budget.expected
+
+    @cached_property
+    def refused_tokens(self) -> int:
+        """What the largest call that did not fit into the budget would have reserved."""
+        with self._ledger() as ledger:
+            return int(ledger.noted("refused") or 0)
+
+    @cached_property
+    def failed_answers(self) -> int:
+        """Answers that failed and can be asked for once more."""
+        return self._failed()[0]
+
+    @cached_property
+    def closed_failed(self) -> int:
+        """Answers that failed in rounds whose feedback has been given since: they are not asked again."""
+        return self._failed()[1]
+
+    def _failed(self) -> tuple[int, int]:
+        open_, closed = 0, 0
+        with self._ledger() as ledger:
+            rows = ledger.read(
+                "SELECT o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id"
+                " WHERE a.status='failed' GROUP BY o.methodology, o.phase, o.round"
+            ).fetchall()
+            for methodology, phase, number, n in rows:
+                is_over = 0 < number < self._rounds(methodology) and ledger.frozen(
+                    self.record.main.id, methodology, phase, f"closed/{number}"
+                )
+                open_, closed = (open_, closed + n) if is_over else (open_ + n, closed)
+        return open_, closed
+
+    def _rounds(self, name: str) -> int:
+        methodology, record = load_methodology(self.record.methods[name]), self.record
+        instrument = methodology.instrument.model_validate(record.instruments[name].content)
+        settings = methodology.settings.model_validate(record.settings.get(name, {}))
+        return methodology.procedure(instrument, settings, record.language).rounds
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a process is driving this run right now."""
+        return is_held(self.folder)
+
+    @cached_property
     def stages(self) -> list[StageStatus]:
         """Every planned methodology and phase; readable while another process drives the run."""
         with self._ledger() as ledger:
@@ -181,9 +257,12 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.run_id}, {self.status}, {self.spent.get('calls', 0)} calls, {self.path})"
 
+    def figure(self, name: str) -> go.Figure:
+        """The interactive figure of a methodology. Raises InputError where there is none or nothing to draw yet."""
+        return draw(name, self.results, self.record.language)
+
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td>{html.escape(str(value))}</td></tr>"
-            for key, value in self.summary().items()
-        )
-        return f"<table>{cells}</table>"
+        return table(self)
+
+    def _ipython_display_(self) -> None:
+        show(self)

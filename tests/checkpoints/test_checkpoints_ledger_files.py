@@ -69,7 +69,7 @@ class TestFiles:
         pages = 4096 * 25
         path.write_bytes(content[:pages] + b"\xff" * (len(content) - pages))
         ledger = Ledger.reading(path, RUN)
-        with pytest.raises(LedgerError, match=r"ledger\.sqlite: the ledger cannot be read"):
+        with pytest.raises(LedgerError, match=r"ledger\.sqlite: not a readable ledger"):
             ledger.population()
         ledger.close_reading()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 import enquete
 from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
+from enquete.study.comparing import compare
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
@@ -18,8 +21,9 @@ ENOUGH = 50_000_000
 
 def interview(tmp_path: Path, name: str, agents: int = 5, *, out: str = "out", **more: Any) -> Run:
     return enquete.conduct_interviews(
-        personas(tmp_path, agents), out=str(tmp_path / out), methods=[name], **{"budget_tokens": ENOUGH, **more}
-    )
+        personas(tmp_path, agents), out=str(tmp_path / out), methods=[name], confirm=True,
+        **{"budget_tokens": ENOUGH, **more},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,16 +117,24 @@ def cuts(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(tmp_path: Path, name: str) -> None:
-    whole = interview(tmp_path, name, out="whole", concurrency=4)
+@pytest.mark.parametrize("concurrency", [1, 64, 256])
+def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(
+    tmp_path: Path, name: str, concurrency: int
+) -> None:
+    """In each round and at each purpose; first with too little to go on, then with enough."""
+    whole = interview(tmp_path, name, out="whole", concurrency=concurrency)
     answers, paid = stored_answers(whole.folder), spent(whole.folder)
     for number, (label, at) in enumerate(cuts(whole.folder).items()):
         # A call is let through only if its upper bound fits, so the run stops at or before this point.
         cap = max(at, 1)
-        run = interview(tmp_path, name, out=f"cut{number}", concurrency=4, budget_tokens=cap)
+        run = interview(tmp_path, name, out=f"cut{number}", concurrency=concurrency, budget_tokens=cap)
         assert run.status == "paused", label
         assert run.exit_code == 3
         assert spent(run.folder) <= cap, label
+        settled = call_keys(run.folder)
+        short = enquete.resume(run.resume_token, out=str(tmp_path / f"cut{number}"), budget_tokens=cap + 1)
+        assert short.status == "paused", label
+        assert spent(short.folder) <= cap + 1, label
         settled = call_keys(run.folder)
         done = enquete.resume(run.resume_token, out=str(tmp_path / f"cut{number}"), budget_tokens=ENOUGH)
         assert done.status == "completed", label
@@ -142,3 +154,71 @@ def test_checkpoints_deleted_after_a_pause_cost_nothing(tmp_path: Path, name: st
     done = enquete.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
     assert set(call_keys(done.folder)) - before == unsettled
     assert stored_answers(done.folder) == stored_answers(whole.folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_estimate_of_a_synthetic_run_contains_what_it_costs(tmp_path: Path, name: str) -> None:
+    """The rehearsal builds the prompts of the run itself; of five agents it rehearses all."""
+    expected = enquete.estimate(personas(tmp_path, 5), out=str(tmp_path / "out"), methods=[name])
+    run = interview(tmp_path, name)
+    assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
+    assert expected.tokens.likely == spent(run.folder)
+    assert expected.calls.likely == len(call_keys(run.folder))
+    assert run.expected_tokens == spent(run.folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_replay_makes_the_same_data_from_the_ledger(tmp_path: Path, name: str) -> None:
+    run = interview(tmp_path, name, 7)
+    again = enquete.conduct_interviews(personas(tmp_path, 7), out=str(tmp_path / "out"), respondent="replay")
+    assert again.status == "completed"
+    assert again.run_id != run.run_id
+    assert stored_answers(again.folder) == stored_answers(run.folder)
+    assert sorted(call_keys(again.folder)) == sorted(call_keys(run.folder))
+    assert compare(run, again).identical
+    assert (
+        enquete.load_run(personas(tmp_path, 7), out=str(tmp_path / "out")).run_id == run.run_id
+    )  # still the canonical one
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_what_failed_is_asked_again(tmp_path: Path, name: str) -> None:
+    """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves them."""
+    run = interview(tmp_path, name, 7)
+    answers, calls = stored_answers(run.folder), call_keys(run.folder)
+    spoilt = spoil_last_round(run.folder, name)
+    assert spoilt
+    assert run.status == "completed"
+    again = enquete.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True)
+    assert again.status == "completed"
+    assert stored_answers(again.folder) == answers
+    assert sorted(call_keys(again.folder)) == sorted(calls)
+    assert {row[0] for row in rows(again.folder, "SELECT subject FROM calls WHERE sends > 1")} == spoilt
+    assert not enquete.load_run(personas(tmp_path, 7), run.run_id, out=str(tmp_path / "out")).failed_answers
+
+
+def spoil_last_round(folder: Path, name: str) -> set[str]:
+    """Fail every second block of the main arm's last round. Returns the subjects of their calls."""
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
+        last = connection.execute("SELECT max(round), max(turn) FROM occasions WHERE methodology=?", (name,)).fetchone()
+        occasions = connection.execute(
+            "SELECT id, participant, phase FROM occasions WHERE methodology=? AND round=? AND turn=? ORDER BY id",
+            (name, *last),
+        ).fetchall()[::2]
+        subjects = set()
+        for occasion, who, phase in occasions:
+            n = connection.execute(
+                "UPDATE answers SET status='failed', value=NULL, text='', confidence=NULL, data='' WHERE occasion=?",
+                (occasion,),
+            ).rowcount
+            subjects |= set(connection.execute(
+                "UPDATE calls SET status='failed', response='', error='HTTP 500' WHERE purpose='answer' AND methodology=?"
+                " AND phase=? AND subject LIKE ? RETURNING subject", (name, phase, f"{who}|%|{last[0]}|{last[1]}|%")
+            ).fetchall())  # fmt: skip
+            for counter, change in (("answers_failed", n), ("answers_ok", -n)):
+                connection.execute(
+                    "INSERT INTO counters VALUES('main',?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
+                    (name, phase, last[0], counter, change),
+                )
+        connection.commit()
+    return {subject for (subject,) in subjects}

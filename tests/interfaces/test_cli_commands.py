@@ -102,7 +102,7 @@ def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, 
 
 def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Command, people: Path) -> None:
     words = ["run", people, "--out", "results", "--methods", "longitudinal", "--concurrency", "2"]
-    paused = command(*words, "--budget-tokens", 40_000, "--json")
+    paused = command(*words, "--budget-tokens", 40_000, "--yes", "--json")
     assert paused.code == 3
     assert paused.object["status"] == "paused"
     assert 0 < paused.object["stages"][0]["n_responded"] < 40
@@ -113,16 +113,21 @@ def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Com
     assert "language" in different.err
     assert "--new" in different.err
 
-    done = command("resume", paused.object["resume_token"], "--out", "results", "--json")
+    still = command("resume", paused.object["resume_token"], "--out", "results", "--json")
+    assert still.code == 3, "a cap that was named holds over a resume"
+    done = command("resume", paused.object["resume_token"], "--out", "results", "--budget-tokens", 400_000, "--json")
     assert done.code == 0, done.out
     assert done.object["stages"][0]["n_responded"] == 40
+    assert done.object["stages"][0]["n_complete"] == 40
     assert "Jürgen Thießen 0" in (
         Path("results") / "synthesis" / done.object["run_id"] / "exports" / "all_responses.csv"
     ).read_text("utf-8")
 
 
 def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
-    paused = command("run", people, "--out", "my results", "--budget-tokens", 40_000, "--concurrency", 2, "--json")
+    paused = command(
+        "run", people, "--out", "my results", "--budget-tokens", 40_000, "--concurrency", 2, "--yes", "--json"
+    )
     for line in paused.object["next"]:
         words = shlex.split(line)
         assert words[0] == "enquete"
@@ -131,7 +136,7 @@ def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
 
 def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
     before = files_in(uploads.parent)
-    for verb in ("run", "resume", "status", "check", "report", "export", "list"):
+    for verb in ("run", "estimate", "resume", "status", "check", "report", "export", "list"):
         said = command(verb, "sim_unknown", "--root", uploads)
         assert (said.code, said.out) == (2, "")
         assert SIM_ID in said.err, f"{verb} does not name the known one"
@@ -155,6 +160,18 @@ def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) 
         (["run", SIM_ID, "--root", "uploads", "--instrument", "longitudinal=no.yaml"], "no.yaml"),
         (["run", SIM_ID, "--root", "uploads", "--set", "delphi=3"], "METHOD.KEY=VALUE"),
         (["run", SIM_ID, "--root", "uploads", "--set", "delphi.nonsense=3"], "nonsense"),
+        (["run", SIM_ID, "--root", "uploads", "--limit", "m=3"], "MODEL.KEY=VALUE"),
+        (["run", SIM_ID, "--root", "uploads", "--limit", "m.concurency=3"], "did you mean 'concurrency'"),
+        (["run", SIM_ID, "--root", "uploads", "--limit", "m.concurrency=no"], "limits.m.concurrency"),
+        (["run", SIM_ID, "--root", "uploads", "--budget-usd", "0"], "budget_usd"),
+        (["run", SIM_ID, "--root", "uploads", "--patience", "-1"], "patience_s"),
+        (["run", SIM_ID, "--root", "uploads", "--rerun"], "--methods"),
+        (["run", SIM_ID, "--root", "uploads", "--rerun", "--methods", "delphi"], "no finished run"),
+        (["run", SIM_ID, "--root", "uploads", "--respondent", "replay"], "no finished run"),
+        (["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--respondent", "synthetic"], "--respondent"),
+        (["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--methods", "delphi"], "--methods"),
+        (["estimate", SIM_ID, "--root", "uploads", "--respondent", "replay"], "costs nothing"),
+        (["estimate", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
         (["run", SIM_ID, "--root", "uploads", "--model", "gpt", "--respondent", "synthetic"], "gpt"),
         (["run", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
         (["run", "uploads"], "no simulation folder"),
@@ -232,7 +249,14 @@ def test_a_read_only_simulation_needs_out(command: Command, uploads: Path) -> No
 def test_list_methods(command: Command) -> None:
     assert set(command("list", "methods", "--json").object["methods"]) >= {"longitudinal", "delphi"}
     assert "Longitudinal" in command("list", "methods").out
-    assert command("list", "--root", "nowhere").code == 0
+
+
+def test_a_root_that_is_not_there_is_no_empty_list(command: Command, tmp_path: Path) -> None:
+    said = command("list", "--root", "nowhere")
+    assert (said.code, said.out) == (2, "")
+    assert "nowhere" in said.err
+    (tmp_path / "empty").mkdir()
+    assert command("list", "--root", "empty").code == 0
 
 
 def test_german_words_where_the_locale_is_german(

@@ -126,3 +126,22 @@ def test_an_unknown_format_is_refused(command: Command, uploads: Path) -> None:
     said = command("export", SIM_ID, "--root", uploads, "--format", "xlsx")
     assert said.code == 2
     assert "xlsx" in said.err
+
+
+def test_a_damaged_ledger_is_repaired_and_a_sound_one_left_alone(command: Command, uploads: Path) -> None:
+    """The middle of the file is overwritten; afterwards the run can be read again."""
+    run = command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--json").object
+    folder = uploads / "simulations" / SIM_ID / "interviews" / "runs" / run["run_id"]
+    assert "nothing is wrong" in command("doctor", "--repair", folder).out
+    ledger = folder / "ledger.sqlite"
+    content = bytearray(ledger.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = b"\xff" * 4096
+    ledger.write_bytes(content)
+    said = command("doctor", "--repair", folder, "--json")
+    assert said.code == 0, said.out
+    assert Path(said.object["kept"]).is_file()
+    assert command("status", SIM_ID, run["run_id"], "--root", uploads).code == 0
+    missing = command("doctor", "--repair", "nowhere")
+    assert missing.code == 2
+    assert "nowhere" in missing.err

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import shlex
 from pathlib import Path
 
 import pytest
 
-from enquete.interfaces.running import agreed
+from enquete.interfaces.estimating import agreed
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 
@@ -66,11 +67,50 @@ def test_a_run_without_one_usable_answer_is_invalid(command: Command, tmp_path: 
 def test_before_a_model_is_paid_one_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    request = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "budget_tokens": 5000}
-    for typed, answer in (("n\n", False), ("y\n", True)):
+    """The estimate is in the question; who agrees although it exceeds the cap has confirmed that."""
+    request = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "out": "o", "methods": ["longitudinal"]}
+    for typed, cap, answer in (
+        ("n\n", None, None),
+        ("\n", None, {}),
+        ("\n", 500, None),
+        ("y\n", 500, {"confirm": True}),
+    ):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        assert agreed(str(few(tmp_path)), request) is answer
-    asked = capsys.readouterr().err
-    assert "2 agents of few" in asked
-    assert "5,000 tokens" in asked
-    assert agreed(str(few(tmp_path)), {"respondent": "synthetic"})
+        asked = {**request, **({"budget_tokens": cap} if cap else {})}
+        assert agreed(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
+    said = capsys.readouterr().err
+    assert "2 agents of few" in said
+    assert "tokens, unknown USD" in said
+    assert "fits the budget (cap 10,000,000 tokens)" in said
+    assert "exceeds the budget (cap 500 tokens)" in said
+    free = {"respondent": "synthetic", "out": "o"}
+    assert agreed(str(few(tmp_path)), free) == free
+
+
+def test_an_unfinished_run_is_asked_about_by_what_is_left(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ModelServer() as server:
+        assert command(*words(tmp_path, server), "--budget-tokens", "100", "--yes", "--quiet").code == 3
+        monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+        request = {"model": "m", "base_url": server.base_url, "out": "o", "methods": ["longitudinal"]}
+        assert agreed(str(few(tmp_path)), request) is None
+        assert "unfinished" in capsys.readouterr().err
+        assert command("resume", few(tmp_path), "--out", "o", "--budget-tokens", "100000", "--quiet").code == 0
+        assert agreed(str(few(tmp_path)), request) == request, "a finished run is only shown: nothing to ask about"
+
+
+def test_what_failed_is_counted_and_asked_for_once_more(command: Command, tmp_path: Path) -> None:
+    """A server that refuses every request, and then none: what failed is asked for once, and nothing else."""
+    with ModelServer(faults={"http_400": 1.0}) as server:
+        failed = command(*words(tmp_path, server), "--json")
+        server.faults = {}
+        requests = len(server.requests)
+        [retry] = [line for line in failed.object["next"] if "--retry-failed" in line]
+        again = command(*shlex.split(retry)[1:], "--json")
+        answered = [entry.key for entry in server.requests[requests:]]
+    assert failed.object["failed_answers"] > 0
+    assert again.code == 0, again.out
+    assert again.object["failed_answers"] == 0
+    assert again.object["stages"][0]["n_complete"] == 2
+    assert len(answered) == len(set(answered)) == 2

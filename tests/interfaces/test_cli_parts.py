@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces import cli, options, output, progress, summary, words
+from enquete.interfaces import cli, output, progress, requests, summary, words
 from enquete.interfaces.place import Place
 from enquete.state.errors import LedgerError, SettingsError
 
@@ -37,10 +37,18 @@ def test_plain_lines_come_at_the_beginning_the_end_and_at_intervals() -> None:
     lines = stream.getvalue().splitlines()
     assert [line.split(",")[0] for line in lines] == ["delphi T1 round 2: 1/100", "delphi T1 round 2: 100/100"]
     assert "1,234 of 10,000,000 tokens" in lines[0]
+    assert "in the end" not in lines[0]
     plain = progress.Plain(stream := io.StringIO(), every=0)
     plain(event(1))
     plain(event(2, arm="b"))
     assert "delphi T1 round 2 (b): 2/100" in stream.getvalue()
+
+
+def test_progress_says_what_the_run_is_likely_to_cost_in_the_end() -> None:
+    progress.Plain(stream := io.StringIO(), every=0)(event(1, expected=123_456))
+    assert "1,234 of 10,000,000 tokens, likely 123k in the end" in stream.getvalue()
+    progress.Plain(stream := io.StringIO(), every=0)(event(1, expected=None, cap=sys.maxsize))
+    assert "1,234 tokens\n" in stream.getvalue(), "a replay has no cap"
 
 
 def test_a_closed_log_stops_nobody() -> None:
@@ -102,17 +110,25 @@ def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_settings_are_json_where_they_can_be() -> None:
-    found = options.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
+    found = requests.read_settings(["delphi.a=3", "delphi.b=true", "x.c=two words", 'x.d=["e"]'])
     assert found == {"delphi": {"a": 3, "b": True}, "x": {"c": "two words", "d": ["e"]}}
-    assert options.read_settings(None) is None
+    assert requests.read_settings(None) is None
     for wrong in (["a=3"], [".a=3"], ["a.=3"], ["a.b"], ["a.b=1", "a.b=2"]):
         with pytest.raises(SettingsError, match="--set"):
-            options.read_settings(wrong)
+            requests.read_settings(wrong)
+
+
+def test_limits_belong_to_models_whose_names_may_hold_dots() -> None:
+    found = requests.read_limits(["gpt-5.1.concurrency=4", "gpt-5.1.tokens_per_minute=9", "a=b/c.concurrency=1"])
+    assert found == {"gpt-5.1": {"concurrency": "4", "tokens_per_minute": "9"}, "a=b/c": {"concurrency": "1"}}
+    assert requests.read_limits(None) is None
+    with pytest.raises(SettingsError, match="already"):
+        requests.read_limits(["m.concurrency=1", "m.concurrency=2"])
 
 
 def test_a_methodology_has_one_instrument(tmp_path: object) -> None:
     with pytest.raises(SettingsError, match="already"):
-        options.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
+        requests.read_instruments([f"delphi={__file__}", f"delphi={__file__}"])
 
 
 def test_commands_name_what_finds_the_simulation_again() -> None:
@@ -123,6 +139,9 @@ def test_commands_name_what_finds_the_simulation_again() -> None:
     assert (
         Place("s", root="r").resume("run_1.f", "http://u/v1")
         == "enquete resume run_1.f --root r --base-url http://u/v1"
+    )
+    assert (
+        Place("p.csv", out="o").resume("run_1", "", "--retry-failed") == "enquete resume run_1 --retry-failed --out o"
     )
     assert Place("run_1.f").is_token
     assert not Place("sim_1").is_token
@@ -162,11 +181,14 @@ def test_every_exception_has_a_code_and_plain_words(
 
 
 def test_help_and_import_do_not_load_the_facade() -> None:
-    """The façade needs seconds; --help must not. Modules are counted, because a clock depends on the machine."""
+    """The façade needs seconds; --help must not. Modules are counted, because a clock depends on the machine.
+
+    `run --help` is another matter: it shows the settings of every methodology.
+    """
     code = (
         "import sys, enquete\n"
         "from enquete.interfaces.cli import run\n"
-        "assert run(['run', '--help']) == 0\n"
+        "assert run(['--help']) == run(['resume', '--help']) == run(['status', '--help']) == 0\n"
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )

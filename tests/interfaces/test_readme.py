@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer
 
 from enquete.interfaces import cli
 from enquete.state import errors
@@ -37,6 +39,30 @@ def test_links_lead_somewhere_and_commands_exist(page: Path) -> None:
             assert (page.parent / target).exists(), target
     for verb in re.findall(r"^(?:\$ )?enquete ([a-z]+)", text, re.MULTILINE):
         assert verb in cli.COMMANDS, verb
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_options_that_pages_show_exist(page: Path) -> None:
+    """In lines of commands and in `code`; the option must be one of that command's."""
+    text = page.read_text("utf-8")
+    shown = [
+        *re.findall(r"^(?:\$ | {2})?enquete ([^#\n]+)", text, re.MULTILINE),
+        *re.findall(r"`enquete ([^`\n]+)`", text),
+    ]
+    for words in shown:
+        verb, *rest = words.split()
+        if verb.startswith("-") or not verb.isalpha() or verb.isupper():
+            continue
+        assert verb in cli.COMMANDS, words
+        known = options_of(verb)
+        for option in re.findall(r"--[a-z][a-z-]*", " ".join(rest)):
+            assert option in known, f"enquete {verb} has no {option}"
+
+
+@cache
+def options_of(verb: str) -> set[str]:
+    command = typer.main.get_command(cli.app).commands[verb]
+    return {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
 
 
 def test_folders_of_the_readme_exist() -> None:

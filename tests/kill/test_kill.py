@@ -11,7 +11,7 @@ import pytest
 
 from enquete.graphs.registry import methodologies
 from tests.support.processes import ServerProcess, finish, kill_after, server_process, start
-from tests.support.studies import call_keys, personas, run_folder, stored_answers
+from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
 CONCURRENCY = 16
 
@@ -56,9 +56,24 @@ def soak(tmp_path: Path, server: ServerProcess, kills: int, agents: int, **more:
     assert (code, summary["status"]) == (0, "completed")
     assert hits == kills, "the study was too short for that many kills"
     assert server.repeated() <= lost
+    print(table(run_folder(tmp_path / "killed"), hits, lost, server.repeated()))
     code, _ = finish(**study(tmp_path, server, "whole", agents, **more))
     assert code == 0
     assert stored_answers(run_folder(tmp_path / "killed")) == stored_answers(run_folder(tmp_path / "whole"))
+
+
+def table(folder: Path, kills: int, lost: int, repeated: int) -> str:
+    """What the kills cost, by methodology and purpose. A call that was in flight counts as sent once more."""
+    made = rows(
+        folder,
+        "SELECT methodology, purpose, count(*), sum(sends > 1) FROM calls GROUP BY 1, 2 ORDER BY 1, 2",
+    )
+    lines = [f"| {m} | {p} | {calls:,} | {again} |" for m, p, calls, again in made]
+    head = ["| methodology | purpose | calls | of these in flight at a kill |", "|---|---|---|---|"]
+    calls = sum(row[2] for row in made)
+    return "\n".join(
+        ["", *head, *lines, f"{kills} kills, {calls:,} calls, {lost} in flight at a kill, {repeated} requests repeated"]
+    )
 
 
 def test_twenty_random_kills_repeat_only_what_was_in_flight(tmp_path: Path, server: ServerProcess) -> None:

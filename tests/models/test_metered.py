@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.limits import Limiter
-from enquete.models.metered import MeteredModel, estimate, input_bound
+from enquete.models.metered import MeteredModel, Terms, estimate, input_bound
 from enquete.models.transport import Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.seam import CallKey, Completion, Prompt
@@ -26,7 +26,7 @@ BOUND = input_bound(prompt()) + 100  # what a call with `prompt()` reserves: 100
 
 def metered(ledger: Ledger, sender: ScriptedSender | Transport | None, cap: int = 10**6) -> tuple[MeteredModel, Budget]:
     budget = Budget(cap, spent=ledger.total("tokens"))
-    return MeteredModel(ledger, budget, sender, model="m", temperature=0.7, seed=1), budget
+    return MeteredModel(ledger, budget, sender, Terms("m", 0.7, 1)), budget
 
 
 def never() -> Prompt:
@@ -189,7 +189,9 @@ def test_the_key_is_nowhere_on_disk(tmp_path: Path, faults: dict[str, float]) ->
         return f'{{"a": "your key is {secret}"}}'
 
     async def ask(server: ModelServer, ledger: Ledger) -> None:
-        transport = Transport(server.base_url, SecretStr(secret), limiter=Limiter(4), timeout_s=5, backoff_s=0.01)
+        transport = Transport(
+            server.base_url, SecretStr(secret), limiter=Limiter(4), timeout_s=5, backoff_s=0.01, patience_s=0.2
+        )
         try:
             model, _ = metered(ledger, transport)
             await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(5)))
@@ -208,10 +210,10 @@ def test_the_key_is_nowhere_on_disk(tmp_path: Path, faults: dict[str, float]) ->
     assert secret.encode() not in everything_on_disk(tmp_path)
 
 
-def test_the_bound_is_above_what_a_byte_level_tokenizer_could_count() -> None:
-    """A token has at least one byte, so bytes of all texts, with the schema once in the prompt and once beside it."""
+def test_the_bound_counts_two_bytes_a_token_and_the_schema_twice() -> None:
+    """Bytes of all texts, with the schema once in the prompt and once beside it, halved."""
     text = Prompt("Ä" * 50, ({"role": "user", "content": "?" * 30},), {"type": "object", "title": "é"}, 10)
-    least = 100 + 30 + 2 * len('{"type":"object","title":"é"}'.encode())
+    least = (100 + 30 + 2 * len('{"type":"object","title":"é"}'.encode())) / 2
     assert input_bound(text) >= least
 
 
@@ -230,7 +232,7 @@ def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_pat
     async def work(ledger: Ledger) -> None:
         gate = asyncio.Event()
         sender, budget, admission = ScriptedSender(["x"], gate=gate), Budget(10**6), asyncio.Semaphore(4)
-        model = MeteredModel(ledger, budget, sender, model="m", temperature=0, seed=0, admission=admission)
+        model = MeteredModel(ledger, budget, sender, Terms("m", 0, 0), admission=admission)
         requests = [asyncio.ensure_future(model.request(call(f"a{i}"), prompt)) for i in range(20)]
         while len(sender.sent) < 4:  # noqa: ASYNC110 - until four are sent
             await asyncio.sleep(0.001)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from enquete.checkpoints.folders import LEDGER, move_latest, read_record
+from enquete.checkpoints.canonical import move_latest
+from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import Choice, begin, choose_run, known_runs, run_status

@@ -11,7 +11,8 @@ from langgraph.graph import END, START, StateGraph
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import begin, choose_run
-from enquete.nodes.study_graph import build, planned
+from enquete.nodes.planning import planned
+from enquete.nodes.study_graph import build
 from enquete.nodes.workplace import using
 from enquete.reports.synthesis import synthesise
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.metered import MeteredModel
+from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
 from enquete.state.errors import ModelUnavailable
@@ -43,7 +43,7 @@ def desk(
     with_model: bool = True,
     language: Language = "en",
 ) -> LocalDesk:
-    model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, model="m", temperature=0, seed=0)
+    model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, Terms("m", 0, 0))
     return LocalDesk(
         arm=Arm(id=arm),
         main_arm="main",
@@ -55,7 +55,7 @@ def desk(
         ledger=ledger,
         respondent=LLMRespondent(language),
         model=model,
-        interviewer=model,
+        interviewers=lambda name: model,
         interviewer_has_model=with_model,
     )
 
@@ -128,7 +128,7 @@ class TestAsk:
 
         async def work(ledger: Ledger) -> None:
             first, rest = ScriptedSender(lambda sent: response(fill(sent), read=3000)), ScriptedSender(fill)
-            assert await desk(ledger, first, asking="item", cap=5000).ask(block(desk(ledger, first))) == Reply("short")
+            assert await desk(ledger, first, asking="item", cap=4100).ask(block(desk(ledger, first))) == Reply("short")
             asked = [sent.schema["required"] for sent in first.sent]
             assert asked == [["c"]]
             at = desk(ledger, rest, asking="item")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.checkpoints.budget import Budget
-from enquete.models.metered import MeteredModel
+from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.grid import (
     GRID_ATTEMPTS,
     explain,
@@ -157,7 +157,7 @@ def interview(folder: Path, outcomes: Script, grid: Mapping[int, int] = SMALL) -
     async def run() -> tuple[Reply, ScriptedSender]:
         sender = ScriptedSender(outcomes)
         async with opened(folder) as ledger:
-            model = MeteredModel(ledger, Budget(10**8, 0), sender, model="m", temperature=0, seed=0)
+            model = MeteredModel(ledger, Budget(10**8, 0), sender, Terms("m", 0, 0))
             return await LLMRespondent("en").ask(WHO, block(grid), model), sender
 
     return asyncio.run(run())

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.metered import MeteredModel, input_bound
+from enquete.models.metered import MeteredModel, Terms, input_bound
 from enquete.respondents.llm import ATTEMPTS, LLMRespondent
 from enquete.respondents.prompts import compose
 from enquete.respondents.wording import WORDING
@@ -42,7 +42,7 @@ def schema_items(prompt: Prompt) -> list[str]:
 
 
 async def asked(ledger: Ledger, sender: ScriptedSender, cap: int = 10**7, block: Block = BLOCK) -> Reply:
-    model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, model="m", temperature=0, seed=0)
+    model = MeteredModel(ledger, Budget(cap, ledger.total("tokens")), sender, Terms("m", 0, 0))
     return await LLMRespondent("en").ask(WHO, block, model)
 
 

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from enquete.checkpoints.budget import Budget
 from enquete.models.limits import Limiter
-from enquete.models.metered import MeteredModel
+from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.respondents.desk import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent
@@ -217,7 +217,7 @@ async def answers_of(
     transport = Transport(server.base_url, SecretStr("k"), limiter=Limiter(4), timeout_s=5, backoff_s=0.01)
     try:
         async with opened(folder) as ledger:
-            model = MeteredModel(ledger, Budget(10**7), transport, model="m", temperature=0, seed=0)
+            model = MeteredModel(ledger, Budget(10**7), transport, Terms("m", 0, 0))
             reply = await LLMRespondent("en").ask(who, asked, model)
             return [(answer.value, answer.text) for answer in reply.answers]
     finally:

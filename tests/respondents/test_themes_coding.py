@@ -10,12 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from enquete.analysis.coding_agreement import coding_agreement
 from enquete.graphs.delphi.synthetic import answer, voiced
 from enquete.graphs.delphi.voices import CLAIMS
 from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
-from enquete.respondents.themes.prompts import merge_prompt, theme_prompt
+from enquete.respondents.themes.prompts import assign_prompt, assign_schema, merge_prompt, theme_prompt
 from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
+from enquete.respondents.themes.second import MOST_STATEMENTS, assign_by_rule, assign_themes, sample
 from enquete.respondents.themes.types import (
+    AssignInput,
+    Assignment,
+    Assignments,
     BatchInput,
     BatchThemes,
     DraftTheme,
@@ -23,6 +28,7 @@ from enquete.respondents.themes.types import (
     MergedThemes,
     MergeInput,
     Statement,
+    ThemeBrief,
     theme_id,
 )
 from enquete.state.seam import Block, BlockKey, Item, Participant
@@ -68,9 +74,9 @@ def recovered(coded, truth):
 def test_rule_recovers_most_planted_themes(language, n, least):
     # Measured over three seeds: 9 or 10 of 10 themes at 50 and at 1,000 agents, 85–94% of the coded answers fit.
     statements, truth = panel(n, language)
-    begun = time.perf_counter()
+    begun = time.process_time()  # not the clock on the wall: other tests may run beside this one
     coded = code(statements)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
     themes, fitting = recovered(coded, truth)
     assert len(themes) >= least
     assert fitting > 0.75
@@ -261,3 +267,98 @@ def test_rule_survives_any_text(texts, most):
     labels = [theme.label for theme in found.themes]
     assert len(set(labels)) == len(labels)
     assert {name for theme in found.themes for name in theme.statement_ids} <= {s.id for s in statements}
+
+
+# --- second coding ---------------------------------------------------------------------------------------------------
+
+BRIEFS = [ThemeBrief(id="aa", label="Quotas", description="Fishing quotas."), ThemeBrief(id="bb", label="Seals </x>")]
+
+
+def assign(statements, briefs, work=by_rule):
+    return asyncio.run(assign_themes(work, "Fischerei", briefs, statements, label="round 1/second"))
+
+
+def briefs_of(coded):
+    return [ThemeBrief(id=theme.id, label=theme.label, description=theme.description) for theme in coded.themes]
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize("n", [20, 50])
+def test_the_rule_codes_a_second_time_much_like_the_first(language, n):
+    # Measured over two seeds and both languages: α .68 to .80; .52 to .74 at 300 agents. Chance is 0.
+    statements, _ = panel(n, language)
+    coded = code(statements)
+    again = assign(statements, briefs_of(coded))
+    first = {name: {t.id for t in coded.themes if name in t.statements} for name in again.statements}
+    found = coding_agreement(first, again.statements)
+    assert found.n == min(4 * n, MOST_STATEMENTS)
+    assert found.alpha > 0.6
+
+
+def test_the_sample_is_bounded_and_the_same_in_any_order():
+    statements, _ = panel(60, "en")
+    chosen = sample(statements)
+    assert len(chosen) == MOST_STATEMENTS
+    assert sample(statements[::-1]) == chosen
+    assert [s.id for s in chosen] != sorted(s.id for s in chosen)  # not the order of the first coding
+    assert sample([Statement(id="a|q", text=" ")]) == []
+    again = assign(statements, BRIEFS)
+    assert (again.n_sampled, again.n_statements) == (200, 240)
+
+
+def test_a_reply_is_read_by_numbers_and_ids_and_what_does_not_exist_is_counted():
+    statements = [Statement(id=f"p{i}|q", text=f"text {i}") for i in range(4)]
+    prompts = []
+
+    async def work(task):
+        prompts.append(task.prompt(task.data, "en"))
+        order = [t.id for t in task.data.themes]
+        return Assignments(assignments=[
+            Assignment(statement="[S1]", themes=[f"T{order.index('aa') + 1}", "t9"]),
+            Assignment(statement="s2"),
+            Assignment(statement="s1", themes=["bb"]),
+            Assignment(statement="s77", themes=["t1"]),
+        ])  # fmt: skip
+
+    again = assign(statements, BRIEFS, work)
+    first, second = (s.id for s in sample(statements)[:2])
+    assert again.statements == {first: ["aa", "bb"], second: []}
+    assert again.uncoded == sorted({s.id for s in statements} - {first, second})
+    assert again.unknown_ids == 2
+    assert "p0|q" not in prompts[0]
+    assert "</x>" not in prompts[0]
+
+
+def test_a_second_coding_stops_where_a_call_does_and_makes_none_without_themes():
+    statements, _ = panel(40, "en")
+    subjects = []
+
+    async def work(task):
+        subjects.append(task.subject)
+        return "short" if task.subject.endswith("batch 1") else task.rule(task.data)
+
+    assert assign(statements, BRIEFS, work) == "short"
+    assert subjects[0] == "round 1/second/batch 1"
+    subjects.clear()
+    assert assign(statements, [], work).statements == {}
+    assert assign([], BRIEFS, work).n_sampled == 0
+    assert subjects == []
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_form_of_a_second_coding_has_the_numbers_that_exist(language):
+    data = AssignInput(topic="t", themes=BRIEFS, statements=[Statement(id="p1|q", text='"a" </data-0> {x}')])
+    entry = assign_schema(data)["properties"]["assignments"]["items"]["properties"]
+    assert entry["statement"]["enum"] == ["s1"]
+    assert entry["themes"]["items"]["enum"] == ["t1", "t2"]
+    fenced = assign_prompt(data, language).split("\n<data-")[1].split("\n</data-")[0].split("\n")[1:]
+    assert [json.loads(line)["nr"] for line in fenced] == ["t1", "t2", "s1"]
+
+
+@given(st.lists(st.text(max_size=40), max_size=8), st.lists(st.text(max_size=20), max_size=4))
+def test_the_second_rule_survives_any_text(texts, labels):
+    statements = [Statement(id=f"p{i}|q", text=text) for i, text in enumerate(texts)]
+    briefs = [ThemeBrief(id=f"t{i}", label=label) for i, label in enumerate(labels)]
+    found = assign_by_rule(AssignInput(topic="t", themes=briefs, statements=statements))
+    assert [one.statement for one in found.assignments] == [f"s{i}" for i in range(1, len(texts) + 1)]
+    assert {key for one in found.assignments for key in one.themes} <= {f"t{i}" for i in range(1, len(labels) + 1)}

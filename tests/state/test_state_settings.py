@@ -31,7 +31,8 @@ def dotenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class TestPrecedence:
     def test_nothing_said_is_the_default(self, dotenv: Path) -> None:
         machine = resolve_machine(RunRequest(), Environment.read())
-        assert (machine.cap_tokens, machine.concurrency) == (DEFAULT_MAX_TOKENS, DEFAULT_CONCURRENCY)
+        assert (machine.default_cap_tokens, machine.concurrency) == (DEFAULT_MAX_TOKENS, DEFAULT_CONCURRENCY)
+        assert machine.cap_tokens is None
         assert (machine.api_key, machine.base_url) == (None, None)
         assert resolve_root(RunRequest(), Environment.read()) == Path()
 
@@ -46,7 +47,11 @@ class TestPrecedence:
         from_variable = Environment.read()
         named = RunRequest(base_url="http://argument/v1", budget_tokens=333, root="/argument")
         found = [
-            (str(machine.base_url), machine.cap_tokens, str(resolve_root(request, environment)))
+            (
+                str(machine.base_url),
+                machine.cap_tokens or machine.default_cap_tokens,
+                str(resolve_root(request, environment)),
+            )
             for request, environment in (
                 (RunRequest(), from_file),
                 (RunRequest(), from_variable),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import latest
+from enquete.checkpoints.canonical import latest
 from enquete.graphs.registry import methodologies
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.studies import stored_answers

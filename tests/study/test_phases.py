@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import latest
+from enquete.checkpoints.canonical import latest
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder, personas_file, set_status

@@ -26,7 +26,8 @@ from typing import Any, TextIO
 from aiohttp import web
 
 from tests.support.schema_filler import fill, schema_in_prompt, sentence
-from tests.support.server_faults import BEFORE, REFUSED_FIELDS, Draw, check, instead, spoil
+from tests.support.server_absence import Doors
+from tests.support.server_faults import BEFORE, REFUSED_FIELDS, Draw, check, cut_body, error_of, instead, spoil
 
 BYTES_PER_TOKEN = 4
 Script = Callable[[dict[str, Any]], str | None]
@@ -72,7 +73,8 @@ class ModelServer:
     ):
         """`latency`: seconds of every request; `slow_s`, `hang_s`: of the faults slow and timeout.
 
-        `script` gives the text for a request body, or None for the usual answer. Raises ValueError for a bad fault.
+        `retry_after`: header of 429 and 503; "": none. `script` gives the text for a request body, or None for the usual
+        answer. Attributes beyond these: `busy_s`, `busy_fault`, `capacity`, `poison`. Raises ValueError for a bad fault.
         """
         check(faults or {})
         self.faults = dict(faults or {})
@@ -84,11 +86,18 @@ class ModelServer:
         self.tokens = 0
         self.other_requests = 0  # to any other path, by whatever client
         self.base_url = ""
+        self.busy_s = 0.0  # so many seconds `busy_fault`, as many answers, and so on; 0: never
+        self.busy_fault = "http_429"
+        self.poison = ""  # a question that holds this text is answered 500, always
+        self.capacity = 10**9  # requests at once; more get `busy_fault`
+        self._started = time.monotonic()
         self._in_flight = 0
         self._seen: Counter[str] = Counter()
         self._log_path, self._log_file = log, None if log is None else log.open("a", encoding="utf-8")
-        self._port = port
+        self._doors = Doors(port)
         self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop
+        self._vanishing: tuple[int, float | None] | None = None
         self._stop: Callable[[], object] = lambda: None
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
 
@@ -131,6 +140,18 @@ class ModelServer:
         """End `serve`, from any thread."""
         self._stop()
 
+    def vanish(self, seconds: float | None = None, *, after: int = 0) -> None:
+        """Break all connections and refuse new ones, once `after` requests have arrived; back on the same port after so
+        many seconds (None: at `come_back`). From any thread."""
+        if after > len(self.requests):
+            self._vanishing = (after, seconds)
+        else:
+            self._loop.call_soon_threadsafe(self._doors.vanish, seconds)
+
+    def come_back(self) -> None:
+        """From any thread."""
+        self._loop.call_soon_threadsafe(self._doors.come_back)
+
     def wait_for(self, requests: int, seconds: float = 10.0) -> None:
         """Block until so many requests have arrived. Raises TimeoutError."""
         end = time.monotonic() + seconds
@@ -142,19 +163,19 @@ class ModelServer:
     async def serve(self, on_ready: Callable[[], object] = lambda: None) -> None:
         """Serve until stopped; sets `base_url` once the port is open, then calls `on_ready`."""
         stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        self._stop = lambda: loop.call_soon_threadsafe(stop.set)
+        self._loop = asyncio.get_running_loop()
+        self._stop = lambda: self._loop.call_soon_threadsafe(stop.set)
         # Handlers end with their client, so that abandoned requests are not counted as in flight.
         runner = web.AppRunner(self._app(), handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         try:
-            site = web.TCPSite(runner, "127.0.0.1", self._port, backlog=2048)
-            await site.start()
-            self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+            await self._doors.open(runner)
+            self.base_url = f"http://127.0.0.1:{self._doors.port}/v1"
             self._ready.set()
             on_ready()
             await stop.wait()
         finally:
+            await self._doors.close()
             await runner.cleanup()
             if self._log_file:
                 self._log_file.close()
@@ -191,16 +212,24 @@ class ModelServer:
         body_hash = hashlib.sha256(raw).hexdigest()[:16]
         draw = Draw(self.seed, body_hash, self._seen[body_hash], self.faults)
         self._seen[body_hash] += 1
-        fault = instead(draw, body)
+        fault = self.busy_fault if self._is_busy() else instead(draw, body)
+        fault = "http_500" if self.poison and self.poison in _text(body) else fault
         text, spoilt, cut = ("", [], False) if fault else spoil(self._answer(body), draw)
         around = (
             [] if fault else [name for name in ("slow", "refusal", "content_filter", "missing_usage") if draw.hit(name)]
         )
         self._record(body, draw, [fault] if fault else spoilt + around, request.headers.get("Authorization", ""))
+        if self._vanishing and len(self.requests) >= self._vanishing[0]:
+            (_, seconds), self._vanishing = self._vanishing, None
+            self._doors.vanish(seconds)
         await asyncio.sleep(self.latency + (self.slow_s if "slow" in around else 0.0))
         if fault:
             return await self._fail(fault, request, body)
         return web.json_response(self._completion(body, text, cut, around, draw))
+
+    def _is_busy(self) -> bool:
+        windows = int((time.monotonic() - self._started) / self.busy_s) if self.busy_s else 1
+        return windows % 2 == 0 or self._in_flight > self.capacity
 
     def _record(self, body: dict[str, Any], draw: Draw, faults: list[str], authorization: str) -> None:
         rung = (body.get("response_format") or {}).get("type", "prompt")
@@ -260,7 +289,7 @@ class ModelServer:
         if fault == "timeout":
             await asyncio.sleep(self.hang_s)
         if fault == "cut_body":
-            return await _cut_body(request)
+            return await cut_body(request)
         if fault in ("timeout", "disconnect") and request.transport:
             request.transport.abort()
         bodies = {"empty_body": "", "html_body": "<!DOCTYPE html><html><body>Bad gateway</body></html>"}
@@ -271,45 +300,11 @@ class ModelServer:
             return web.json_response(
                 {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}
             )
+        wait = {"Retry-After": self.retry_after} if self.retry_after and ("429" in fault or "503" in fault) else {}
         if fault == "http_429_text":
-            return web.Response(status=429, text="Too many requests", headers={"retry-after": self.retry_after})
-        status, error = _error(fault, body, request.headers.get("Authorization", ""))
-        wait = {"Retry-After": self.retry_after} if status in (429, 503) else {}
+            return web.Response(status=429, text="Too many requests", headers=wait)
+        status, error = error_of(fault, body, request.headers.get("Authorization", ""))
         return web.json_response({"error": error}, status=status, headers=wait)
-
-
-def _error(fault: str, body: Mapping[str, Any], authorization: str) -> tuple[int, dict[str, Any]]:
-    """Status and error object in the words that real servers use."""
-    if fault.startswith("reject_"):
-        name = fault.removeprefix("reject_")
-        words = f"Unsupported parameter: '{name}' is not supported with this model."
-        return 400, {"message": words, "type": "invalid_request_error", "param": name, "code": "unsupported_parameter"}
-    told = {
-        "http_500": (500, "The server had an error while processing your request"),
-        "json_schema_500": (500, "Internal server error"),
-        "http_503_retry_after": (503, "Overloaded"),
-        "http_429": (429, "Rate limit reached"),
-        "quota": (429, "You exceeded your current quota"),
-        "http_400": (400, "Bad request"),
-        "http_401": (401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}"),
-        "http_404_model": (404, f"The model '{body.get('model')}' does not exist or you do not have access to it."),
-        "content_filter_400": (400, "The response was filtered"),
-        "no_json_schema": (400, "This response_format type is unavailable now"),
-        "no_json_object": (400, "'response_format.type' must be 'text'"),
-    }
-    codes = {"quota": "insufficient_quota", "content_filter_400": "content_filter", "http_404_model": "model_not_found"}
-    status, words = told.get(fault, (500, fault))
-    return status, {"message": words, "type": "error", "param": None, "code": codes.get(fault)}
-
-
-async def _cut_body(request: web.Request) -> web.StreamResponse:
-    """Half a body: the header promises more than comes."""
-    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "500"})
-    await response.prepare(request)
-    await response.write(b'{"id": "x", "choices": [{"message": {"content": "{')
-    if request.transport:
-        request.transport.close()
-    return response
 
 
 def _system(body: Mapping[str, Any]) -> str:
@@ -346,6 +341,10 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds of every request")
     parser.add_argument("--slow", type=float, default=1.0, help="seconds of the fault slow")
     parser.add_argument("--retry-after", default="0", help="header of 429 and 503")
+    parser.add_argument(
+        "--busy", type=float, default=0.0, help="429 for so many seconds, answers for as many, and so on"
+    )
+    parser.add_argument("--vanish", type=float, nargs=2, metavar=("REQUESTS", "SECONDS"), help="after, for how long")
     parser.add_argument("--log", type=Path, help="one JSON line per request, written as it arrives")
     chosen = parser.parse_args()
     server = ModelServer(
@@ -357,6 +356,9 @@ def main() -> None:
         log=chosen.log,
         port=chosen.port,
     )
+    server.busy_s = chosen.busy
+    if chosen.vanish:
+        server.vanish(chosen.vanish[1], after=int(chosen.vanish[0]))
     try:
         asyncio.run(_serve_and_print(server))
     except KeyboardInterrupt:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aiohttp import web
+
 REFUSED_FIELDS = ("max_tokens", "max_completion_tokens", "temperature", "seed")
 
 BEFORE = (
@@ -22,6 +24,7 @@ BEFORE = (
     "http_503_retry_after",
     "http_429",
     "http_429_text",
+    "http_429_too_large",
     "http_401",
     "http_404_model",
     "http_400",
@@ -160,3 +163,38 @@ _SPOILERS: dict[str, Callable[[str, Draw], str]] = {
     "refusal_prose": lambda text, draw: "I'm sorry, but I can't help with that request.",
     "length_stop": _cut,
 }
+
+
+def error_of(fault: str, body: Mapping[str, Any], authorization: str) -> tuple[int, dict[str, Any]]:
+    """Status and error object in the words that real servers use."""
+    if fault.startswith("reject_"):
+        name = fault.removeprefix("reject_")
+        words = f"Unsupported parameter: '{name}' is not supported with this model."
+        return 400, {"message": words, "type": "invalid_request_error", "param": name, "code": "unsupported_parameter"}
+    told = {
+        "http_500": (500, "The server had an error while processing your request"),
+        "json_schema_500": (500, "Internal server error"),
+        "http_503_retry_after": (503, "Overloaded"),
+        "http_429": (429, "Rate limit reached"),
+        "http_429_too_large": (429, "Request too large on tokens per min: the input or output tokens must be reduced"),
+        "quota": (429, "You exceeded your current quota"),
+        "http_400": (400, "Bad request"),
+        "http_401": (401, f"Incorrect API key provided: {authorization.removeprefix('Bearer ')}"),
+        "http_404_model": (404, f"The model '{body.get('model')}' does not exist or you do not have access to it."),
+        "content_filter_400": (400, "The response was filtered"),
+        "no_json_schema": (400, "This response_format type is unavailable now"),
+        "no_json_object": (400, "'response_format.type' must be 'text'"),
+    }
+    codes = {"quota": "insufficient_quota", "content_filter_400": "content_filter", "http_404_model": "model_not_found"}
+    status, words = told.get(fault, (500, fault))
+    return status, {"message": words, "type": "error", "param": None, "code": codes.get(fault)}
+
+
+async def cut_body(request: web.Request) -> web.StreamResponse:
+    """Half a body: the header promises more than comes."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "500"})
+    await response.prepare(request)
+    await response.write(b'{"id": "x", "choices": [{"message": {"content": "{')
+    if request.transport:
+        request.transport.close()
+    return response

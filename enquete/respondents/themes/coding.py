@@ -66,7 +66,7 @@ def resolve(batch: BatchInput, found: BatchThemes) -> list[DraftTheme]:
     """
     by_handle = handles(batch.statements)
     return [
-        theme.model_copy(update={"statement_ids": [by_handle.get(_bare(name), name) for name in theme.statement_ids]})
+        theme.model_copy(update={"statement_ids": [by_handle.get(bare(name), name) for name in theme.statement_ids]})
         for theme in found.themes
     ]
 
@@ -175,9 +175,10 @@ def _merge_task(
     )
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """A statement's or theme's number as the prompt wrote it: "[S3]" → "s3"; anything else without its outer spaces."""
     stripped = name.strip().strip("[]()<>").strip()
-    return stripped.casefold() if stripped[:1] in "sS" and stripped[1:].isdigit() else name.strip()
+    return stripped.casefold() if stripped[:1] in "sStT" and stripped[1:].isdigit() else name.strip()
 
 
 def _theme(draft: DraftTheme, known: set[str]) -> Theme:

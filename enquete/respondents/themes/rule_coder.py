@@ -53,7 +53,7 @@ def code_by_rule(data: BatchInput) -> BatchThemes:
 
     Statements without a word of three letters stay uncoded. Each draft names full statement ids.
     """
-    sentences = [(s.id, part) for s in sorted(data.statements, key=lambda s: s.id) for part in _sentences(s.text)]
+    sentences = [(s.id, part) for s in sorted(data.statements, key=lambda s: s.id) for part in sentences_of(s.text)]
     texts = [text for _, text in sentences]
     clusters = _clusters(texts, data.max_themes)
     labels = _labels(texts, clusters)
@@ -84,7 +84,8 @@ def merge_by_rule(data: MergeInput) -> MergedThemes:
     )
 
 
-def _sentences(text: str) -> list[str]:
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text that hold a word of three letters."""
     return [part.strip() for part in _SENTENCE_END.split(text) if _WORD.search(part)]
 
 
@@ -96,7 +97,7 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     """At most `most` clusters, the largest first. Strays go to the nearest centre or, unless `keep_all`, nowhere."""
     if not texts:
         return []
-    x = _features(texts)
+    x = features(texts)
     label = _partition(np.asarray((x @ x.T).todense()), most)
     kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
     centres = normalize(np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept]))
@@ -108,7 +109,7 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     return [Cluster(tuple(m[np.argsort(-nearness[m, k], kind="stable")].tolist())) for k, m in enumerate(found)]
 
 
-def _features(texts: Sequence[str]) -> csr_matrix:
+def features(texts: Sequence[str]) -> csr_matrix:
     """Texts × features, rows of length 1 (0 for a text of nothing but stop words, which then is like no other)."""
     cleaned = [" ".join(_content_words(text)) or " ".join(_WORD.findall(text.casefold())) for text in texts]
     if not any(cleaned):

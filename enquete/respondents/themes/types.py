@@ -77,6 +77,45 @@ class CodedThemes(BaseModel):
     dropped_over_limit: int = 0  # themes beyond max_themes, the least voiced
 
 
+class ThemeBrief(BaseModel):
+    """What a second coder is told about a theme: not which statements the first one gave it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    label: str
+    description: str = ""
+
+
+class AssignInput(BaseModel):
+    """Statements to be given to themes that stand already."""
+
+    topic: str
+    themes: list[ThemeBrief]
+    statements: list[Statement]
+
+
+class Assignment(BaseModel):
+    """The themes that one statement raises, by the numbers of the prompt or by id; none is an answer too."""
+
+    statement: str
+    themes: list[str] = Field(default_factory=list)
+
+
+class Assignments(BaseModel):
+    assignments: list[Assignment]
+
+
+class SecondCoding(BaseModel):
+    """Statements of the sample with the ids of their themes, as a second coder gave them; see `themes/second.py`."""
+
+    statements: dict[str, list[str]]
+    n_sampled: int
+    n_statements: int  # that could have been sampled
+    uncoded: list[str]  # sampled, and left out of the reply
+    unknown_ids: int = 0  # statements and themes that do not exist
+
+
 def theme_id(label: str, answers: Iterable[str]) -> str:
     """Eight hex digits over the label and the sorted statement ids: the same theme has the same id in every run."""
     content = "\x1f".join([label.strip().casefold(), *sorted(set(answers))])

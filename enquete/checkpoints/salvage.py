@@ -1,0 +1,244 @@
+"""Saving what is readable of a damaged ledger, so that what was paid for is not asked again.
+
+Every readable row goes into a new ledger; the damaged file stays beside it. Where rows were lost, stages, closed rounds
+and position are forgotten too: the next resume walks through the whole run, finds the settled calls, parses lost
+answers from them, and asks only for what is missing.
+Measured by: with any one page overwritten, all rows of the other pages are in the new ledger, and counters equal counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.connection import connect
+from enquete.checkpoints.entries import now
+from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, set_aside
+from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
+from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
+from enquete.state.errors import LedgerError
+from enquete.state.seam import Participant
+
+TABLE_ORDER = (
+    "participants", "occasions", "calls", "forms", "failures", "systems", "answers", "digests", "frozen", "stages"
+)  # fmt: skip
+"""What is copied, in the order of what refers to what; meta and counters are made anew."""
+
+METHODOLOGIES = "SELECT methodology FROM calls UNION SELECT methodology FROM occasions UNION SELECT ''"
+WITHOUT_ROWID = {
+    "systems": (("hash",), "SELECT DISTINCT system_hash FROM calls"),
+    "answers": (("occasion", "item"), "SELECT id FROM occasions"),
+    "digests": (("phase", "participant"), "SELECT 'T0' UNION SELECT 'T1'"),
+    "frozen": (("methodology", "phase", "arm", "name"), METHODOLOGIES),
+    "stages": (("methodology", "phase"), METHODOLOGIES),
+    "counters": (("arm", "methodology", "phase", "round", "name"), "SELECT DISTINCT arm FROM calls"),
+}
+"""Their keys, and where values of a key's first column are known from."""
+
+COUNTED = """
+SELECT arm, methodology, phase, 0, 'calls', sum(status='settled') FROM calls GROUP BY 1, 2, 3
+UNION ALL SELECT arm, methodology, phase, 0, 'tokens', sum(input_tokens + output_tokens + allowance) FROM calls
+  GROUP BY 1, 2, 3
+UNION ALL SELECT o.arm, o.methodology, o.phase, o.round, 'answers_' || a.status, count(*)
+  FROM answers a JOIN occasions o ON o.id=a.occasion GROUP BY 1, 2, 3, 4, 5
+UNION ALL SELECT arm, methodology, phase, round, 'blocks', count(*) FROM
+  (SELECT DISTINCT o.arm, o.methodology, o.phase, o.round, a.occasion, a.part
+   FROM answers a JOIN occasions o ON o.id=a.occasion) GROUP BY 1, 2, 3, 4
+"""
+"""The counters that rows determine."""
+
+
+@dataclass
+class SalvageReport:
+    """What became of a damaged ledger. `kept`: where the damaged file is now; None where nothing was wrong with it."""
+
+    ledger: Path
+    kept: Path | None = None
+    rows: dict[str, int] = field(default_factory=dict)
+    settled: int = 0
+    lost: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """For people: what was saved, what was not, what to do next."""
+        run = self.ledger.parent.name
+        if self.kept is None:
+            return [f"{self.ledger}: nothing is wrong with it, nothing was changed"]
+        saved = ", ".join(f"{number:,} {table}" for table, number in self.rows.items() if number)
+        return [
+            f"{self.ledger}: made anew from what was readable ({saved}; {self.settled:,} paid answers are not asked again)",
+            f"the damaged file is kept as {self.kept.name}",
+            *(f"not readable: {line}" for line in self.lost),
+            *self.notes,
+            f"go on with it: enquete resume {run}",
+        ]
+
+
+def salvage(folder: Path) -> SalvageReport:
+    """Replace the damaged ledger of a run by a new one with all rows that can be read. Takes the run's lock.
+
+    Raises RunLocked, DiskFull, and LedgerError where too little is left to go on with; then nothing was changed.
+    """
+    path = folder / LEDGER
+    if not path.is_file() or not path.stat().st_size:
+        raise LedgerError(f"{path}: there is no ledger, or nothing in it; start another run with --new")
+    with held(folder):
+        if is_sound(path):
+            return SalvageReport(path)
+        draft = path.with_name(".ledger.salvaged.sqlite")
+        try:
+            report = _salvage(folder, draft)
+        except (OSError, sqlite3.Error) as error:
+            draft.unlink(missing_ok=True)
+            raise disk_fault(error, path) or LedgerError(f"{path}: nothing can be saved ({error})") from error
+        except LedgerError:
+            draft.unlink(missing_ok=True)
+            raise
+        report.kept = set_aside(path)
+        draft.replace(path)
+        if (folder / CHECKPOINTS).exists():
+            set_aside(folder / CHECKPOINTS)
+    return report
+
+
+def is_sound(path: Path) -> bool:
+    """Whether every page and row is as it should be. Reads the whole file."""
+    try:
+        with closing(connect(path, read_only=True)) as connection:
+            sound = connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+            return bool(sound) and connection.execute("SELECT 1 FROM frozen WHERE name='record'").fetchone() is not None
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return False
+
+
+def _salvage(folder: Path, draft: Path) -> SalvageReport:
+    report, lost = SalvageReport(folder / LEDGER), Lost()
+    draft.unlink(missing_ok=True)
+    with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
+        _make(fresh, [statement for statement in TABLES.split(";\n") if statement.strip()])
+    with opened_wreck(report.ledger, draft) as wreck:
+        version, tables = _made_as(wreck)
+        draft.unlink()
+        with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
+            _make(fresh, tables)
+            fresh.execute("PRAGMA foreign_keys=ON")
+            fresh.execute("BEGIN")
+            fresh.executemany("INSERT INTO meta VALUES(?, ?)", [("schema_version", version), ("run", folder.name)])
+            _copy_notes(wreck, fresh)
+            for table in TABLE_ORDER:
+                report.rows[table] = _copy(wreck, fresh, table, lost)
+            _require_enough(fresh, folder, report, lost)
+            _recount(wreck, fresh)
+            if lost:
+                _forget_position(fresh)
+            report.settled = fresh.execute("SELECT count(*) FROM calls WHERE status='settled'").fetchone()[0]
+            fresh.execute("COMMIT")
+    report.lost = list(lost)
+    return report
+
+
+def _make(fresh: sqlite3.Connection, statements: Sequence[str]) -> None:
+    for statement in statements:
+        fresh.execute(statement)
+
+
+def _made_as(wreck: sqlite3.Connection) -> tuple[str, list[str]]:
+    """The damaged ledger's own schema version and tables: it may be older than today's, and is brought up to date later."""
+    try:
+        row = wreck.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()
+    except sqlite3.DatabaseError:
+        row = None
+    sql = "SELECT sql FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage"
+    return str(row[0]) if row else str(SCHEMA_VERSION), [statement for (statement,) in wreck.execute(sql)]
+
+
+def _copy_notes(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+    """What else meta holds, such as the run's cap; it can be said again."""
+    for row in by_rowid(wreck, "meta", "key, value", Lost()):
+        fresh.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT DO NOTHING", row)
+
+
+def _copy(wreck: sqlite3.Connection, fresh: sqlite3.Connection, table: str, lost: Lost) -> int:
+    """Rows copied. One that breaks a rule of the table is damaged too."""
+    names = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
+    insert = f"INSERT INTO {table} VALUES({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING"
+    copied, broken = 0, 0
+    for row in _rows(wreck, fresh, table, ", ".join(names), lost):
+        try:
+            copied += fresh.execute(insert, row).rowcount
+        except sqlite3.IntegrityError:
+            broken += 1
+    if broken:
+        lost.append(f"{table}: {broken} rows whose values are damaged, or that belong to a row that was lost")
+    return copied
+
+
+def _rows(wreck: sqlite3.Connection, fresh: sqlite3.Connection, table: str, columns: str, lost: Lost) -> Iterator[Row]:
+    if table not in WITHOUT_ROWID:
+        return by_rowid(wreck, table, columns, lost)
+    key, known = WITHOUT_ROWID[table]
+    return by_keys(wreck, table, columns, key, (value for (value,) in fresh.execute(known).fetchall()), lost)
+
+
+def _require_enough(fresh: sqlite3.Connection, folder: Path, report: SalvageReport, lost: Lost) -> None:
+    """Agents and the run's record, if they are lost, from instruments_used.json, which holds both since it was begun.
+
+    Raises LedgerError where there are none: without them nobody can go on.
+    """
+    whole_record = fresh.execute("SELECT 1 FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    agents = fresh.execute("SELECT count(*) FROM participants").fetchone()[0]
+    whole_agents = agents and not any(line.startswith("participants") for line in lost)
+    if whole_record and whole_agents:
+        return
+    try:
+        text = (folder / RECORD).read_text("utf-8")
+        record = RunRecord.model_validate_json(text)
+        people = [Participant.model_validate(who) for who in json.loads(text).get("population", {}).get("agents", [])]
+    except (OSError, ValueError) as error:
+        if not whole_record or not agents:
+            what = "agents" if whole_record else "record"
+            raise LedgerError(
+                f"{folder / LEDGER}: the run's {what} can be read neither there nor in {RECORD} ({error}); restore one of them"
+            ) from error
+        people = []
+    if not whole_record:
+        fresh.execute("INSERT INTO frozen VALUES('', '', '', 'record', ?, ?)", (record.model_dump_json(), now()))
+        report.notes.append(f"the run's record was taken from {RECORD}")
+    if not whole_agents:
+        _restore_agents(fresh, folder, report, people)
+
+
+def _restore_agents(
+    fresh: sqlite3.Connection, folder: Path, report: SalvageReport, people: Sequence[Participant]
+) -> None:
+    rows = [(i, who.id, who.agent_id, who.name, who.stakeholder_type, who.persona) for i, who in enumerate(people)]
+    fresh.executemany("INSERT INTO participants VALUES(?,?,?,?,?,?) ON CONFLICT DO NOTHING", rows)
+    (number,) = fresh.execute("SELECT count(*) FROM participants").fetchone()
+    if not number:
+        raise LedgerError(
+            f"{folder / LEDGER}: the run's agents can be read neither there nor in {RECORD}; restore one of them"
+        )
+    if number == len(people):
+        report.notes.append(f"agents that could not be read were taken from {RECORD}")
+    else:
+        report.notes.append(f"of the agents only {number} could be read: the run goes on with these")
+
+
+def _recount(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+    """Counters as the rows have them; events without rows (lost calls) as far as they can be read."""
+    _copy(wreck, fresh, "counters", Lost())
+    fresh.execute("DELETE FROM counters WHERE name IN ('calls', 'tokens', 'blocks') OR name LIKE 'answers_%'")
+    fresh.execute(f"INSERT INTO counters SELECT * FROM ({COUNTED}) WHERE 1")
+
+
+def _forget_position(fresh: sqlite3.Connection) -> None:
+    """Lost answers are noticed only by who walks through closed rounds and finished stages once more."""
+    fresh.execute("DELETE FROM stages")
+    fresh.execute("DELETE FROM frozen WHERE name LIKE 'closed/%'")
+    fresh.execute("INSERT INTO stages VALUES('', '', 'paused', 'the damaged ledger was repaired', ?)", (now(),))

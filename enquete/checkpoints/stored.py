@@ -1,0 +1,72 @@
+"""A run's files: found, read, replaced as a whole, restored from the ledger, set aside when damaged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from itertools import count
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from enquete.checkpoints.ballast import disk_fault
+from enquete.checkpoints.connection import connect, damaged
+from enquete.checkpoints.record import RunRecord
+from enquete.state.errors import LedgerError
+
+LEDGER = "ledger.sqlite"
+CHECKPOINTS = "checkpoints.sqlite"
+RECORD = "instruments_used.json"
+
+
+def run_folders(interviews: Path) -> list[Path]:
+    """Runs that have a ledger, oldest first. Looking creates nothing."""
+    runs = interviews / "runs"
+    return sorted(path for path in runs.iterdir() if (path / LEDGER).is_file()) if runs.is_dir() else []
+
+
+def read_record(folder: Path) -> RunRecord:
+    """The run's record from its ledger. Raises LedgerError where there is none that can be read."""
+    path = folder / LEDGER
+    try:
+        with closing(connect(path, read_only=True)) as connection:
+            row = connection.execute("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise damaged(path, error) from error
+    except OSError as error:
+        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
+    if row is None:
+        raise LedgerError(f"{path}: the run was never started")
+    try:
+        return RunRecord.model_validate_json(row[0])
+    except ValidationError as error:
+        raise LedgerError(f"{path}: the run's record cannot be read ({error})") from error
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a damaged file (or what is in its place) and the journals beside it; nothing earlier is overwritten."""
+    numbers = (f".damaged{n or ''}" for n in count())
+    target = next(name for name in (path.with_name(path.name + end) for end in numbers) if not name.exists())
+    for suffix in ("-wal", "-shm", "-journal"):
+        journal = path.with_name(path.name + suffix)
+        if journal.exists():
+            journal.replace(target.with_name(target.name + suffix))
+    path.replace(target)
+    return target
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Readers see the old file or the new one, never a half. Raises DiskFull where there is no room."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise disk_fault(error, path) or error from error

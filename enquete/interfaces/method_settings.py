@@ -1,0 +1,157 @@
+"""Settings of methodologies on the command line: `--turns 20`, made of what their settings model says about its fields.
+
+They are another spelling of `--set`, so that nothing behind the command line knows of them. The registry takes seconds
+to import: it is asked only when a command that takes settings is parsed, never for `enquete --help`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from typer.core import TyperCommand
+
+from enquete.state.errors import SettingsError
+
+Models: TypeAlias = Mapping[str, type[BaseModel]]
+"""Methodology → its settings."""
+
+SET = "set_"  # the parameter of --set
+
+
+def registered() -> Models:
+    """Settings of every methodology there is."""
+    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
+
+    return {name: methodology.settings for name, methodology in methodologies().items()}
+
+
+def require_known(settings: Mapping[str, Collection[str]], models: Models | None = None) -> None:
+    """Raises SettingsError naming the nearest setting. A methodology that does not exist is the façade's to refuse."""
+    known = registered() if models is None else models
+    for method, keys in settings.items():
+        fields = list(known[method].model_fields) if method in known else list(keys)
+        for key in keys:
+            if key not in fields:
+                raise SettingsError(f"--set {method}.{key}: no such setting; {_instead(method, key, fields)}")
+
+
+def _instead(method: str, key: str, fields: list[str]) -> str:
+    near = difflib.get_close_matches(key, fields, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {', '.join(fields)}" if fields else f"{method} has none: what it asks is its instrument's"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One field of one methodology's settings. `names`: without dashes; the methodology's own form is always there."""
+
+    method: str
+    field: str
+    info: FieldInfo
+    names: tuple[str, ...]
+
+    @property
+    def parameter(self) -> str:
+        return f"{self.method}__{self.field}"
+
+    def spelt_as_set(self, value: object) -> str:
+        """`laddering.turns=20`; a text stays one, even where it looks like a number."""
+        text = json.dumps(value) if isinstance(value, bool) or self._is_text else str(value)
+        return f"{self.method}.{self.field}={text}"
+
+    @property
+    def annotation(self) -> Any:
+        """For typer. Numbers stay text: the façade reads them and names the bad value."""
+        forms = [f"--{name}/--no-{name}" if self._is_bool else f"--{name}" for name in self.names]
+        metavar = None if self._is_bool else self._metavar
+        option = typer.Option(*forms, metavar=metavar, help=self._help, show_default=False)
+        return Annotated[bool | None, option] if self._is_bool else Annotated[str | None, option]
+
+    @property
+    def _kinds(self) -> tuple[Any, ...]:
+        """`int | None` → (int,)."""
+        annotation = self.info.annotation
+        choices = get_args(annotation) if get_origin(annotation) is not Literal else ()
+        return tuple(kind for kind in choices if kind is not type(None)) or (annotation,)
+
+    @property
+    def _is_bool(self) -> bool:
+        return self._kinds == (bool,)
+
+    @property
+    def _is_text(self) -> bool:
+        return any(kind is str or get_origin(kind) is Literal for kind in self._kinds)
+
+    @property
+    def _metavar(self) -> str:
+        kind = self._kinds[0]
+        if get_origin(kind) is Literal:
+            return "|".join(map(str, get_args(kind)))
+        return {int: "N", float: "NUMBER", str: "TEXT"}.get(kind, "JSON")
+
+    @property
+    def _help(self) -> str:
+        told = (self.info.description or self.field.replace("_", " ")).rstrip(".")
+        default = (
+            "" if self.info.is_required() else f"; {json.dumps(self.info.get_default(), default=str)} unless named"
+        )
+        return f"{self.method}: {told}{default}."
+
+
+def flags_of(models: Models, taken: Collection[str]) -> list[Flag]:
+    """`taken`: option names of the command itself. A name that is taken or shared needs the methodology's in front."""
+    fields = [(method, field, info) for method, model in models.items() for field, info in model.model_fields.items()]
+    times = Counter(field for _, field, _ in fields)
+    found = []
+    for method, field, info in fields:
+        short, long = field.replace("_", "-"), f"{method}-{field}".replace("_", "-")
+        alone = times[field] == 1 and f"--{short}" not in taken
+        found.append(Flag(method, field, info, (short, long) if alone else (long,)))
+    return found
+
+
+def options_of(flags: Sequence[Flag]) -> list[Any]:
+    """Options as typer makes them of a function's parameters: typer carries its own copy of click in some versions."""
+
+    def carrier(**_: object) -> None: ...
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(f.parameter, kind, default=None, annotation=f.annotation) for f in flags]
+    carrier.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what inspect looks for
+    carrier.__annotations__ = {flag.parameter: flag.annotation for flag in flags}
+    shell = typer.Typer(add_completion=False)
+    shell.command()(carrier)
+    return list(typer.main.get_command(shell).params)
+
+
+class SettingsCommand(TyperCommand):
+    """A command with --set, whose options include every methodology's settings."""
+
+    models: Callable[[], Models] = staticmethod(registered)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own, then the methodologies', --help last."""
+        *own, help_ = super().get_params(ctx)
+        return [*own, *options_of(self._flags()), help_]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What was said in a flag becomes what --set would have said."""
+        rest = super().parse_args(ctx, args)
+        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in self._flags()]
+        more = [flag.spelt_as_set(value) for flag, value in said if value is not None]
+        ctx.params[SET] = [*(ctx.params.get(SET) or ()), *more]
+        return rest
+
+    def _flags(self) -> list[Flag]:
+        taken = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        return flags_of(self.models(), taken | {"--help"})

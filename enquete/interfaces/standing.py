@@ -1,0 +1,128 @@
+"""Where a run stands: what it has cost, what is likely to come, which cap holds, which agents are complete.
+
+Read from the ledger while another process may be driving the run; a price that is unknown stays unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from enquete.interfaces.figures import rounded_up
+from enquete.state.settings import Environment
+
+if TYPE_CHECKING:
+    from enquete.study import Run
+
+USABLE = ("ok", "repaired")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Tokens, and US dollars where a model answers at known prices. None: not known."""
+
+    spent: int
+    expected: int | None  # in the end
+    cap_tokens: int
+    cap_usd: float | None
+    usd: float | None
+    largest: int  # tokens that the largest request so far reserved, or wanted to
+
+    @property
+    def expected_usd(self) -> float | None:
+        """By what a token has cost so far."""
+        if self.usd is None or self.expected is None or not self.spent:
+            return None
+        return self.usd * self.expected / self.spent
+
+    @property
+    def enough_tokens(self) -> int:
+        """A cap to finish under: what is likely, and room for two of the largest requests, because what is reserved for
+        a request is far more than it uses, and later requests may be larger."""
+        likely = 2 * self.spent if self.expected is None else self.expected
+        return rounded_up((likely + 2 * self.largest) / 0.95)  # up to a twentieth is held for the narrative
+
+    @property
+    def enough_usd(self) -> float | None:
+        """The same in money; half as much again, since replies cost more than questions do. None: not known."""
+        if not self.usd or not self.spent:
+            return None
+        return rounded_up(150 * self.usd * self.enough_tokens / self.spent) / 100
+
+    def enough(self) -> tuple[str, ...]:
+        """Options of `enquete resume` that name sufficient caps, where those that hold are not."""
+        words = ["--budget-tokens", str(self.enough_tokens)] if self.enough_tokens > self.cap_tokens else []
+        if self.cap_usd is not None and self.enough_usd is not None and self.enough_usd > self.cap_usd:
+            words += ["--budget-usd", f"{self.enough_usd:g}"]
+        return tuple(words)
+
+
+def standing(run: Run) -> Standing:
+    """Raises LedgerError where the ledger cannot be read."""
+    from enquete.checkpoints.folders import LEDGER  # noqa: PLC0415 - not for --help
+    from enquete.checkpoints.ledger import Ledger  # noqa: PLC0415
+
+    environment = Environment.read()
+    ledger = Ledger.reading(run.folder / LEDGER, run.run_id)
+    try:
+        cap, cap_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
+        (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
+        usage = ledger.usage_by_model(set(run.record.carried))
+    finally:
+        ledger.close_reading()
+    return Standing(
+        spent=run.spent.get("tokens", 0),
+        expected=run.expected_tokens,
+        cap_tokens=int(cap) if cap else environment.max_tokens,
+        cap_usd=float(cap_usd) if cap_usd else None,
+        usd=_paid(run, usage, environment),
+        largest=max(int(largest), run.refused_tokens),
+    )
+
+
+def _paid(run: Run, usage: list[tuple[str, int, int, int]], environment: Environment) -> float | None:
+    """None where no model is paid, or one's price is unknown."""
+    from enquete.models.prices import Prices, cost  # noqa: PLC0415 - not for --help
+
+    if run.record.replay_of or not any(arm.respondent == "llm" for arm in run.record.arms):
+        return None
+    prices = Prices.read(environment.prices)
+    found = 0.0
+    for model, read, written, allowance in usage:
+        price = prices.of(model, run.record.base_url or None)
+        if price is None:
+            return None
+        found += cost(price, read, written + allowance)
+    return found
+
+
+def remaining(run: Run, methodology: str, phase: str) -> int | None:
+    """Tokens that a stage is still likely to need, its probes included; None where nothing was estimated."""
+    claims = [run.outlook.get(f"{methodology}/{phase}{rest}") for rest in ("", "/probes")]
+    known = [claim for claim in claims if claim is not None and claim.likely]
+    return sum(claim.remaining for claim in known) if known else None
+
+
+def complete(run: Run) -> dict[tuple[str, str], int]:
+    """Agents of the main arm whose every planned answer is usable, by (methodology, phase).
+
+    A stage whose later rounds are not known yet (Delphi's ratings, before it has themes) has no complete agent.
+    """
+    rows = run.responses
+    rows = rows[rows["arm_role"] == "main"]
+    usable = rows["status"].isin(USABLE)
+    whole = usable.groupby([rows["methodology"], rows["phase"], rows["participant"]]).all()
+    found = whole.groupby(level=[0, 1]).sum()
+    last = rows.groupby(["methodology", "phase"])["round"].max()
+    return {
+        stage: int(n) if max(1, int(last[stage])) >= _rounds(run, stage[0]) else 0  # 0: without rounds
+        for stage, n in found.items()
+        if isinstance(stage, tuple)
+    }
+
+
+def _rounds(run: Run, name: str) -> int:
+    from enquete.reports.reading import open_run  # noqa: PLC0415 - takes seconds to import
+
+    with open_run(run.folder) as reading:
+        return reading.procedure(name).rounds

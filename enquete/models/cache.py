@@ -1,0 +1,235 @@
+"""Responses to identical requests of earlier runs, in one SQLite file that several processes may share.
+
+Reading takes one look-up by primary key; writing is left to a thread of its own, which commits whatever has gathered.
+Neither waits for another process, and no fault of the file reaches the run: a response that cannot be read is a miss,
+one that cannot be written is counted in `lost`, and both are noted once.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from filelock import Timeout
+from platformdirs import user_cache_dir
+
+from enquete.models.cache_file import connect, identity, is_damaged, prepare, set_aside
+from enquete.state.seam import CallKey, Prompt
+
+_COLUMNS = "text, finish, raw, fingerprint, model, input_tokens, output_tokens, stored_at"
+_SELECT = f"SELECT {_COLUMNS} FROM responses WHERE key=?"
+_UPSERT = (
+    f"INSERT INTO responses(key, {_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET "
+    + ", ".join(f"{column}=excluded.{column}" for column in _COLUMNS.split(", "))
+)
+_DELETE_OLDEST = "DELETE FROM responses WHERE rowid IN (SELECT rowid FROM responses ORDER BY stored_at, rowid LIMIT ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """A response as it was once paid for. Token counts are None where none were reported. `stored_at` is in UTC."""
+
+    text: str
+    finish: str
+    raw: str
+    fingerprint: str
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    stored_at: datetime
+
+
+def default_folder() -> Path:
+    """Where the cache is kept unless ENQUETE_CACHE_DIR says otherwise."""
+    return Path(user_cache_dir("enquete", appauthor=False))
+
+
+def request_key(
+    prompt: Prompt, *, base_url: str, model: str, temperature: float, seed: int, occasion: CallKey | None = None
+) -> str:
+    """sha256 of all that decides about a response, but not of the form in which a server wants to be asked.
+
+    `occasion`: what the request is made for; its run does not count. With it, the same words on another occasion (T1 for
+    an agent without memories, a second attempt, a replicate) are another request, so that within a run no answer is a
+    copy of another one. The schema counts with its order: that order is shown to the model.
+    """
+    request = {
+        "version": 1,
+        "base_url": base_url.strip().rstrip("/"),
+        "model": model,
+        "temperature": float(temperature),
+        "seed": seed,
+        "system": prompt.system,
+        "messages": [sorted(message.items()) for message in prompt.messages],
+        "schema": prompt.schema,
+        "max_output_tokens": prompt.max_output_tokens,
+        "occasion": occasion[1:] if occasion else None,
+    }
+    return sha256(json.dumps(request, allow_nan=False).encode()).hexdigest()
+
+
+class ResponseCache:
+    """One file of responses by `request_key`. For any thread and event loop; `get` and `put` return at once."""
+
+    def __init__(self, path: Path):
+        """Raises SettingsError where `path` cannot be written or belongs to another program. A damaged file is set
+        aside, and `notices` says so."""
+        self.path = path
+        self.hits = self.misses = 0
+        self.lost = 0  # responses that could not be written
+        notice = prepare(path)
+        self._notices = [notice] if notice else []
+        self._opened = identity(path)
+        self._reader = connect(path)
+        self._writer = connect(path)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="enquete-cache")
+        self._lock = threading.RLock()
+        self._waiting: dict[str, Cached] = {}  # put, but not yet committed
+        self._writing = self._off = self._closed = False
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What people should know: a file set aside, responses that could not be read or written."""
+        with self._lock:
+            return tuple(self._notices)
+
+    def get(self, key: str) -> Cached | None:
+        """The response stored under `key`, or None; counted as a hit or a miss."""
+        with self._lock:
+            self._check_open()
+            found = self._waiting.get(key) or self._read(key)
+            self.hits += found is not None
+            self.misses += found is None
+            return found
+
+    def put(
+        self,
+        key: str,
+        *,
+        text: str,
+        finish: str,
+        raw: str,
+        fingerprint: str,
+        model: str,
+        input_tokens: int | None,
+        output_tokens: int | None,
+    ) -> None:
+        """Store a response; the last one under a key counts. Only finish "stop" is kept: a cut or refused one is not
+        what anybody wants again."""
+        if finish != "stop":
+            return
+        response = Cached(text, finish, raw, fingerprint, model, input_tokens, output_tokens, datetime.now(UTC))
+        with self._lock:
+            self._check_open()
+            if self._off:
+                self.lost += 1
+                return
+            self._waiting[key] = response
+            if not self._writing:
+                self._writing = True
+                self._thread.submit(self._write_waiting)
+
+    def prune(self, max_bytes: int) -> int:
+        """Delete the oldest responses until the file has at most `max_bytes`; returns how many. An empty file keeps a
+        few pages. Never done unasked; waits for what is being written."""
+        if max_bytes < 0:
+            raise ValueError(f"max_bytes={max_bytes}: a file size in bytes, 0 or more")
+        with self._lock:
+            self._check_open()
+            pruning = self._thread.submit(self._prune, max_bytes)
+        return pruning.result()
+
+    def close(self) -> None:
+        """Write what is waiting and let go of the file."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._thread.shutdown(wait=True)
+        self._reader.close()
+        self._writer.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"response cache {self.path}: used after it was closed")
+
+    def _read(self, key: str) -> Cached | None:
+        if self._off:
+            return None
+        try:
+            row = self._reader.execute(_SELECT, (key,)).fetchone()
+        except sqlite3.Error as error:
+            self._fault("read", error)
+            return None
+        if row is None:
+            return None
+        text, finish, raw, fingerprint, model, read, written, stored_at = row
+        stored = datetime.fromtimestamp(stored_at, UTC)
+        return Cached(text, finish, raw, fingerprint, model, read, written, stored)
+
+    def _write_waiting(self) -> None:
+        """Commit what has gathered, until nothing is left. Runs on the thread."""
+        while True:
+            with self._lock:
+                group = dict(self._waiting)
+                if not group:
+                    self._writing = False
+                    return
+            self._write(group)
+            with self._lock:
+                for key, response in group.items():
+                    if self._waiting.get(key) is response:
+                        del self._waiting[key]
+
+    def _write(self, group: dict[str, Cached]) -> None:
+        rows = [(key, *astuple(response)[:-1], response.stored_at.timestamp()) for key, response in group.items()]
+        try:
+            with self._writer:
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._writer.executemany(_UPSERT, rows)
+        except (sqlite3.Error, UnicodeError) as error:
+            with self._lock:
+                self.lost += len(group)
+            self._fault("written", error)
+
+    def _prune(self, max_bytes: int) -> int:
+        if self._off:
+            return 0
+        deleted = 0
+        try:
+            while (size := self._size()) > max_bytes and (rows := self._count()):
+                surplus = max(1, int(rows * (1 - max_bytes / size)))
+                deleted += self._writer.execute(_DELETE_OLDEST, (surplus,)).rowcount
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            self._fault("pruned", error)
+        return deleted
+
+    def _size(self) -> int:
+        """Bytes of the file once free pages are given back."""
+        self._writer.executescript("PRAGMA incremental_vacuum")  # a step a page, and `execute` takes only the first
+        pages, page = (self._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        return int(pages) * int(page)
+
+    def _count(self) -> int:
+        return int(self._writer.execute("SELECT count(*) FROM responses").fetchone()[0])
+
+    def _fault(self, what: str, error: Exception) -> None:
+        """Note it once; a damaged file is not used any more, and is out of the way for the next run."""
+        with self._lock:
+            notice = f"The response cache {self.path.name} could not be {what}: {error}."
+            if is_damaged(error) and not self._off:
+                self._off = True
+                notice += " It is off for the rest of this run."
+                try:
+                    set_aside(self.path, self._opened)
+                except (OSError, Timeout):
+                    notice += f" Delete {self.path} before the next one."
+            if notice not in self._notices:
+                self._notices.append(notice)

@@ -1,0 +1,125 @@
+"""What one request has been through: how many attempts it has left, and how long it waits before the next.
+
+a fault           uses up one attempt; back off, then again
+no attempts left  others got answers meanwhile: it fails alone. Nobody did: it waits for the server
+the server back   its attempts start over
+"later" (429)     uses up nothing
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from enquete.models.dialect import Rung
+from enquete.models.faults import Away, NoRoom, Tally, Trouble
+from enquete.models.outage import LONGEST_BACKOFF, Server, Silence, backoff
+
+MOST_RETURNS = 5
+"""A request that fails after each of so many returns of its server is at fault itself, or will not get through."""
+MOST_REFUSALS = 100
+"""Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
+TRUSTED = 3
+"""Times in a row that a server's own Retry-After is believed before back-off is added."""
+
+
+@dataclass(slots=True)
+class Course:
+    """Mutable, one per Transport.send. Times are time.monotonic, in seconds."""
+
+    attempts: int
+    backoff_s: float
+    longest_s: float = LONGEST_BACKOFF
+    began: float = field(default_factory=time.monotonic)
+    tally: Tally = field(default_factory=Tally)
+    lowest: Rung = Rung.JSON_SCHEMA  # what this request had to step down to; the dialect may be lower still
+    left: int = 0  # attempts until the next decision
+    refusals: int = 0
+    refusals_in_a_row: int = 0
+    own_faults: int = 0  # those that may be its own, since the server was last back: not a closed door
+    first_fault: float | None = None  # since the server was last back
+    returns: int = 0
+    faulted_in: Silence | None = None
+    lost_in: Silence | None = None
+    probes: int = 0
+    trouble: Trouble | None = None  # the latest
+
+    def restart(self, lowest: Rung) -> None:
+        """Attempts anew on this rung; only one at a time while the server is away."""
+        self.lowest = lowest
+        self.left = 1 if self.lost_in else self.attempts
+
+    def note(self, trouble: Trouble) -> None:
+        self.trouble = trouble
+        if trouble.busy:
+            self.refusals += 1
+            self.refusals_in_a_row += 1
+            return
+        self.left -= 1
+        self.own_faults += not trouble.unreachable
+        self.refusals_in_a_row = 0
+        if self.first_fault is None:
+            self.first_fault = time.monotonic()
+
+    def wait(self) -> float:
+        """Seconds before the next try; after a "later" never sooner than the server asked for."""
+        if self.trouble is None or not self.trouble.busy:
+            return backoff(self.attempts - self.left - 1 + 2 * self.returns, self.backoff_s, self.longest_s)
+        asked = self.trouble.retry_after
+        if asked is None:
+            return backoff(self.refusals_in_a_row - 1, self.backoff_s, self.longest_s)
+        patient = backoff(self.refusals_in_a_row - TRUSTED - 1, self.backoff_s, self.longest_s)
+        return max(asked * random.uniform(1.0, 1.1), patient if self.refusals_in_a_row > TRUSTED else 0.0)
+
+    def cover(self, room: Callable[[], bool] | None) -> None:
+        """A send after one that may have been billed needs a reservation of its own. Raises NoRoom."""
+        if room is None or self.tally.unanswered <= self.tally.covered:
+            return
+        if not room():
+            raise NoRoom
+        self.tally.covered += 1
+
+    def waits_for(self, server: Server, trouble: Trouble) -> bool:
+        """Out of attempts: is it the server, so that this request waits and tries again? Else it fails alone."""
+        if not trouble.unreachable and (self.returns >= MOST_RETURNS or self._is_to_blame(server)):
+            return False  # a closed door is never one request's fault, whoever was let in before
+        self.lost_in = server.lose(self.lost_in, unreachable=trouble.unreachable)
+        self.restart(Rung.JSON_SCHEMA)
+        return True
+
+    async def cleared(self, server: Server, patience_s: float) -> bool:
+        """Wait while the server is away. True: it still is, and this request goes as a probe. Raises Away."""
+        waited = self.lost_in
+        while True:
+            silence = server.silence(self.began, patience_s)
+            if waited is not None and silence is not waited:
+                if waited.given_up:
+                    raise Away(outage=waited.certain)
+                self._returned()
+            if silence is None or not (silence.away or silence is self.lost_in):
+                return False
+            waited = silence
+            patience = silence.since + patience_s - time.monotonic()
+            if patience <= 0 and (self.tally.sends or silence.probed):
+                raise Away(outage=silence.certain)
+            wait = silence.probe(self.probes, self.backoff_s, self.longest_s)
+            if wait <= 0:
+                self.probes += 1
+                return True
+            await silence.over.wait(min(wait, patience))
+
+    def _is_to_blame(self, server: Server) -> bool:
+        """Every attempt got through and failed while others were answered, who are answered still. Three faults may
+        also come from a server that went away twice."""
+        served = self.first_fault is not None and server.accepted_since(self.first_fault)
+        alone = self.faulted_in is None or not self.faulted_in.proven
+        return served and alone and self.own_faults >= self.attempts
+
+    def _returned(self) -> None:
+        self.own_faults = 0
+        self.returns += 1
+        self.lost_in = self.first_fault = None
+        self.probes = 0
+        self.restart(Rung.JSON_SCHEMA)

@@ -1,0 +1,88 @@
+"""One prompt sent once, in one form: at most `timeout_s`, and whatever goes wrong sorted into Trouble and Refused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import openai
+from langchain_core.outputs import ChatResult
+
+from enquete.models.clients import Clients
+from enquete.models.dialect import Form, messages
+from enquete.models.faults import Refused, Tally, Trouble, complaint, connection_fault, hopeless, read_error
+from enquete.state.seam import Prompt
+
+LONGEST_WAIT = 60.0
+"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
+RETRIED = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A prompt and how it is to be answered. `room`: see Transport.send."""
+
+    prompt: Prompt
+    model: str
+    temperature: float
+    seed: int
+    room: Callable[[], bool] | None = None
+
+
+class Exchange:
+    """Sends over one server's clients. The caller holds a slot: the clock starts here."""
+
+    def __init__(self, clients: Clients, key: str, timeout_s: float):
+        self._clients = clients
+        self._key = key
+        self._timeout_s = timeout_s
+
+    async def once(self, request: Request, form: Form, tally: Tally) -> ChatResult:
+        """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed."""
+        body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                result = await self._clients.exchange(request.model, messages(request.prompt), body)
+        except TimeoutError:
+            tally.timeouts += 1
+            raise Trouble(f"did not answer within {self._timeout_s:g} s") from None
+        except openai.APIStatusError as error:
+            raise self._status_fault(error, form) from None
+        except openai.APIConnectionError as error:
+            sent, words = connection_fault(error)
+            tally.broken += sent
+            raise Trouble(words, unreachable=not sent) from None
+        except (openai.OpenAIError, ValueError, TypeError, KeyError, AttributeError) as error:
+            tally.broken += 1  # the SDK and langchain read the body; these are what an unreadable one gives
+            raise Trouble(f"sent a body that is no chat completion ({type(error).__name__})") from None
+        if not result.generations:
+            tally.broken += 1
+            raise Trouble("sent a chat completion without choices")
+        return result
+
+    def _status_fault(self, error: openai.APIStatusError, form: Form) -> Trouble | Refused:
+        status, said = error.status_code, read_error(error.body, self._key)
+        if (status in RETRIED or status >= 500) and status != 501 and not hopeless(status, said):
+            words = f"answered {status}" + (f": {said.message}" if said.message else "")
+            return Trouble(words, status=status, retry_after=retry_after(error.response.headers.get("retry-after")))
+        return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
+
+
+def retry_after(header: str | None) -> float | None:
+    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and 60; None if unreadable."""
+    if not header:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(header)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - datetime.now(UTC)).total_seconds()
+    return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None

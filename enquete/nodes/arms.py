@@ -1,0 +1,185 @@
+"""The arms of a run beside its main one: probes, placebo, replicates, as a request asks for them.
+
+Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a sample
+of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense for is the
+methodology's own word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from enquete.nodes.planning import load_methodology
+from enquete.state.errors import SettingsError
+from enquete.state.seam import AS_WRITTEN, PRESENTATIONS, Arm, Methodology
+from enquete.state.settings import RunRequest
+
+CLOSED: Final = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
+"""Probes of closed questions that are the same for everybody."""
+
+_SHIPPED: Final[Mapping[str, tuple[str, ...]]] = {
+    "longitudinal": (*CLOSED, "negative_control"),
+    "diversity": CLOSED,
+    "delphi": (*CLOSED, "false_median"),
+    "scenario": CLOSED,
+}
+"""For methodologies that do not say it themselves (`Methodology.probes`). An interview that goes its own way has no probe:
+asked again, it is another interview, which is what a replicate is for."""
+
+_NEEDS_RETEST: Final = ("persona_swapped", "persona_null")
+_TWO_WAVES: Final = "negative_control"
+
+_CHANGES: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
+    "retest": {"retest": {}},
+    "options_reversed": {"options_reversed": {"presentation": "options_reversed"}},
+    "items_shuffled": {
+        "items_shuffled": {"presentation": "items_shuffled"},
+        "items_shuffled_2": {"presentation": "items_shuffled_2"},
+    },
+    "paraphrase": {"paraphrase": {"presentation": "paraphrased"}},
+    "persona_swapped": {"persona_swapped": {"persona": "swapped"}},
+    # A memory would be a persona by the back door.
+    "persona_null": {"persona_null": {"persona": "null", "digest": "none"}},
+    "negative_control": {"negative_control": {"asks": "controls"}},
+    "false_median": {"false_median": {"feedback": "false"}},
+}
+"""Kind → arm id → what differs from the main arm. A presentation is added to the main arm's own."""
+
+
+def study_arms(
+    request: RunRequest,
+    arms: Sequence[Arm],
+    methods: Mapping[str, str],
+    phases: Sequence[str],
+    *,
+    has_simulation: bool,
+) -> list[Arm]:
+    """`arms` and what the request adds to them, in the order in which they get budget: probes, placebo, replicates.
+
+    methods: name → dotted path of the run's methodologies. Raises SettingsError for what cannot be asked in this run.
+    """
+    main = next(arm for arm in arms if arm.role == "main")
+    known = {name: load_methodology(dotted) for name, dotted in methods.items()}
+    added = [
+        *_probes(request, main, known, phases, has_simulation),
+        *_placebo(request, main, known, phases, has_simulation),
+        *_replicates(request, main),
+    ]
+    twice = [arm.id for arm in added if arm.id in {given.id for given in arms}]
+    if twice:
+        raise SettingsError(
+            f"arms: {', '.join(twice)} stand among the arms given already; leave probes, placebo and replicates out"
+        )
+    return [*arms, *added]
+
+
+def _probes(
+    request: RunRequest,
+    main: Arm,
+    methods: Mapping[str, Methodology[Any, Any]],
+    phases: Sequence[str],
+    has_simulation: bool,
+) -> Iterable[Arm]:
+    for kind in _kinds(request):
+        asked = tuple(name for name, methodology in methods.items() if kind in probes_of(methodology))
+        two_waves = kind != _TWO_WAVES or has_simulation
+        if not (asked and two_waves):
+            if kind in request.probes:
+                raise SettingsError(_senseless(kind, methods, bool(asked)))
+            continue
+        for arm_id, changes in _CHANGES[kind].items():
+            seed = other_seed(main.seed, arm_id) if kind == "retest" else main.seed
+            common = {
+                "methods": asked,
+                "phases": () if kind == _TWO_WAVES else (max(phases),),
+                "sample": request.probe_sample,
+                "seed": seed,
+            }
+            yield _beside(main, request, arm_id, "probe", {**common, **changes})
+
+
+def _kinds(request: RunRequest) -> list[str]:
+    """In the order of _CHANGES, each once. What a persona changes is judged against a retest, so that comes with it."""
+    wanted = set(request.probes)
+    if "all" in wanted:
+        return list(_CHANGES)
+    if wanted & set(_NEEDS_RETEST):
+        wanted.add("retest")
+    return [kind for kind in _CHANGES if kind in wanted]
+
+
+def probes_of(methodology: Methodology[Any, Any]) -> tuple[str, ...]:
+    """Kinds of probes that make sense for it."""
+    return methodology.probes or _SHIPPED.get(methodology.name, ())
+
+
+def _senseless(kind: str, methods: Iterable[str], asked: bool) -> str:
+    if asked:
+        return f"probes: {kind!r} compares two waves, and a personas file has one; name a simulation, or leave it out"
+    fitting = [name for name, kinds in _SHIPPED.items() if kind in kinds]
+    return f"probes: {kind!r} makes no sense for {', '.join(methods)}; it is for {', '.join(fitting)}"
+
+
+def _placebo(
+    request: RunRequest,
+    main: Arm,
+    methods: Mapping[str, Methodology[Any, Any]],
+    phases: Sequence[str],
+    has_simulation: bool,
+) -> Iterable[Arm]:
+    """Everybody once more at T1. At T0 nobody remembers anything, so the main arm's T0 is the placebo's as well."""
+    if not request.placebo:
+        return
+    asked = tuple(name for name, methodology in methods.items() if {"T0", "T1"} <= set(methodology.phases))
+    if not (asked and has_simulation and "T1" in phases and request.digest_chars):
+        raise SettingsError(
+            "placebo: it puts a neutral memory in place of the simulation's in a second wave; that needs longitudinal among "
+            "the methods, a simulation, phase T1 and digest_chars above 0"
+        )
+    yield _beside(
+        main,
+        request,
+        "placebo",
+        "placebo",
+        {"digest": "neutral", "methods": asked, "phases": ("T1",)},
+    )
+
+
+def _replicates(request: RunRequest, main: Arm) -> Iterable[Arm]:
+    """The whole study again, by other seeds or by other models."""
+    models = request.replicate_models
+    if models and main.respondent != "llm":
+        raise SettingsError(f"replicate_models: {', '.join(models)} are named, but no model answers in this run")
+    if models and request.replicates not in (1, len(models) + 1):
+        raise SettingsError(
+            f"replicates: {request.replicates} with {len(models)} replicate_models; the study itself is the first, so "
+            f"that makes {len(models) + 1}; leave replicates out"
+        )
+    if twice := [model for model in models if models.count(model) > 1 or model == main.model]:
+        raise SettingsError(f"replicate_models: {twice[0]!r} answers already; name each other model once")
+    names: Sequence[str | None] = models or [None] * (request.replicates - 1)
+    for number, model in enumerate(names, start=2):
+        arm_id = f"replicate_{number}"
+        changes = {"model": model} if model else {"seed": other_seed(main.seed, arm_id)}
+        yield _beside(main, request, arm_id, "replicate", changes)
+
+
+def _beside(main: Arm, request: RunRequest, arm_id: str, role: str, changes: Mapping[str, Any]) -> Arm:
+    """The main arm with these changes, validated. Samples and orders are drawn by the run's seed in all arms alike."""
+    given = {**main.model_dump(), "draw_seed": request.seed, **changes, "id": arm_id, "role": role}
+    if "presentation" in changes:
+        given["presentation"] = _joined(main, changes["presentation"])
+    return Arm.model_validate(given)
+
+
+def _joined(main: Arm, presentation: str) -> str:
+    """An order of items takes the place of the main arm's own; anything else comes on top of it."""
+    kept = {part for part in main.shows if not (part.startswith("items") and presentation.startswith("items"))}
+    return "+".join(part for part in PRESENTATIONS if part in kept | {presentation}) or AS_WRITTEN
+
+
+def other_seed(seed: int, arm_id: str) -> int:
+    """A seed of the arm's own, by SHA-256, 31 bits: what servers take."""
+    return int.from_bytes(sha256(f"{seed}|{arm_id}".encode()).digest()[:4], "big") >> 1

@@ -1,0 +1,103 @@
+"""What a run was made with: versions, the source's revision, hashes of prompts, population and memories.
+
+`instruments_used.json` holds it all, personas and memories themselves included, so that the file alone says what was
+asked of whom. It is written when a run begins and again whenever it is written up, from the ledger.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import subprocess
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
+
+PACKAGES = (
+    "enquete", "langgraph", "langchain-openai", "langgraph-checkpoint-sqlite", "openai", "pydantic", "numpy", "pandas",
+    "scipy", "scikit-learn", "statsmodels", "krippendorff",
+)  # fmt: skip
+
+PROMPTS = """
+SELECT methodology, phase, arm, purpose, model, count(*), count(DISTINCT prompt_hash), group_concat(DISTINCT nullif(fingerprint, '')),
+  group_concat(prompt_hash, '') FROM (SELECT * FROM calls ORDER BY methodology, phase, arm, purpose, subject, attempt)
+GROUP BY methodology, phase, arm, purpose, model
+"""
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of what computes, asks and stores."""
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+@cache
+def revision() -> str:
+    """The commit that Enquete was installed from or runs in, "+" where files had been changed; "" where nobody knows."""
+    installed = importlib.metadata.distribution("enquete").read_text("direct_url.json")
+    commit = json.loads(installed or "{}").get("vcs_info", {}).get("commit_id", "")
+    return str(commit) or _checked_out(Path(__file__).parents[2])
+
+
+def _checked_out(folder: Path) -> str:
+    if not (folder / ".git").exists():
+        return ""
+    commit, changed = (_git(folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "-uno")))
+    return f"{commit}+" if commit and changed else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says, or nothing: it may be missing, or refuse a folder that belongs to somebody else."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def as_file(record: RunRecord, ledger: Ledger) -> str:
+    """The text of instruments_used.json: the record, and what was asked of whom as far as the run has come."""
+    content: dict[str, JsonValue] = {
+        **record.model_dump(mode="json"),
+        "fingerprint": record.fingerprint,
+        "population": _population(record, ledger),
+        "prompts": _prompts(ledger),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _population(record: RunRecord, ledger: Ledger) -> dict[str, JsonValue]:
+    """Personas and memories themselves, with a hash of each kind."""
+    memories = {phase: ledger.digests(phase) for phase in record.phases}
+    memories = {phase: texts for phase, texts in memories.items() if texts}
+    agents: list[JsonValue] = [
+        {
+            **who.model_dump(mode="json", exclude={"digest"}),
+            "memories": {phase: texts.get(who.id) for phase, texts in memories.items()},
+        }
+        for who in ledger.population()
+    ]
+    hashes: dict[str, JsonValue] = {phase: _hash(sorted(texts.items())) for phase, texts in memories.items()}
+    return {"hash": record.population_hash, "memory_hashes": hashes, "agents": agents}
+
+
+def _prompts(ledger: Ledger) -> list[JsonValue]:
+    """For each kind of call: how many, a hash over all prompts in order, and what the server said it was."""
+    return [
+        {
+            "methodology": methodology, "phase": phase, "arm": arm, "purpose": purpose, "model": model,
+            "calls": calls, "distinct": distinct,
+            "hash": sha256((hashes or "").encode()).hexdigest()[:16],
+            "fingerprints": sorted((fingerprints or "").split(",")) if fingerprints else [],
+        }
+        for methodology, phase, arm, purpose, model, calls, distinct, fingerprints, hashes in ledger.read(PROMPTS).fetchall()
+    ]  # fmt: skip
+
+
+def _hash(value: object) -> str:
+    return sha256(json.dumps(value, ensure_ascii=False, sort_keys=True).encode()).hexdigest()[:16]

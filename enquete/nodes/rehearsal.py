@@ -1,0 +1,129 @@
+"""A rehearsal: the whole study with the synthetic respondent over a sample of the agents, in a ledger that is thrown away.
+
+It builds the very prompts that a run would send, from the same personas and memories, so that an estimate measures them
+instead of guessing. No request is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
+from enquete.nodes.planning import planned
+from enquete.nodes.workplace import Sources, Workplace
+from enquete.state.seam import Arm, Participant
+from enquete.state.settings import Machine
+
+MOST_AGENTS = 40
+"""Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
+
+REHEARSED = """
+SELECT methodology, phase, arm, purpose, count(*), sum(input_tokens), sum(output_tokens) FROM calls
+GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
+"""
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What one kind of call came to. Tokens are bytes / 4, as for every answer made without a model.
+
+    All three stand for `Rehearsal.agents` agents: where an arm asks a sample of them, they are fitted to that.
+    """
+
+    methodology: str
+    phase: str
+    arm: str
+    purpose: str
+    calls: float
+    input_tokens: float
+    output_tokens: float
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Sums over `agents` of the run's `of` agents, and how many answers each stage gave in the main arm."""
+
+    agents: int
+    of: int
+    kinds: tuple[Rehearsed, ...]
+    rows: Mapping[tuple[str, str], int]
+    largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
+
+
+def sample(people: Sequence[Participant], most: int = MOST_AGENTS) -> list[Participant]:
+    """Evenly spread over the population's order, in which stakeholder types stand together or mixed."""
+    if len(people) <= most:
+        return list(people)
+    return [people[place * len(people) // most] for place in range(most)]
+
+
+async def rehearse(record: RunRecord, people: Sequence[Participant], memories: Mapping[str, str | None]) -> Rehearsal:
+    """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
+    chosen = sample(people)
+    acted = record.model_copy(
+        update={"run_id": "rehearsal", "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
+    )
+    with tempfile.TemporaryDirectory(prefix="enquete-rehearsal-") as name:
+        ledger = Ledger(Path(name) / LEDGER, acted.run_id, create=True)
+        try:
+            await ledger.store_population(chosen)
+            await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
+            await _play(Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources()))
+            kinds = tuple(_fitted(Rehearsed(*row), record, len(chosen), len(people)) for row in _called(ledger))
+            largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
+            return Rehearsal(len(chosen), len(people), kinds, _rows(ledger, acted), largest)
+        finally:
+            await ledger.close()
+
+
+def _called(ledger: Ledger) -> list[tuple[Any, ...]]:
+    return ledger.read(REHEARSED).fetchall()
+
+
+def _fitted(kind: Rehearsed, record: RunRecord, agents: int, of: int) -> Rehearsed:
+    """An arm that asks a sample of n costs n agents, however many the run has: once everything is stretched from those
+    that rehearsed to all, that is what comes out."""
+    sample = next(arm for arm in record.arms if arm.id == kind.arm).sample
+    if not 0 < sample < of:
+        return kind
+    fit = min(sample, of) / min(sample, agents) * agents / of
+    return replace(
+        kind, calls=kind.calls * fit, input_tokens=kind.input_tokens * fit, output_tokens=kind.output_tokens * fit
+    )
+
+
+def _acted(arm: Arm) -> Arm:
+    return arm.model_copy(update={"respondent": "synthetic"})
+
+
+async def _play(workplace: Workplace) -> None:
+    """Every stage, all arms, round by round, as the graphs would."""
+    record = workplace.record
+    arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))
+    for name, phase in planned(record):
+        if name in record.carried:
+            continue
+        procedure = workplace.procedure(name)
+        for arm in arms:
+            desk = workplace.desk(name, phase, arm.id)
+            for number in range(1, procedure.rounds + 1):
+                units = workplace.units(name, phase, number, arm.id)
+                await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in units))
+                if await procedure.between(number, desk) != "next":
+                    break
+
+
+def _rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:
+    found = ledger.read(
+        "SELECT o.methodology, o.phase, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id WHERE o.arm=?"
+        " GROUP BY o.methodology, o.phase",
+        (record.main.id,),
+    ).fetchall()
+    return {(row[0], row[1]): row[2] for row in found}

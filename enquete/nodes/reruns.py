@@ -1,0 +1,105 @@
+"""Re-runs: some methodologies asked anew after their instrument was edited, the others taken over as they were answered.
+
+A re-run is a run of its own with a report over everything; the run it goes back to is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from enquete.checkpoints.canonical import latest
+from enquete.checkpoints.folders import read_record, run_folder
+from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
+from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
+from enquete.state.settings import RunRequest
+
+ARM_FIELDS = {"probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation"}
+"""What a request says about arms and how they are asked."""
+
+KEPT = ("language", "asking", "arms", "digest_chars", "memoryless_weight", "seed")
+"""What a re-run shares with the run it goes back to: else their answers would not belong into one table."""
+
+
+def base_run(interviews: Path, finished: Callable[[Path], bool]) -> Path:
+    """The run that a re-run goes back to: the canonical one. Raises RunNotFound, RunMismatch."""
+    run_id = latest(interviews).get("synthesis")
+    folder = run_folder(interviews, run_id) if run_id else None
+    if folder is None or not folder.is_dir():
+        raise RunNotFound(f"--rerun: no finished run in {interviews}; start one first: enquete run SIM")
+    if not finished(folder):
+        raise RunMismatch(
+            f"--rerun: run {folder.name} is not finished; first: enquete resume {read_record(folder).token}"
+        )
+    return folder
+
+
+def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:
+    """Raises SettingsError where what was said contradicts the run that the other methodologies are taken from."""
+    said = request.model_fields_set & {"language", "asking", "digest_chars", "memoryless_weight", "seed"}
+    if request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}:
+        said |= {"arms"}
+    wrong = [name for name in KEPT if name in said and getattr(base, name) != getattr(draft, name)]
+    if wrong:
+        raise SettingsError(
+            f"--rerun: {', '.join(wrong)} differ from run {base.run_id}, whose other answers are taken over; "
+            "leave them out, or start a run of its own with --new"
+        )
+
+
+def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunRecord:
+    """`draft`: the record that a run of only the methodologies `asked` would have."""
+    methods = {**base.methods, **{name: draft.methods[name] for name in asked}}
+    carried = {name: base.asked_by(name) for name in base.methods if name not in asked}
+    longitudinal = draft if "longitudinal" in asked else base
+    instruments = {name: (draft if name in asked else base).instruments[name] for name in methods}
+    return draft.model_copy(
+        update={
+            **{name: getattr(base, name) for name in KEPT},
+            "topic": base.topic,
+            "methods": methods,
+            "phases": base.phases if carried else draft.phases,
+            "settings": {name: (draft if name in asked else base).settings[name] for name in methods},
+            "instruments": instruments,
+            "baseline": longitudinal.baseline,
+            "baseline_run_id": longitudinal.baseline_run_id,
+            "actions_at_start": longitudinal.actions_at_start,
+            "rerun_of": base.run_id,
+            "carried": carried,
+            "base_url": draft.base_url or base.base_url,
+            "notices": [*draft.notices, *_notices(base, draft.instruments, carried, asked)],
+        }
+    )
+
+
+def _notices(
+    base: RunRecord, now: Mapping[str, UsedInstrument], carried: Mapping[str, str], asked: list[str]
+) -> list[str]:
+    """What a reader must know about where the parts of this run come from."""
+    found = [f"{name}: taken over from run {run}, not asked anew" for name, run in carried.items()]
+    for name in asked:
+        before = base.instruments.get(name)
+        if before is None:
+            found.append(f"{name}: not part of run {base.run_id}")
+        elif before.hash == now[name].hash:
+            found.append(f"{name}: asked anew with the instrument of run {base.run_id}")
+        else:
+            found.append(
+                f"{name}: asked anew; its instrument differs from that of run {base.run_id} "
+                f"({before.hash[:12]} → {now[name].hash[:12]}): {_changes(before.content, now[name].content)}"
+            )
+    return found
+
+
+def _changes(before: Mapping[str, JsonValue], now: Mapping[str, JsonValue]) -> str:
+    lines = content_differences(before, now)
+    more = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return "; ".join(lines[:5]) + more
+
+
+def settings_of(base: RunRecord, asked: list[str], given: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """A methodology's own settings stay those of the run, but for what is said now."""
+    return {name: {**base.settings.get(name, {}), **given.get(name, {})} for name in asked}

@@ -1,0 +1,111 @@
+"""The estimate of a run: a rehearsal over its agents, priced, with the narrative; and the check against the budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
+from enquete.models.prices import Prices
+from enquete.nodes.estimate import Estimate, Line, Range, estimated, priced_line
+from enquete.nodes.opening import Choice, run_population
+from enquete.nodes.planning import NARRATIVE
+from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
+from enquete.nodes.waiting import simulation_status
+from enquete.nodes.workplace import asked_url
+from enquete.reports import narrative
+from enquete.simulations.digest import digests
+from enquete.simulations.population import Population
+from enquete.state.errors import OverBudget, SettingsError
+from enquete.state.settings import Machine
+
+BYTES_PER_TOKEN = 4
+
+
+async def estimate_run(choice: Choice, population: Population, machine: Machine) -> Estimate:
+    """What a run that has not begun will cost. A replay costs nothing, and is told so."""
+    record = choice.record
+    prices = Prices.read(machine.prices)
+    if record.replay_of:
+        nobody = Rehearsal(0, len(run_population(choice, population)), (), {})
+        return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
+    people = list(run_population(choice, population))
+    memories, notes = _memories(record, population, [who.id for who in sample(people)], choice.folder.parent)
+    rehearsal = await rehearse(record, people, memories)
+    return estimated(
+        record, rehearsal, prices, machine, more=_narrative(record, prices, asked_url(record, machine)), notes=notes
+    )
+
+
+def _memories(
+    record: RunRecord, population: Population, wanted: list[str], runs: Path
+) -> tuple[dict[str, str | None], list[str]]:
+    """The agents' own memories where the simulation is over; else as long as they may become."""
+    if record.kind == "personas" or "T1" not in record.phases or record.digest_chars == 0:
+        return {}, []
+    if record.carried:
+        ledger = Ledger.reading(runs / record.rerun_of / LEDGER, record.rerun_of)
+        try:
+            return ledger.digests("T1"), []
+        finally:
+            ledger.close_reading()
+    if not simulation_status(record).completed:
+        filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
+        note = f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} characters)"
+        return dict.fromkeys(wanted, filler), [note]
+    return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
+
+
+def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
+    """The report's summary, which a model writes only where one answers too."""
+    main = record.main
+    if main.respondent != "llm":
+        return []
+    read, written = narrative.bounds()
+    line = priced_line(
+        methodology=narrative.METHODOLOGY,
+        phase="",
+        arm=main.id,
+        claim=NARRATIVE,
+        purpose=narrative.PURPOSE,
+        model=main.model,
+        calls=Range(low=0, likely=1, high=6),
+        input_tokens=Range(low=0, likely=read[1] / BYTES_PER_TOKEN, high=read[2] / BYTES_PER_TOKEN * 1.6).whole(),
+        output_tokens=Range(low=0, likely=written[1], high=written[2]),
+        price=prices.of(main.model, url),
+    )
+    return [line]
+
+
+def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
+    """Raises SettingsError where a cap on money cannot be held, OverBudget where the upper estimate exceeds a cap."""
+    if estimate.cap_usd is not None and estimate.unpriced:
+        raise SettingsError(
+            f"budget_usd: the price of {', '.join(estimate.unpriced)} is unknown, so a cap on money cannot be held; put it "
+            "into a price file (ENQUETE_PRICES, docs/prices.md) or use budget_tokens"
+        )
+    exceeds = estimate.exceeds
+    if exceeds and not confirmed:
+        raise OverBudget(_over(estimate, exceeds), estimate.as_object())
+
+
+def _over(estimate: Estimate, exceeds: str) -> str:
+    """What is too much, and what would make it fit."""
+    tokens, usd = estimate.tokens, estimate.usd
+    if exceeds == "tokens":
+        size = f"{tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely {tokens.likely:,.0f}"
+        cap, fits = f"{estimate.cap_tokens:,} tokens", f"--budget-tokens {estimate.sufficient_tokens}"
+    else:
+        assert usd is not None  # exceeds says so
+        assert estimate.cap_usd is not None
+        size = f"{usd.low:.2f} to {usd.high:.2f} USD, likely {usd.likely:.2f}"
+        cap, fits = f"{estimate.cap_usd:.2f} USD", f"--budget-usd {usd.high:.2f}"
+    shares = sorted(estimate.by_claim().items(), key=lambda pair: -pair[1].likely)
+    listed = ", ".join(f"{name} {share.low:,.0f} to {share.high:,.0f}" for name, share in shares)
+    return (
+        f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\n"
+        f"By part, in tokens: {listed}.\n"
+        f"What would make it fit: {fits}; or fewer methodologies (--methods), shorter memories (digest_chars); "
+        "or go ahead all the same with --yes (confirm=True): the run then pauses at the cap and can be resumed."
+    )

@@ -1,0 +1,105 @@
+"""How a run is begun, found again and driven: the steps behind the façade, which servers take one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from enquete.checkpoints.folders import find_run
+from enquete.graphs.registry import dotted_paths
+from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder, known_runs, run_status
+from enquete.nodes.workplace import Progress
+from enquete.simulations.locate import list_simulations, locate
+from enquete.simulations.population import Population
+from enquete.simulations.population import load_population as read_population
+from enquete.state.errors import RunNotFound
+from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
+from enquete.study.driver import Driver
+from enquete.study.estimating import estimate_run, require_affordable
+from enquete.study.run import Run
+
+
+class Start:
+    """A run to drive, or only to show. `choice` and `population` of one that has not begun."""
+
+    def __init__(self, folder: Path, request: RunRequest, *, resumed: bool, shown: bool = False, fresh: bool = False):
+        self.folder = folder
+        self.request = request
+        self.machine = resolve_machine(request, Environment.read())
+        self.resumed = resumed
+        self.shown = shown
+        self.fresh = fresh
+        self.to_begin: tuple[Choice, Population] | None = None
+
+    async def begin(self) -> None:
+        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget."""
+        if self.to_begin is None:
+            return
+        choice, population = self.to_begin
+        frozen = None
+        if not choice.record.replay_of:
+            expected = await estimate_run(choice, population, self.machine)
+            require_affordable(expected, confirmed=self.request.confirm)
+            frozen = expected.as_frozen()
+        await begin(choice, population, frozen)
+
+
+def chosen(request: RunRequest) -> Start:
+    """The run that a request means; a new one is not written yet. Raises InputError and its children."""
+    choice, population = choose_run(request, Environment.read(), dotted_paths())
+    task = Start(choice.folder, request, resumed=choice.action == "resume", shown=choice.action == "finished")
+    if choice.action == "new":
+        task.to_begin = (choice, population)
+    return task
+
+
+def to_resume(name: str, given: dict[str, Any]) -> Start:
+    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound."""
+    sim = given.pop("sim", None)
+    retry = bool(given.get("retry_failed", False))
+    fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
+    request = parse_request(sim=str(sim or ""), **given)
+    if sim or _is_token(name):
+        folder = _find_token(name, request)
+    else:
+        runs = known_runs(interviews_of(name, request.root, request.out))
+        unfinished = [folder for folder in runs if run_status(folder)[0] != "completed"]
+        if not unfinished and not (fresh and runs):
+            raise RunNotFound(f"{name}: no unfinished run to resume ({len(runs)} finished)")
+        folder = unfinished[-1] if unfinished else list(runs)[-1]
+    shown = run_status(folder)[0] == "completed" and not fresh
+    return Start(folder, request, resumed=True, shown=shown, fresh=fresh)
+
+
+def _is_token(name: str) -> bool:
+    return name.startswith("run_") and "/" not in name
+
+
+def _find_token(name: str, request: RunRequest) -> Path:
+    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root."""
+    root = resolve_root(request, Environment.read())
+    if request.out:
+        return find_run(Path(request.out).expanduser().absolute(), name)
+    if request.sim:
+        return find_run(interviews_of(request.sim, request.root, None), name)
+    for known in list_simulations(root):
+        interviews = known.path / "interviews"
+        if (interviews / "runs" / name.partition(".")[0]).is_dir():
+            return find_run(interviews, name)
+    raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with --root, --out or --sim")
+
+
+def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
+    """Where results of a simulation are."""
+    if out:
+        return Path(out).expanduser().absolute()
+    path = locate(sim_id, resolve_root(RunRequest(root=root), Environment.read()))
+    return interviews_folder(read_population(path, strict=False), None)
+
+
+async def drive(task: Start, progress: Progress | None, driver: Driver | None = None) -> Run:
+    """The run at its end or its next stop."""
+    if not task.shown:
+        await task.begin()
+        await (driver or Driver(task.folder, task.machine, progress, fresh=task.fresh)).drive()
+    return Run(task.folder, resumed=task.resumed, shown=task.shown)

@@ -1,0 +1,81 @@
+"""latest.json and instruments_used.json: torn ones are named, and rebuilt from the ledgers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.checkpoints.canonical import NAME, latest, mend_latest, move_latest, rebuilt
+from enquete.checkpoints.folders import RECORD
+from enquete.state.errors import LedgerError
+from tests.support.studies import personas, run_folder
+
+TORN = ["", "{", '{"synthesis": "run_1', "[1]", "null", "\ufffd"]
+
+
+@pytest.fixture(scope="module")
+def interviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two finished runs, the first of delphi and diversity, the second of diversity only."""
+    base = tmp_path_factory.mktemp("two")
+    for methods in (["delphi", "diversity"], ["diversity"]):
+        run = enquete.conduct_interviews(
+            personas(base, 3), out=str(base / "out"), respondent="synthetic", methods=methods, new=True
+        )
+        assert run.status == "completed"
+    return base / "out"
+
+
+def test_what_is_rebuilt_is_what_was_there(interviews: Path) -> None:
+    """The file as the runs themselves wrote it is the oracle."""
+    there = json.loads((interviews / NAME).read_text("utf-8"))
+    assert set(there) == {"T1/delphi", "T1/diversity", "synthesis"}
+    assert there["T1/delphi"] != there["T1/diversity"] == there["synthesis"]
+    assert rebuilt(interviews) == there
+
+
+@pytest.mark.parametrize("content", TORN)
+def test_a_torn_one_is_named_and_mended(interviews: Path, content: str) -> None:
+    path = interviews / NAME
+    whole = path.read_text("utf-8")
+    path.write_text(content, "utf-8")
+    with pytest.raises(LedgerError, match=r"latest\.json: not readable.*enquete export"):
+        latest(interviews)
+    notice = mend_latest(interviews)
+    assert notice is not None
+    assert "rebuilt from the ledgers" in notice
+    assert path.read_text("utf-8") == whole
+    assert mend_latest(interviews) is None
+
+
+def test_moving_a_torn_one_keeps_what_other_runs_are_canonical_of(interviews: Path) -> None:
+    path = interviews / NAME
+    whole = json.loads(path.read_text("utf-8"))
+    path.write_text("{", "utf-8")
+    move_latest(interviews, {"T1/scenario": "run_x"})
+    assert latest(interviews) == whole | {"T1/scenario": "run_x"}
+    path.write_text(json.dumps(whole, indent=2) + "\n", "utf-8")
+
+
+def test_an_export_of_a_named_run_mends_a_torn_one(interviews: Path, tmp_path: Path) -> None:
+    path = interviews / NAME
+    whole = json.loads(path.read_text("utf-8"))
+    path.write_text('{"synth', "utf-8")
+    enquete.export(personas(tmp_path, 3), whole["synthesis"], out=str(interviews))
+    assert latest(interviews) == whole
+
+
+@pytest.mark.parametrize("content", [None, b'{"run_id": "x"'])
+def test_a_torn_record_is_written_again_from_the_ledger(tmp_path: Path, content: bytes | None) -> None:
+    sim = personas(tmp_path, 2)
+    enquete.conduct_interviews(sim, out=str(tmp_path / "out"), respondent="synthetic", methods=["diversity"])
+    path = run_folder(tmp_path / "out") / RECORD
+    whole = path.read_bytes()
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content)
+    enquete.export(sim, out=str(tmp_path / "out"))
+    assert json.loads(path.read_bytes()) == json.loads(whole)

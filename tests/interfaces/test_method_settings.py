@@ -1,0 +1,102 @@
+"""Settings of methodologies as options: names, help, values; through a command of its own, with two made-up methodologies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import pytest
+import typer
+from pydantic import BaseModel, Field
+from typer.testing import CliRunner
+
+from enquete.graphs.registry import methodologies
+from enquete.interfaces import options as o
+from enquete.interfaces.method_settings import SettingsCommand, flags_of, registered, require_known
+from enquete.interfaces.requests import read_settings
+from enquete.state.errors import SettingsError
+from tests.interfaces.conftest import Command
+
+
+class Ladder(BaseModel):
+    turns: Annotated[int, Field(description="questions before the last one")] = 12
+    probe_why: bool = True
+    label: str | None = None
+    seed: int = 0
+
+
+class Panel(BaseModel):
+    turns: int = 3
+    max_themes: int = 15
+    order: Literal["fixed", "random"] = "fixed"
+
+
+MODELS = {"laddering": Ladder, "panel": Panel}
+
+
+class TwoMethods(SettingsCommand):
+    models = staticmethod(lambda: MODELS)
+
+
+@pytest.fixture
+def said() -> Callable[..., dict[str, Any]]:
+    """The settings that a command line means; "help": its help."""
+
+    def read(*words: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        app = typer.Typer(rich_markup_mode=None)
+
+        @app.command(cls=TwoMethods)
+        def run(set_: o.SetOption = None, seed: o.Seed = None) -> None:
+            found.update(read_settings(set_) or {}, **({"own seed": seed} if seed else {}))
+
+        result = CliRunner().invoke(app, words, catch_exceptions=False)
+        return {**found, "help": result.output} if result.output else found
+
+    return read
+
+
+def test_a_field_is_an_option_with_its_description(said: Callable[..., dict[str, Any]]) -> None:
+    shown = " ".join(said("--help")["help"].split())
+    assert "--laddering-turns N laddering: questions before the last one; 12 unless named." in shown
+    assert "--max-themes" in shown
+    assert "fixed|random" in shown
+    assert "--probe-why" in shown
+    assert "--no-probe-why" in shown
+
+
+def test_options_are_another_spelling_of_set(said: Callable[..., dict[str, Any]]) -> None:
+    assert said("--max-themes", "9", "--order", "random") == {"panel": {"max_themes": 9, "order": "random"}}
+    assert said("--panel-max-themes", "9", "--set", "panel.order=fixed") == {
+        "panel": {"max_themes": 9, "order": "fixed"}
+    }
+    assert said("--no-probe-why") == {"laddering": {"probe_why": False}}
+    assert said("--label", "20") == {"laddering": {"label": "20"}}, "a text stays one"
+    assert said() == {}
+    with pytest.raises(SettingsError, match="already"):
+        said("--max-themes", "9", "--set", "panel.max_themes=8")
+
+
+def test_a_name_that_is_shared_or_taken_needs_the_methodology(said: Callable[..., dict[str, Any]]) -> None:
+    assert said("--laddering-turns", "20", "--panel-turns", "2") == {"laddering": {"turns": 20}, "panel": {"turns": 2}}
+    assert "No such option" in said("--turns", "20")["help"]
+    assert said("--seed", "7", "--laddering-seed", "8") == {"own seed": "7", "laddering": {"seed": 8}}
+
+
+def test_a_setting_that_does_not_exist_is_answered_with_the_nearest() -> None:
+    require_known({"panel": ["max_themes"], "unknown": ["left to the façade"]}, MODELS)
+    with pytest.raises(SettingsError, match=r"panel\.max_theme: no such setting; did you mean 'max_themes'"):
+        require_known({"panel": ["max_theme"]}, MODELS)
+    with pytest.raises(SettingsError, match="there are turns, max_themes, order"):
+        require_known({"panel": ["xyz"]}, MODELS)
+    with pytest.raises(SettingsError, match="has none"):
+        require_known({"empty": ["x"]}, {"empty": BaseModel})
+
+
+@pytest.mark.parametrize("verb", ["run", "estimate"])
+def test_every_methodology_of_the_registry_has_its_options(command: Command, verb: str) -> None:
+    assert registered().keys() == methodologies().keys()
+    shown = command(verb, "--help").out
+    for flag in flags_of(registered(), ()):
+        assert f"--{flag.names[-1]}" in shown
+    assert "--set METHOD.KEY=VALUE" in " ".join(shown.split())

@@ -1,0 +1,268 @@
+"""429s cost nobody an answer, fewer are in flight after them, and a model's limits hold: over real HTTP, in short times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from enquete.models.course import MOST_REFUSALS, TRUSTED, Course
+from enquete.models.faults import Trouble
+from enquete.models.limits import Limiter
+from enquete.models.pacing import UNLIMITED, Lane, Pace, Window, most_tokens
+from enquete.models.transport import Transport
+from enquete.state.settings import ModelLimits
+from tests.models.test_models_outage import Ended, ask_all, failures, one
+from tests.models.test_models_transport import KEY, prompt
+from tests.support.model_server import ModelServer
+
+
+@pytest.mark.parametrize(("fault", "header"), [("http_429", ""), ("http_429_text", "0.05"), ("http_429", "0")])
+def test_a_server_that_is_busy_for_half_of_the_time_fails_nobody(fault: str, header: str) -> None:
+    with ModelServer(latency=0.01, retry_after=header) as server:
+        server.busy_s, server.busy_fault = 0.2, fault
+        ended = ask_all(server, range(150), patience_s=2)
+        assert failures(ended) == []
+        assert server.count(fault) > 0
+        assert server.max_in_flight <= 32
+        assert min(request.in_flight for request in server.requests[32:]) <= 8  # halved twice at least
+
+
+@pytest.mark.parametrize("fault", ["http_429", "http_503_retry_after"])
+def test_a_server_that_says_later_to_half_of_all_requests_fails_nobody(fault: str) -> None:
+    with ModelServer(latency=0.005, faults={fault: 0.5}, retry_after="0.01") as server:
+        ended = ask_all(server, range(60), patience_s=5)
+        assert failures(ended) == []
+        assert sum(answer.sends for answer in ended) == len(server.requests) > 90
+
+
+def test_the_window_finds_what_a_server_can_take() -> None:
+    """Room for 4 of 32: after the first second most requests find a place, though nobody was told how many there are."""
+    with ModelServer(latency=0.02, retry_after="") as server:
+        server.capacity = 4
+        ended = ask_all(server, range(140))
+        assert failures(ended) == []
+        settled = server.requests[len(server.requests) // 2 :]
+        assert sum(request.in_flight for request in settled) / len(settled) <= 6
+        assert sum(1 for request in settled if not request.faults) > len(settled) / 2
+
+
+@pytest.mark.parametrize("fault", ["http_429", "http_429_text", "http_503_retry_after"])
+def test_one_that_accepts_nothing_is_an_outage(fault: str) -> None:
+    with ModelServer(faults={fault: 1.0}, retry_after="0.02") as server:
+        started = time.monotonic()
+        lost = failures(ask_all(server, range(20), patience_s=0.6))
+        assert 0.6 <= time.monotonic() - started < 4
+        assert len(server.requests) < 400
+    assert len(lost) == 20
+    assert all(error.outage for error in lost)
+    assert any("Overloaded" in str(error) or "answered 429" in str(error) for error in lost)
+
+
+def test_later_once_too_often_fails_alone() -> None:
+    """While others are accepted, one request is told "later" a hundred times: no outage."""
+    with ModelServer(faults={"http_429": 1.0}) as server:
+
+        async def main() -> Ended:
+            transport = Transport(
+                server.base_url, SecretStr(KEY), limiter=Limiter(4), backoff_s=1e-20
+            )  # short however often doubled
+            lane = transport._lane("m")
+            accepting = asyncio.create_task(accept(lane))
+            ended = await one(transport, "never")
+            accepting.cancel()
+            await transport.aclose()
+            return ended
+
+        async def accept(lane: Lane) -> None:
+            while True:
+                lane.accepted()
+                await asyncio.sleep(0.001)
+
+        (error,) = failures([asyncio.run(main())])
+    assert (error.sends, error.outage, error.status) == (MOST_REFUSALS, False, 429)
+
+
+def with_limits(server: ModelServer, requests: int, limits: ModelLimits, limiter: Limiter) -> list[Ended]:
+    async def main() -> list[Ended]:
+        transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits={"m": limits})
+        try:
+            return await asyncio.gather(*(one(transport, f"question {number:03}") for number in range(requests)))
+        finally:
+            await transport.aclose()
+
+    return asyncio.run(main())
+
+
+def test_requests_a_minute_hold_in_every_window() -> None:
+    """1200 a minute are 20 a second: 10 in any half second. A loaded machine sends late, and then several at once; all 30
+    would come in one without a limit. The plan itself is held to the number by `test_no_minute_exceeds_the_pace`."""
+    with ModelServer() as server:
+        ended = with_limits(server, 30, ModelLimits(requests_per_minute=1200), Limiter(32))
+        times = [request.time for request in server.requests]
+    assert failures(ended) == []
+    assert times[-1] - times[0] >= 29 / 20 - 0.4
+    assert max(sum(begin <= at < begin + 0.5 for at in times) for begin in times) <= 20
+
+
+def test_tokens_a_minute_hold_and_estimates_are_corrected() -> None:
+    """Sent one by one, so that each correction counts: 8 requests, at 60,000 tokens a minute (1000 a second), take as
+    long as their usage asks for, which is less than what they could have cost."""
+    with ModelServer() as server:
+        limits = ModelLimits(tokens_per_minute=60_000)
+        spent, began = server.tokens, time.monotonic()
+
+        async def main() -> None:
+            transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(1), limits={"m": limits})
+            for number in range(8):
+                await one(transport, f"question {number:03}")
+            await transport.aclose()
+
+        asyncio.run(main())
+        took = time.monotonic() - began
+        last = server.tokens - spent
+    assert took >= 0.8 * (last * 7 / 8) / 1000  # the last one's own share lies after it
+    assert took <= 8 * most_tokens(prompt("question 000")) / 1000 * 0.8
+
+
+def test_a_cap_of_its_own_within_the_cap_of_the_process() -> None:
+    with ModelServer(latency=0.02) as server:
+        with_limits(server, 30, ModelLimits(concurrency=3), Limiter(8))
+        assert server.max_in_flight == 3
+        with_limits(server, 30, ModelLimits(concurrency=20), Limiter(5))
+        assert server.max_in_flight == 5  # raised again, to what the process allows
+
+
+def test_who_waits_for_one_model_holds_no_slot_of_the_process() -> None:
+    """One slot for all; model "m" may be asked once a minute, its second question must not keep the other model waiting."""
+    with ModelServer() as server:
+
+        async def main() -> None:
+            limiter = Limiter(1)
+            limits = {"m": ModelLimits(requests_per_minute=1)}
+            transport = Transport(server.base_url, SecretStr(KEY), limiter=limiter, limits=limits)
+            await one(transport, "first")
+            second = asyncio.create_task(one(transport, "second"))
+            await asyncio.sleep(0.05)
+            assert limiter.held == 0
+            async with asyncio.timeout(5):
+                await transport.send(prompt(), model="other", temperature=0, seed=0)
+            second.cancel()
+            await asyncio.gather(second, return_exceptions=True)
+            assert transport._lane("m").window.limiter.held == limiter.held == 0
+            await transport.aclose()
+
+        asyncio.run(main())
+
+
+@settings(max_examples=25)
+@given(cancel=st.sets(st.integers(0, 19)), after=st.floats(0, 0.02))
+def test_cancelling_in_any_queue_leaks_no_slot_and_gives_the_turn_back(cancel: set[int], after: float) -> None:
+    limiter, lane = Limiter(3), Lane()
+    lane.limit(ModelLimits(requests_per_minute=60_000, concurrency=5))  # a turn every millisecond
+
+    async def hold() -> None:
+        async with lane.window.limiter:
+            await lane.turn(prompt())
+            async with limiter:
+                with lane.flight():
+                    await asyncio.sleep(0.001)
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(hold()) for _ in range(20)]
+        await asyncio.sleep(after)
+        for number in cancel:
+            tasks[number].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    asyncio.run(main())
+    assert limiter.held == lane.window.limiter.held == 0
+    assert lane._in_flight == 0
+
+
+def test_a_burst_of_refusals_counts_once() -> None:
+    """32 sent before the first "later" came: 16 once, not 1. The next round trip may halve again, never below one."""
+    window = Window()
+    sent = time.monotonic()
+    for in_flight in range(32, 0, -1):
+        window.shrink(sent, in_flight)
+    assert window.size == 16
+    for expected in (8, 4, 2, 1, 1):
+        window.shrink(time.monotonic() + 1, 32)
+        assert window.size == expected
+
+
+def test_a_window_grows_by_one_for_as_many_answers_as_it_is_wide_and_by_eight_at_most() -> None:
+    """From 1 to 8 by 1 + 2 + … + 7 = 28 answers, from there to the cap of 10 by 8 each."""
+    window = Window()
+    window.cap(10)
+    assert window.size == 10
+    window.shrink(time.monotonic(), 2)
+    sizes = []
+    for _ in range(28 + 16):
+        window.grow()
+        sizes.append(window.size)
+    assert (sizes[26], sizes[27], sizes[34], sizes[35], sizes[-1]) == (7, 8, 8, 9, 10)
+    window.grow()
+    assert window.size == 10
+
+
+def test_another_cap_keeps_what_was_learnt() -> None:
+    window = Window()
+    window.cap(8)
+    window.shrink(time.monotonic(), 8)
+    window.cap(UNLIMITED)
+    assert window.size == 4
+    window.cap(2)
+    assert window.size == 2
+
+
+@given(amounts=st.lists(st.floats(0, 500), min_size=1, max_size=30))
+def test_no_minute_exceeds_the_pace(amounts: list[float]) -> None:
+    """Turns as planned: 60 requests and 6000 tokens a minute, so one second a request and 10 ms a token."""
+    pace = Pace(60, 6000)
+    now = time.monotonic()
+    starts = [pace._take(amount) + time.monotonic() - now for amount in amounts]
+    for place, start in enumerate(starts):
+        within = [amount for at, amount in zip(starts, amounts, strict=True) if start <= at < start + 59.9]
+        assert len(within) <= 60
+        assert sum(within[:-1]) <= 6000
+        if place:
+            assert start - starts[place - 1] >= max(1, amounts[place - 1] / 100) - 0.1
+
+
+def test_the_same_limits_said_again_keep_the_pace() -> None:
+    lane = Lane()
+    limits = ModelLimits(requests_per_minute=1)
+    lane.limit(limits)
+
+    async def main() -> bool:
+        await lane.turn(prompt())
+        lane.limit(limits)
+        try:
+            async with asyncio.timeout(0.05):
+                await lane.turn(prompt())
+        except TimeoutError:
+            return True
+        return False
+
+    assert asyncio.run(main())
+
+
+def test_a_retry_after_is_believed_but_not_for_ever() -> None:
+    """Retry-After: 0 asks for a request at once; after three of them in a row the back-off of a silent server is added."""
+    course = Course(3, 1.0)
+    waits = []
+    for _ in range(TRUSTED + 3):
+        course.note(Trouble("later", status=429, retry_after=0.0))
+        waits.append(course.wait())
+    assert waits[:TRUSTED] == [0.0] * TRUSTED
+    assert waits[TRUSTED] >= 1
+    assert waits[TRUSTED + 2] >= 4
+    course.note(Trouble("later", status=429, retry_after=30.0))
+    assert 30 <= course.wait() <= 33
+    assert course.left == 0  # restart() was never called: nothing was used up either

@@ -1,0 +1,40 @@
+"""A graph started without a simulation: what is laid out, who answers, and what is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from enquete.demo import demo_population
+from enquete.nodes.demonstration import as_demo, is_demo, play_demo, require_blocking_allowed
+from enquete.simulations.completion import completion
+from enquete.state.errors import SettingsError
+from enquete.state.settings import RunRequest
+
+
+def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: Path) -> None:
+    first, second = (as_demo(RunRequest(), tmp_path, completed=False) for _ in range(2))
+    assert first.sim != second.sim
+    assert first.respondent == "synthetic"
+    path = Path(first.sim)
+    assert is_demo(path)
+    assert not completion(path).completed
+    play_demo(path)
+    assert completion(path).completed
+    assert not completion(Path(second.sim)).completed
+
+
+def test_a_named_model_is_asked(tmp_path: Path) -> None:
+    assert as_demo(RunRequest(model="small"), tmp_path, completed=True).respondent is None
+
+
+def test_other_simulations_are_left_to_themselves(tmp_path: Path) -> None:
+    assert not is_demo(demo_population(tmp_path, completed=False))
+
+
+def test_a_server_that_forbids_file_access_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_blocking_allowed()
+    monkeypatch.setenv("LANGGRAPH_ALLOW_BLOCKING", "false")
+    with pytest.raises(SettingsError, match="--allow-blocking"):
+        require_blocking_allowed()

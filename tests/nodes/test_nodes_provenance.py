@@ -1,0 +1,57 @@
+"""instruments_used.json says alone what was asked of whom, with which version, and hashes change with what they stand for."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import enquete
+from enquete.nodes.provenance import PACKAGES, revision, versions
+from tests.support.model_server import ModelServer
+from tests.support.populations import mirofish_folder
+from tests.support.studies import rows
+
+
+def record_of(run: enquete.Run) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run.folder / "instruments_used.json").read_text("utf-8"))
+    return found
+
+
+def test_the_file_holds_personas_memories_prompts_and_versions(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", 4)
+    with ModelServer(fingerprint="fp_7") as server:
+        run = enquete.conduct_interviews(sim, methods=["longitudinal"], model="m", base_url=server.base_url)
+    found = record_of(run)
+    assert found["population"]["hash"] == run.record.population_hash
+    agents = found["population"]["agents"]
+    assert [agent["persona"] for agent in agents] == [
+        persona for (persona,) in rows(run.folder, "SELECT persona FROM participants ORDER BY position")
+    ]
+    assert all(agent["memories"]["T1"] for agent in agents)  # each of them has posted
+    assert found["population"]["memory_hashes"].keys() == {"T1"}
+    (t0, t1) = (line for line in found["prompts"] if line["purpose"] == "answer")
+    assert (t0["phase"], t1["phase"]) == ("T0", "T1")
+    assert t0["hash"] != t1["hash"]
+    assert t0["fingerprints"] == ["fp_7"]
+    assert set(found["versions"]) == {"python", *PACKAGES} == set(versions())
+    assert found["seed"] == 0
+    assert found["arms"][0]["temperature"] == 0.7
+    assert found["instruments"]["longitudinal"]["hash"]
+
+
+def test_the_same_study_has_the_same_hashes_and_another_seed_of_agents_others(tmp_path: Path) -> None:
+    runs = [
+        enquete.conduct_interviews(mirofish_folder(tmp_path / f"{name}/sim_1", n), methods=["scenario"])
+        for name, n in (("a", 3), ("b", 3), ("c", 4))
+    ]
+    a, b, c = (record_of(run) for run in runs)
+    assert a["population"]["hash"] == b["population"]["hash"] != c["population"]["hash"]
+    assert [line["hash"] for line in a["prompts"]] == [line["hash"] for line in b["prompts"]]
+    assert a["prompts"][0]["hash"] != c["prompts"][0]["hash"]
+
+
+def test_a_checkout_names_its_commit() -> None:
+    """Installed from a package without version control nobody knows it, and it stays empty."""
+    assert re.fullmatch(r"([0-9a-f]{40}\+?)?", revision())

@@ -1,0 +1,74 @@
+"""How a run shows itself: outside a notebook a line, in HTML a table; and the bars of a notebook's progress."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from enquete.state.errors import InputError
+from enquete.study import Run, conduct_interviews
+from enquete.study.display import figures, table
+from tests.support.studies import personas
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("display")
+    return conduct_interviews(personas(folder, 4), out=str(folder / "out"), methods=["longitudinal"], language="en")
+
+
+def test_the_table_says_who_answered_how_many_of_how_many(run: Run) -> None:
+    page = table(run)
+    assert page == run._repr_html_()
+    assert "Synthetic answers" in page
+    assert ">4 of 4</td>" in page
+    assert ">longitudinal</td>" in page
+    assert "resume token" not in page  # completed
+
+
+def test_what_is_shown_is_escaped(run: Run) -> None:
+    shown = Run(run.folder)
+    shown.note = "<script>alert(1)</script>"
+    assert "<script>" not in table(shown)
+    assert "&lt;script&gt;" in table(shown)
+
+
+def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
+    with pytest.raises(NotImplementedError):
+        run._ipython_display_()
+    assert repr(run).startswith("Run(run_")
+
+
+def test_a_figure_by_name(run: Run) -> None:
+    pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
+    assert "4 agents" not in run.figure("longitudinal").layout.title.text
+    assert figures(run).keys() == {"longitudinal"}
+    with pytest.raises(InputError, match="only of longitudinal"):
+        run.figure("delphi")
+
+
+def test_without_plotly_the_error_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("plotly", "enquete.reports.figures."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    with pytest.raises(InputError, match=r"enquete\[figures\]"):
+        run.figure("longitudinal")
+    assert figures(run) == {}
+
+
+def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm", reason="the extra 'notebook' is not installed")
+    from enquete.study.bars import Bars
+
+    bars = Bars()
+    event = {"methodology": "delphi", "phase": "T1", "arm": "main", "round": 2, "total": 4, "tokens": 1500}
+    for done in (1, 4, 4):
+        bars({**event, "done": done})
+    bars({**event, "arm": "b", "done": 1})
+    bars.close()
+    shown = capsys.readouterr().err
+    assert "delphi T1 round 2: 100%" in shown
+    assert "delphi T1 round 2 (b)" in shown
+    assert "1,500 tokens" in shown

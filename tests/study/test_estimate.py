@@ -1,0 +1,192 @@
+"""Estimate against actual: what a run really cost lies in the range said before; a run that cannot fit does not start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete
+from enquete import Arm
+from enquete.state.errors import OverBudget, SettingsError
+from tests.support.model_server import ModelServer
+from tests.support.populations import mirofish_folder
+from tests.support.studies import call_keys, personas, spent
+
+LARGEST_CALL = 30_000
+"""What one call of these studies reserves at most: so much room there must be for the last one."""
+
+TEN: dict[str, dict[str, Any]] = {
+    "longitudinal": {"methods": ["longitudinal"]},
+    "diversity": {"methods": ["diversity"]},
+    "delphi": {"methods": ["delphi"]},
+    "scenario": {"methods": ["scenario"]},
+    "all in English": {"language": "en"},
+    "item by item": {"methods": ["longitudinal", "scenario"], "asking": "item"},
+    "two arms": {
+        "methods": ["scenario"],
+        "arms": [Arm(respondent="llm", model="m"), Arm(id="b", role="b", respondent="llm", model="other", seed=2)],
+    },
+    "more agents than rehearse": {"methods": ["longitudinal", "delphi"], "agents": 90},
+    "one agent": {"agents": 1},
+    "faults at a fifth": {"faults": {"http_500": 0.1, "bad_json": 0.1}},
+}
+
+
+@pytest.mark.parametrize("setting", TEN)
+def test_the_actual_cost_lies_in_the_range(tmp_path: Path, setting: str) -> None:
+    asked = dict(TEN[setting])
+    agents, faults = asked.pop("agents", 12), asked.pop("faults", {})
+    with ModelServer(faults=faults, seed=1, retry_after="0") as server:
+        common = {"out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, **asked}
+        if "arms" in asked:
+            common.pop("model")
+        expected = enquete.estimate(personas(tmp_path, agents), **common)
+        assert not server.requests
+        run = enquete.conduct_interviews(personas(tmp_path, agents), **common)
+    assert run.status == "completed"
+    assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
+    assert expected.calls.low <= len(call_keys(run.folder)) <= expected.calls.high
+    assert expected.usd is None  # nobody knows the price of "m"
+    assert expected.as_object()["usd"] == "unknown"
+
+
+def test_memories_of_the_agents_are_measured(tmp_path: Path) -> None:
+    """With memories the prompts of T1 are longer than those of T0, and the estimate says so."""
+    sim = mirofish_folder(tmp_path / "sim_1", 6)
+    expected = enquete.estimate(sim, methods=["longitudinal"])
+    read = {line.phase: line.input_tokens.likely for line in expected.lines}
+    assert read["T1"] > read["T0"]
+    run = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    assert spent(run.folder) == expected.tokens.likely
+
+
+def test_an_estimate_writes_nothing(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", 3)
+    before = sorted(path.name for path in sim.rglob("*"))
+    enquete.estimate(sim)
+    assert sorted(path.name for path in sim.rglob("*")) == before
+
+
+def test_a_run_that_cannot_fit_stops_before_the_first_call_and_says_what_would_make_it_fit(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        common = {
+            "out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, "methods": ["scenario"]
+        }  # fmt: skip
+        expected = enquete.estimate(personas(tmp_path, 5), **common)
+        with pytest.raises(OverBudget) as refused:
+            enquete.conduct_interviews(personas(tmp_path, 5), budget_tokens=9000, **common)
+        assert not server.requests
+        assert not (tmp_path / "out").exists()
+        assert f"--budget-tokens {expected.sufficient_tokens}" in str(refused.value)
+        assert expected.sufficient_tokens > expected.tokens.high
+        assert "confirm=True" in str(refused.value)
+        assert refused.value.estimate["exceeds"] == "tokens"
+        run = enquete.conduct_interviews(personas(tmp_path, 5), budget_tokens=9000, confirm=True, **common)
+        assert run.status == "paused"
+        assert "likely" in run.note
+        assert "more" in run.note
+
+
+PRICES = """
+models:
+  priced:
+    input: 2.0
+    output: 8.0
+"""
+
+
+def test_money_is_capped_by_known_prices_and_a_cap_on_unknown_ones_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES, "utf-8")
+    monkeypatch.setenv("ENQUETE_PRICES", str(prices))
+    people = personas(tmp_path, 8)
+    with ModelServer() as server:
+        common = {"out": str(tmp_path / "out"), "base_url": server.base_url, "methods": ["scenario"]}
+        with pytest.raises(SettingsError, match="price of m is unknown"):
+            enquete.conduct_interviews(people, model="m", budget_usd=1.0, **common)
+        expected = enquete.estimate(people, model="priced", **common)
+        assert expected.usd is not None
+        with pytest.raises(OverBudget, match="--budget-usd"):
+            enquete.conduct_interviews(people, model="priced", budget_usd=expected.usd.low / 2, **common)
+        cap = expected.usd.likely / 2
+        run = enquete.conduct_interviews(people, model="priced", budget_usd=cap, confirm=True, concurrency=2, **common)
+        assert run.status == "paused"
+        assert "USD" in run.note
+        done = enquete.resume(run.run_id, out=common["out"], budget_usd=100.0, base_url=server.base_url)
+    assert done.status == "completed"
+    assert (run.spent_usd or 0) > 0
+    # by hand: 2 USD a million tokens read, 8 a million written
+    read, written = done.usage
+    assert done.spent_usd == pytest.approx((read * 2 + written * 8) / 1e6)
+
+
+def test_a_cap_named_once_holds_over_a_resume(tmp_path: Path) -> None:
+    people = personas(tmp_path, 6)
+    whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["delphi"])
+    cap = spent(whole.folder) // 2
+    run = enquete.conduct_interviews(
+        people, out=str(tmp_path / "out"), methods=["delphi"], budget_tokens=cap, confirm=True
+    )
+    assert run.status == "paused"
+    again = enquete.resume(run.resume_token, out=str(tmp_path / "out"))
+    assert again.status == "paused"
+    assert spent(again.folder) <= cap
+    done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10**7)
+    assert done.status == "completed"
+
+
+def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> None:
+    """A cap that pays for one of two: the first named gets it, whichever that is."""
+    people = personas(tmp_path, 12)
+    cost = {
+        name: enquete.estimate(people, out=str(tmp_path / "o"), methods=[name]).tokens.high
+        for name in ("diversity", "scenario")
+    }
+    for first, second in (("diversity", "scenario"), ("scenario", "diversity")):
+        run = enquete.conduct_interviews(
+            people,
+            out=str(tmp_path / first),
+            methods=[first, second],
+            budget_tokens=round(cost[first] + cost[second] / 3 + 3000),
+            confirm=True,
+        )
+        outcomes = {stage.methodology: stage.outcome for stage in run.stages}
+        assert outcomes == {first: "done", second: "short"}
+        assert f"{second}/T1 short" in run.note
+        assert run.outlook[f"{second}/T1"].remaining > 0
+
+
+def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
+    """The upper estimates do not fit together, the actual costs do: nobody has to resume."""
+    people = personas(tmp_path, 40)
+    common = {"methods": ["delphi", "scenario"], "respondent": "synthetic"}
+    expected = enquete.estimate(people, out=str(tmp_path / "o"), **common)
+    whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), **common)
+    cap = spent(whole.folder) + LARGEST_CALL
+    assert cap < expected.tokens.high
+    run = enquete.conduct_interviews(people, out=str(tmp_path / "out"), budget_tokens=cap, confirm=True, **common)
+    assert run.status == "completed"
+    assert spent(run.folder) == spent(whole.folder)
+
+
+def test_probes_come_after_the_main_arm_and_never_starve_it(tmp_path: Path) -> None:
+    people = personas(tmp_path, 30)
+    alone = enquete.conduct_interviews(people, out=str(tmp_path / "alone"), methods=["delphi"])
+    arms = [Arm(temperature=0), Arm(id="again", role="replicate", seed=4)]
+    run = enquete.conduct_interviews(
+        people, out=str(tmp_path / "out"), methods=["delphi"], arms=arms, confirm=True,
+        budget_tokens=spent(alone.folder) + spent(alone.folder) // 3,
+    )  # fmt: skip
+    assert run.status == "paused"
+    by_arm = run.responses[run.responses["status"].eq("ok")].groupby("arm").size()
+    assert by_arm["main"] == (run.responses["arm"] == "main").sum()
+    assert 0 < by_arm["again"] < by_arm["main"]
+    last_main = max(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "main")
+    first_probe = min(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "again")
+    assert last_main < first_probe
+    done = enquete.resume(run.run_id, out=str(tmp_path / "out"), budget_tokens=10**8)
+    assert done.status == "completed"

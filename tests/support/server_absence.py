@@ -1,0 +1,69 @@
+"""The port of the model server: it can close and open again, and belongs to nobody else in between."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Coroutine
+
+from aiohttp import web
+
+
+class Doors:
+    """A port that is listened on, or refuses connections. All but the constructor belong to the server's event loop."""
+
+    def __init__(self, port: int):
+        self._wanted = port
+        self._held: socket.socket | None = None  # bound and never listened on: refuses, and keeps the port
+        self._site: web.TCPSite | None = None
+        self._runner: web.AppRunner
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def port(self) -> int:
+        return int(self._held.getsockname()[1]) if self._held else self._wanted
+
+    async def open(self, runner: web.AppRunner) -> None:
+        self._runner = runner
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._held.bind(("127.0.0.1", self._wanted))
+        await self._listen()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        if self._held:
+            self._held.close()
+
+    def vanish(self, seconds: float | None) -> None:
+        """Raises RuntimeError where it has vanished already."""
+        if self._site is None:
+            raise RuntimeError("the server has vanished already")
+        site, self._site = self._site, None
+        self._do(self._leave(site, seconds))
+
+    def come_back(self) -> None:
+        if self._site is None:
+            self._do(self._listen())
+
+    def _do(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _leave(self, site: web.TCPSite, seconds: float | None) -> None:
+        await site.stop()
+        for connection in self._runner.server.connections if self._runner.server else ():
+            if connection.transport:
+                connection.transport.abort()
+        if seconds is not None:
+            await asyncio.sleep(seconds)
+            await self._listen()
+
+    async def _listen(self) -> None:
+        self._site = web.TCPSite(
+            self._runner, "127.0.0.1", self.port, backlog=2048, reuse_address=True, reuse_port=True
+        )
+        await self._site.start()
