@@ -14,9 +14,11 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 Matrix: TypeAlias = "npt.NDArray[np.float64]"
 
+_ONE_THREAD = ThreadpoolController()  # of numpy: on matrices of this size threads cost more than they bring
 NEGLIGIBLE = 1e-9  # singular values below this share of the first are numerical dust
 
 
@@ -78,10 +80,17 @@ def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matr
     rng = np.random.default_rng(seed)
     most = min(sum(block.shape[1] for block in blocks), len(blocks[0]))
     shares = np.zeros((draws, most))
-    for draw in range(draws):
-        found = principal_components(weighted([permuted(block, rng) for block in blocks])[0]).explained
-        shares[draw, : len(found)] = found[:most]
+    with _ONE_THREAD.limit(limits=1):
+        for draw in range(draws):
+            found = _explained(weighted([permuted(block, rng) for block in blocks])[0])
+            shares[draw, : len(found)] = found[:most]
     return np.quantile(shares, 0.95, axis=0)
+
+
+def _explained(centred: Matrix) -> Matrix:
+    """The shares alone, at a fraction of the time that the components take."""
+    squares = np.linalg.svd(centred, compute_uv=False) ** 2
+    return np.asarray(squares / squares.sum() if squares.sum() > NEGLIGIBLE**2 else squares)
 
 
 def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:

@@ -44,6 +44,26 @@ def centred(ratings: ArrayLike, low: float, high: float) -> Floats:
     return (np.asarray(ratings, dtype=np.float64) - (low + high) / 2) / ((high - low) / 2)
 
 
+def agent_centred(ratings: ArrayLike, low: float, high: float) -> Floats:
+    """x″ = (x − x̄ₐ)/h with x̄ₐ an agent's own mean over all futures and half-width h = (high − low)/2: −2 … 2.
+
+    Above 0 the agent rates a future higher than its others: the quadrants of these points leave out that some agents (and
+    models) rate everything high. One dimension at a time: agents × futures, NaN where missing and for an agent with
+    fewer than two ratings, who has no futures to compare. Takes the place of `centred` in `group_polarity`; show both.
+    Raises ValueError for a scale without width or a table that is not two-dimensional.
+    """
+    x = np.asarray(ratings, dtype=np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"ratings must be a table of agents × futures, not an array of {x.ndim} dimension(s)")
+    if high <= low:
+        raise ValueError(f"a scale runs from a lower to a higher point; {low:g} to {high:g} was given")
+    known = ~np.isnan(x)
+    n = known.sum(axis=1, keepdims=True)
+    own = np.where(known, x, 0.0).sum(axis=1, keepdims=True) / np.where(n > 1, n, np.nan)
+    # Rounded and without −0, so that a rating at the agent's own mean lies on the axis, not in a quadrant beside it.
+    return np.asarray(np.round((x - own) / ((high - low) / 2), 12) + 0.0, dtype=np.float64)
+
+
 def polarity(wish: ArrayLike, expectation: ArrayLike) -> Floats:
     """π = d′·p′ of centred desirability d′ and centred plausibility p′, by rater: −1 … 1.
 

@@ -32,7 +32,9 @@ EXCEEDANCES = 5  # draws that reach the observed value before the test is over (
 ALPHA = 0.01
 RESTARTS = 5
 RESAMPLES = 50
-_ONE_THREAD = ThreadpoolController()  # threads cost more than they bring here, and made once: looking for pools is slow
+# Threads cost more than they bring here. Made once, since looking for pools is slow, and after the import of scikit-learn,
+# since only pools that are loaded by then are found.
+ONE_THREAD = ThreadpoolController()
 MOST_COMPARED = 600  # agents among whom k is chosen: the silhouette needs all pairs; of more, a seeded sample
 
 
@@ -70,12 +72,17 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     """
     rng = np.random.default_rng(seed)
     n = len(blocks[0])
-    if n > MOST_COMPARED:
-        rows = np.sort(rng.choice(n, MOST_COMPARED, replace=False))
-        blocks = [block[rows] for block in blocks]
+    blocks = sampled(blocks, rng)
     tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
     if not tried:
         return Choice(1, "few")
+    with ONE_THREAD.limit(limits=1):
+        return _chosen(blocks, tried, seed, rng, draws, alpha)
+
+
+def _chosen(
+    blocks: Sequence[Matrix], tried: Sequence[int], seed: int, rng: np.random.Generator, draws: int, alpha: float
+) -> Choice:
     found = _silhouettes(weighted(blocks)[0], tried, seed)
     compared = len(blocks[0])
     if not found:
@@ -84,6 +91,15 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     null, p = _tested(blocks, tried, found[best], rng, draws)
     typology = p <= alpha
     return Choice(best if typology else 1, "typology" if typology else "chance", found, p, tuple(null), compared)
+
+
+def sampled(blocks: Sequence[Matrix], rng: np.random.Generator) -> Sequence[Matrix]:
+    """The blocks of at most MOST_COMPARED agents, drawn without replacement and kept in order."""
+    n = len(blocks[0])
+    if n <= MOST_COMPARED:
+        return blocks
+    rows = np.sort(rng.choice(n, MOST_COMPARED, replace=False))
+    return [block[rows] for block in blocks]
 
 
 def _tested(
@@ -120,7 +136,7 @@ def clusters(columns: Matrix, k: int, seed: int) -> Labels:
 
 
 def _fitted(columns: Matrix, k: int, seed: int) -> KMeans:
-    with _ONE_THREAD.limit(limits=1), warnings.catch_warnings():
+    with ONE_THREAD.limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
         )  # fewer different agents than clusters: caught by the callers
@@ -205,7 +221,7 @@ def _mixture(scores: Matrix, means: Matrix, seed: int) -> Matrix | None:
     model = GaussianMixture(
         len(means), covariance_type="tied", means_init=means, random_state=seed % 2**32, max_iter=500, reg_covar=1e-3
     )
-    with _ONE_THREAD.limit(limits=1), warnings.catch_warnings():
+    with ONE_THREAD.limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
             return np.asarray(model.fit(scores).predict_proba(scores))

@@ -17,7 +17,7 @@ RESPONDED = ("ok", "repaired")
 """Statuses that carry an answer; every other row is a typed gap."""
 
 Records = Iterable[Mapping[str, JsonValue]]
-Files = Mapping[str, "Records | Mapping[str, JsonValue]"]
+Files = Mapping[str, "Records | Mapping[str, JsonValue] | str"]
 """What `present.files` returns: file name → one object (written as JSON) or rows (written as JSONL, streamed)."""
 
 

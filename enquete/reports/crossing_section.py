@@ -9,6 +9,8 @@ from enquete.reports.crossing_inputs import Results
 from enquete.reports.crossing_text import group_name, heading, reason, sentence
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.reports.narrative import Prose
+from enquete.reports.replicates import Replicates
+from enquete.reports.replicates_text import alone, mark
 from enquete.state.seam import Language
 
 SHOWN_IDS, SHOWN_GROUPS = 3, 8
@@ -29,7 +31,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "evidence": "Beruht auf {n} Antworten, zum Beispiel {ids}.", "source": "Quelle", "more": "{n} weitere Gruppen stehen in {file}.",
         "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
         "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
-        "archetypes": "Die Archetypen: {names}.",
+        "archetypes": "Die Archetypen: {names}.", "replicates": "Wiederholungen",
     },
     "en": {
         "title": "Summary across methods", "details": "The findings one by one",
@@ -44,12 +46,14 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "evidence": "Rests on {n} answers, for example {ids}.", "source": "Source", "more": "{n} more groups are in {file}.",
         "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
         "*Source: crossing.json → claims; groups and evidence in the appendix*",
-        "archetypes": "The archetypes: {names}.",
+        "archetypes": "The archetypes: {names}.", "replicates": "Replicates",
     },
 }  # fmt: skip
 
 
-def summary(crossing: Crossing, prose: Prose, results: Results, model: str, language: Language) -> str:
+def summary(
+    crossing: Crossing, prose: Prose, results: Results, model: str, language: Language, replicates: Replicates
+) -> str:
     """The section that opens the report, Markdown."""
     words = WORDS[language]
     parts = [f"## {words['title']}"]
@@ -57,7 +61,8 @@ def summary(crossing: Crossing, prose: Prose, results: Results, model: str, lang
         parts.append(words["none"])
     else:
         why = len(prose.problems)
-        parts += [*_paragraphs(prose), words[prose.by].format(model=escape(model), why=why)]
+        parts += [*_paragraphs(prose, replicates, language), words[prose.by].format(model=escape(model), why=why)]
+        parts += [] if replicates.arms else [alone(language)]
         parts.append(_archetypes(crossing, results, language))
         parts.append(words["where"])
     if crossing.absent:
@@ -68,11 +73,19 @@ def summary(crossing: Crossing, prose: Prose, results: Results, model: str, lang
     return "\n\n".join(part for part in parts if part)
 
 
-def _paragraphs(prose: Prose) -> Iterator[str]:
+def _paragraphs(prose: Prose, replicates: Replicates, language: Language) -> Iterator[str]:
     if prose.by == "model":
         yield from (escape(paragraph.text) for paragraph in prose.paragraphs)
     else:
-        yield "\n".join(f"- {escape(paragraph.text)}" for paragraph in prose.paragraphs)
+        yield "\n".join(
+            f"- {escape(paragraph.text)}{_held(paragraph.claim_ids[0], replicates, language)}"
+            for paragraph in prose.paragraphs
+        )
+
+
+def _held(claim: str, replicates: Replicates, language: Language) -> str:
+    """Beside a claim's sentence, where the run has replicates."""
+    return f" *({escape(mark(claim, replicates, language))})*" if replicates.arms else ""
 
 
 def _archetypes(crossing: Crossing, results: Results, language: Language) -> str:
@@ -84,8 +97,8 @@ def _archetypes(crossing: Crossing, results: Results, language: Language) -> str
     return WORDS[language]["archetypes"].format(names=escape(", ".join(names)))
 
 
-def details(claims: Sequence[Claim], language: Language) -> Iterator[str]:
-    """Each claim with its groups, the answers that it rests on and its source: for the end of the report."""
+def details(claims: Sequence[Claim], language: Language, replicates: Replicates) -> Iterator[str]:
+    """Each claim with its groups, whether it holds, its answers and its source: for the end of the report."""
     words = WORDS[language]
     if not claims:
         return
@@ -95,6 +108,7 @@ def details(claims: Sequence[Claim], language: Language) -> Iterator[str]:
         yield _groups(claim, language)
         ids = ", ".join(f"`{one.replace('`', '')}`" for one in claim.answer_ids[:SHOWN_IDS])
         yield words["evidence"].format(n=claim.n_answers, ids=ids)
+        yield f"{words['replicates']}: {escape(mark(claim.id, replicates, language))}."
         rests = "; ".join(claim.rests_on)
         yield f"*{words['source']}: {FILE} → claims.{escape(claim.id)} ({escape(rests)})*"
 

@@ -13,6 +13,7 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.reports import associations, replicates_text
 from enquete.reports.codebook import codebook, markdown
 from enquete.reports.context import Files
 from enquete.reports.crossing_text import sentence
@@ -44,7 +45,7 @@ def validate(frame: pd.DataFrame) -> None:
 
 
 def write_exports(folder: Path, reading: RunReading, material: Material) -> None:
-    """exports/ (table, codebook, episodes), and beside the report what it says across methods and about its health."""
+    """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
     exports, language = folder / "exports", reading.record.language
     validate(material.frame)
     write_csv(exports / "all_responses.csv", material.frame)
@@ -53,7 +54,11 @@ def write_exports(folder: Path, reading: RunReading, material: Material) -> None
     write_atomically(exports / "codebook.md", markdown(book, language))
     write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked))
     write_json(folder / "crossing.json", crossing_file(material))
-    write_json(folder / "health.json", asdict(material.health))
+    write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
+    write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations))
+    write_json(folder / "health.json", material.health.as_json())
+    if material.replicates.arms:
+        write_json(folder / replicates_text.FILE, material.replicates.as_json())
     spoken = list(audit(reading, SYNTHESIS, ""))
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
@@ -62,7 +67,11 @@ def write_exports(folder: Path, reading: RunReading, material: Material) -> None
 def crossing_file(material: Material) -> dict[str, Any]:
     """Claims by id with their sentences in both languages, what is absent, and the summary with who wrote it."""
     claims = {
-        claim.id: {**claim.as_json(), "text": {"de": sentence(claim, "de"), "en": sentence(claim, "en")}}
+        claim.id: {
+            **claim.as_json(),
+            "text": {"de": sentence(claim, "de"), "en": sentence(claim, "en")},
+            "replicates": _held(material, claim.id),
+        }
         for claim in material.crossing.claims
     }
     prose = material.prose
@@ -72,6 +81,12 @@ def crossing_file(material: Material) -> dict[str, Any]:
         "absent": [asdict(absent) for absent in material.crossing.absent],
         "summary": {"by": prose.by, "paragraphs": paragraphs, "problems": list(prose.problems)},
     }
+
+
+def _held(material: Material, claim: str) -> dict[str, Any]:
+    """Whether the claim holds when asked again; "not judged" too in a run without replicates."""
+    found = material.replicates.claims.get(claim)
+    return asdict(found) if found else {"n": 1, "verdict": "not judged"}
 
 
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
@@ -104,6 +119,8 @@ def audit(reading: RunReading, methodology: str, phase: str) -> Iterator[dict[st
 
 
 def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFrame) -> bool:
-    """Whether there is anything to write about this stage."""
+    """Whether there is anything to write about this stage. What was taken over has its files with the run that asked."""
+    if methodology in reading.record.carried:
+        return False
     own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
     return (methodology, phase) in reading.stages or bool(own["status"].ne("not_reached").any())

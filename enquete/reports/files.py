@@ -57,9 +57,12 @@ def _line(row: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """What `present.files` returned: an object becomes JSON, rows become JSONL."""
+    """What `present.files` returned: a text as it is, an object as JSON, rows as JSONL."""
     for name, content in files.items():
-        if isinstance(content, Mapping):
+        if isinstance(content, str):
+            with replacing(folder / name) as file:
+                file.write(content)
+        elif isinstance(content, Mapping):
             write_json(folder / name, content)
         else:
             write_jsonl(folder / name, content)

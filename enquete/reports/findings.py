@@ -1,14 +1,15 @@
 """Findings: what each methodology's analysis makes of its rows.
 
 `METHODOLOGY.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
-phases and of an earlier baseline run; `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is
-None beside a count. The findings name the arms they read.
+phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which a
+change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None beside a
+count. The findings name the arms they read.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -17,10 +18,11 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.health_probes import RETEST
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.rows import participants_table
 from enquete.simulations.join import join
-from enquete.state.seam import Language
+from enquete.state.seam import Arm, Language
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""
@@ -51,27 +53,39 @@ class Findings:
     bugs: list[Failure] = field(default_factory=list)
 
 
-def find(reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False) -> Findings:
-    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on."""
+def find(
+    reading: RunReading, frame: pd.DataFrame, *, partial: bool = False, raise_bugs: bool = False, arm: Arm | None = None
+) -> Findings:
+    """Analyse every methodology that has rows. A bug in one analysis is recorded; the others go on.
+
+    arm: stands in the main arm's place, with what was frozen for it; its rows bear the role "main" in `frame`.
+    """
+    stands = arm or reading.record.main
     found = Findings()
     for name in reading.record.methods:
-        rows = frame[frame["methodology"].eq(name) & frame["arm_role"].eq("main")]
-        if rows.empty:
+        rows = frame[frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases)]
+        if not rows["arm_role"].eq("main").any():
             continue
         try:
-            found.results[name] = _analyse(reading, name, rows.reset_index(drop=True), partial)
+            found.results[name] = _analyse(reading, name, rows.reset_index(drop=True), partial, stands)
         except Exception as error:
             if raise_bugs:
                 raise
             text = f"{type(error).__name__}: {error}"
-            key = (reading.record.main.id, name, "", 0, UNIT)
+            key = (stands.id, name, "", 0, UNIT)
             found.bugs.append(Failure(*key, text, traceback.format_exc()))
     return found
 
 
-def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool) -> Mapping[str, JsonValue]:
+def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
+    """Rows that an analysis is given."""
+    beside = frame["arm"].eq(RETEST) | frame["arm_role"].eq("placebo")
+    return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
+
+
+def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool, arm: Arm) -> Mapping[str, JsonValue]:
     analyse = reading.methodology(name).analyse
-    context = analysis_context(reading, name, partial)
+    context = analysis_context(reading, name, partial, arm)
     result = jsonable(analyse(rows, reading.instrument(name), reading.settings(name), context))
     if not isinstance(result, dict):
         raise TypeError(f"{name}: analyse returned {type(result).__name__}, not a mapping")
@@ -79,7 +93,7 @@ def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool) 
     return {"arms": arms, **result}
 
 
-def analysis_context(reading: RunReading, name: str, partial: bool) -> AnalysisContext:
+def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:
     """What the run's record, frozen values and baseline say to the analysis of one methodology."""
     record = reading.record
     incomparable: list[str] = []
@@ -98,7 +112,7 @@ def analysis_context(reading: RunReading, name: str, partial: bool) -> AnalysisC
         language=record.language,
         baseline=record.baseline,
         memoryless_weight=record.memoryless_weight,
-        frozen=reading.frozen_values(record.main.id, name),
+        frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
         participants=participants_table(reading.population),
         partial=partial,
         outcomes={phase: outcome for (method, phase), outcome in reading.stages.items() if method == name},

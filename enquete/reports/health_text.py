@@ -1,136 +1,21 @@
-"""Instrument health in words: names of the checks, reasons, the sentence of a flag, tables for the report."""
+"""Instrument health written out: verdicts, reasons, tables for the report, and the sentence of a flag."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.reports.claims import DIGITS
-from enquete.reports.health import BELOW_ALL, Diagnostic, Health, Shape
+from enquete.analysis.diagnostics import Diagnostic, Overall
+from enquete.reports.health import Health
+from enquete.reports.health_checks import Check
+from enquete.reports.health_shapes import Shape
+from enquete.reports.health_words import CHECKS, REASONS, VERDICTS, WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.state.seam import Language
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Güte der Befragung", "check": "Prüfung", "value": "Wert", "n": "Grundlage", "threshold": "in Ordnung",
-        "verdict": "Urteil", "ok": "in Ordnung", "flagged": "**auffällig**", "not_computable": "nicht berechenbar", "all": "nicht alle",
-        "intro": "Jede Prüfung beruht auf den Antworten des Hauptarms. „Nicht berechenbar“ heißt: Die Daten erlauben sie nicht; das "
-        "ist kein Bestehen. Die Schwellen sind Vorschläge.",
-        "source": "health.json", "shapes": "Verteilungsform jeder geschlossenen Frage",
-        "shapes_intro": "Anteil der Antworten in der Skalenmitte und an beiden Enden, Mittelwert, normierte Entropie (0: alle gleich, "
-        "1: gleichverteilt). {n} Fragen und Runden.",
-        "item": "Frage", "mean": "Mittel", "midpoint": "Mitte", "ends": "Enden", "entropy": "Entropie", "scale": "Skala",
-        "phase": "Phase", "round": "Runde", "answers": "n / N", "method": "Methodik", "none": "Es gibt noch nichts zu prüfen.",
-        "about": "{what} ({value}; in Ordnung: {threshold}; n = {n}). {meaning}",
-    },
-    "en": {
-        "title": "Instrument health", "check": "Check", "value": "Value", "n": "Based on", "threshold": "fine",
-        "verdict": "Verdict", "ok": "fine", "flagged": "**flagged**", "not_computable": "not computable", "all": "not all",
-        "intro": "Every check rests on the answers of the main arm. “Not computable” means that the data do not allow it; that is no "
-        "pass. Thresholds are proposals.",
-        "source": "health.json", "shapes": "Distribution shape of every closed item",
-        "shapes_intro": "Share of answers at the midpoint and at both ends of the scale, mean, normalised entropy (0: all the same, 1: "
-        "uniform). {n} items and rounds.",
-        "item": "Item", "mean": "mean", "midpoint": "midpoint", "ends": "ends", "entropy": "entropy", "scale": "scale",
-        "phase": "Phase", "round": "Round", "answers": "n / N", "method": "Methodology", "none": "There is nothing to check yet.",
-        "about": "{what} ({value}; fine: {threshold}; n = {n}). {meaning}",
-    },
-}  # fmt: skip
-
-CHECKS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
-    "zero_drift": {
-        "de": ("Agenten ohne jede Veränderung", "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."),
-        "en": ("Agents without any change", "Memory hardly affects the answers."),
-    },
-    "flipping": {
-        "de": (
-            "Agenten, die bei mindestens der Hälfte der Aussagen die Seite der Skala wechseln",
-            "So viel Umschwung spricht für Rauschen, nicht für Meinungen.",
-        ),
-        "en": (
-            "Agents that change sides of the scale on at least half of the statements",
-            "That much turning round speaks of noise, not of opinions.",
-        ),
-    },
-    "two_components": {
-        "de": (
-            "Varianz der ersten zwei Hauptkomponenten",
-            "Die Antworten haben kaum gemeinsame Struktur; Typen sind fraglich.",
-        ),
-        "en": ("Variance of the first two components", "The answers hardly share a structure; types are doubtful."),
-    },
-    "unrevised": {
-        "de": (
-            "Agenten, deren letzte Bewertungen den ersten gleichen",
-            "Die Rückmeldung bewirkt nichts; Annäherung ist nicht messbar.",
-        ),
-        "en": (
-            "Agents whose last ratings equal their first",
-            "The feedback has no effect; convergence cannot be measured.",
-        ),
-    },
-    "alike": {
-        "de": ("Agenten, die alle Szenarien gleich wünschenswert finden", "Die Szenarien werden nicht unterschieden."),
-        "en": ("Agents that find all scenarios equally desirable", "The scenarios are not told apart."),
-    },
-    "repaired": {
-        "de": ("Antworten, die erst nach Rückfrage gültig waren", "Das Instrument oder das Modell macht Mühe."),
-        "en": ("Answers valid only after asking again", "The instrument or the model struggles."),
-    },
-    "refused": {
-        "de": ("Verweigerte Antworten", "Was fehlt, fehlt nicht zufällig."),
-        "en": ("Refused answers", "What is missing is not missing at random."),
-    },
-    "invalid": {
-        "de": ("Ungültige Antworten", "Das Modell hält sich nicht an die Form der Fragen."),
-        "en": ("Invalid answers", "The model does not keep to the form of the questions."),
-    },
-    "failed": {
-        "de": ("Antworten, deren Anfrage fehlschlug", "Eine Wiederaufnahme des Laufs fragt sie erneut."),
-        "en": ("Answers whose request failed", "Resuming the run asks them again."),
-    },
-    "acquiescence": {
-        "de": (
-            "Zustimmungsneigung (Skalenpunkte)",
-            "Es wird Aussagen beider Richtungen zugestimmt oder widersprochen.",
-        ),
-        "en": ("Acquiescence (scale points)", "Statements of both directions are agreed or disagreed with."),
-    },
-    "style_ends": {
-        "de": ("Antworten an den Skalenenden", "Menschen wählen sie in etwa 29 % der Fälle."),
-        "en": ("Answers at the ends of the scale", "People choose them in about 29% of cases."),
-    },
-    "style_midpoint": {
-        "de": ("Antworten in der Skalenmitte", "Menschen wählen sie in etwa 32 % der Fälle."),
-        "en": ("Answers at the midpoint", "People choose it in about 32% of cases."),
-    },
-    "flat_items": {
-        "de": (
-            "Fragen, auf die fast alle gleich antworten (Entropie unter 0,5)",
-            "Die Agenten unterscheiden sich kaum.",
-        ),
-        "en": ("Items that nearly all answer alike (entropy below 0.5)", "The agents hardly differ."),
-    },
-}
-
-WHY: Mapping[str, Mapping[Language, str]] = {
-    "reconstructed": {"de": "T0 ist rekonstruiert", "en": "T0 is reconstructed"},
-    "one_wave": {"de": "es liegt nur eine Welle vor", "en": "there is only one wave"},
-    "incomparable": {"de": "T0 und T1 sind nicht vergleichbar", "en": "T0 and T1 cannot be compared"},
-    "no_pairs": {"de": "niemand hat in beiden Wellen geantwortet", "en": "nobody answered in both waves"},
-    "one_keying": {"de": "alle Aussagen sind gleich gepolt", "en": "all statements are keyed alike"},
-    "no_pca": {"de": "zu wenige vollständige Antworten", "en": "too few complete answers"},
-    "alike": {"de": "alle Agenten haben gleich geantwortet", "en": "all agents answered alike"},
-    "no_revision": {"de": "es gibt keine Überprüfungsrunde", "en": "there is no round of revision"},
-    "no_desirability": {"de": "nach Wünschbarkeit wird nicht gefragt", "en": "desirability is not asked"},
-    "no_complete": {"de": "niemand hat alle Szenarien bewertet", "en": "nobody rated all scenarios"},
-    "no_answers": {"de": "es liegen keine Antworten vor", "en": "there are no answers"},
-    "no_midpoint": {"de": "keine Skala hat eine Mitte", "en": "no scale has a midpoint"},
-    "few_answers": {
-        "de": "keine Frage hat zwei Antworten je Skalenpunkt",
-        "en": "no item has two answers a scale point",
-    },
-}
+MOST_REASONS = 3
+"""Named in the summary of a verdict; all stand in health.json."""
 
 FLAGS: Sequence[tuple[str, Mapping[Language, str]]] = (
     (
@@ -177,55 +62,153 @@ def spelt(flag: str, language: Language) -> str:
     return flag
 
 
-def flag(one: Diagnostic, title: str, language: Language) -> str:
-    """A flagged check as a sentence that stands alone. title: of the methodology."""
-    what, meaning = CHECKS[one.id][language]
-    about = WORDS[language]["about"].format(
-        what=what, value=value(one, language), threshold=threshold(one, language), n=one.n, meaning=meaning
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict(one: Overall, language: Language) -> str:
+    return VERDICTS[one.verdict][language]
+
+
+def reasons(one: Overall, language: Language) -> str:
+    """The weightiest reasons in words."""
+    said = [_reason(reason, language) for reason in one.reasons]
+    more = WORDS[language]["more_reasons"].format(n=len(said) - MOST_REASONS)
+    return "; ".join([*said[:MOST_REASONS], *([more] if len(said) > MOST_REASONS else [])])
+
+
+def _reason(reason: str, language: Language) -> str:
+    """`name:code`, or a code alone."""
+    name, _, code = reason.rpartition(":")
+    return f"{CHECKS[name][1][language][0]}: {REASONS[code][language]}" if name else REASONS[code][language]
+
+
+def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """Verdicts in one paragraph for the beginning of the report, Markdown; "" where nothing was checked."""
+    words = WORDS[language]
+    if not health.verdicts:
+        return ""
+    said = [
+        words["one"].format(method=titles.get(name, name), verdict=f"**{verdict(one, language)}**")
+        for name, one in health.verdicts.items()
+    ]
+    text = words["summary"].format(verdicts="; ".join(said))
+    return f"{text} {words['synthetic']}" if health.synthetic else text
+
+
+def flags(health: Health, name: str, title: str, language: Language) -> list[str]:
+    """What a methodology's health gives to be flagged: the verdict unless it is usable, and each check behind it."""
+    found = health.verdicts.get(name)
+    if found is None or found.verdict == "usable":
+        return []
+    said = WORDS[language]["overall"].format(
+        method=title, verdict=verdict(found, language), reasons=reasons(found, language)
     )
+    return [said, *(flag(one, title, language) for one in health.flagged if one.methodology == name)]
+
+
+def flag(one: Check, title: str, language: Language) -> str:
+    """A flagged check as a sentence that stands alone. title: of the methodology, plain text."""
+    what, meaning = CHECKS[one.found.name][1][language]
+    code = one.found.reason_code
+    free = code not in ("above", "below") or one.found.threshold == (None, None)
+    about = WORDS[language]["about_free" if free else "about"].format(
+        what=what, value=value(one.found, language), threshold=threshold(one.found, language), n=one.found.n,
+        reason=REASONS[code][language], meaning=meaning,
+    )  # fmt: skip
     return f"{title}{f' {one.phase}' if one.phase else ''}: {about}"
 
 
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
 def value(one: Diagnostic, language: Language) -> str:
-    if one.value is None:
-        return MISSING
-    return share(one.value, language) if one.shown == "share" else number(float(one.value), language, DIGITS["mean"])
+    return MISSING if one.value is None else _figure(one.name, one.value, language)
 
 
 def threshold(one: Diagnostic, language: Language) -> str:
-    """What is still fine: ≤ 80 %, ≥ 30 %, 16 %–64 %."""
-    if one.threshold[1] == BELOW_ALL:
-        return WORDS[language]["all"]
-    least, most = (None if end is None else _limit(end, one.shown == "share", language) for end in one.threshold)
+    """What is still fine: ≤ 80 %, ≥ 30 %, 14,5 % bis 58 %; a dash where the bound depends on more than the value."""
+    least, most = (None if end is None else _figure(one.name, end, language) for end in one.threshold)
     if least is not None and most is not None:
         joint = "bis" if language == "de" else "to"
         return f"{least} {joint} {most}"
+    if least is None and most is None:
+        return MISSING
     return f"≥ {least}" if least is not None else f"≤ {most}"
 
 
-def _limit(end: float, is_share: bool, language: Language) -> str:
-    """A threshold as it is: 80 %, 14,5 %, 0,5."""
-    if not is_share:
-        return number(end, language, 1)
-    return number(100.0 * end, language, 0 if (100 * end).is_integer() else 1) + (" %" if language == "de" else "%")
+def _figure(name: str, figure: float, language: Language) -> str:
+    unit = CHECKS[name][0]
+    if unit == "share":
+        percent = round(100.0 * figure, 1)
+        return number(percent, language, 0 if percent.is_integer() else 1) + (" %" if language == "de" else "%")
+    return number(figure, language, 0 if unit == "count" else 2)
 
 
-def health_table(health: Health, titles: Mapping[str, str], language: Language) -> str:
-    """Every check: flagged ones first, then those that could not be computed. titles: by methodology, Markdown."""
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def verdict_table(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """One line a methodology. titles: by methodology, Markdown."""
     words = WORDS[language]
-    order = {"flagged": 0, "not_computable": 1, "ok": 2}
     rows = [
-        [titles.get(one.methodology, one.methodology) + (f" {one.phase}" if one.phase else ""), CHECKS[one.id][language][0],
-         value(one, language), threshold(one, language), of(one.n, one.n_total), _verdict(one, language)]
-        for one in sorted(health.diagnostics, key=lambda one: order[one.verdict])
-    ]  # fmt: skip
-    heads = [words[key] for key in ("method", "check", "value", "threshold", "n", "verdict")]
-    return table(heads, rows, numeric_from=2) or words["none"]
+        [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(one, language) or words["no_reasons"])]
+        for name, one in health.verdicts.items()
+    ]
+    return table([words[key] for key in ("method", "verdict", "reasons")], rows, numeric_from=9) or words["none"]
 
 
-def _verdict(one: Diagnostic, language: Language) -> str:
-    said = WORDS[language][one.verdict]
-    return f"{said}: {WHY[one.why][language]}" if one.why else said
+def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
+    """The checks of each methodology, then the probes of all, each with its heading, Markdown."""
+    words = WORDS[language]
+    source = f"*{'Quelle' if language == 'de' else 'Source'}: {words['source']}*"
+    for name in health.verdicts:
+        own = [one for one in health.of(name) if not one.probe]
+        yield f"### {words['checks'].format(method=titles.get(name, name))}"
+        yield from _checks(own, {}, language)
+        yield source
+    probes = [one for one in health.checks if one.probe]
+    if probes:
+        yield f"### {words['probes']}"
+        yield words["probes_intro"]
+        yield from _checks(probes, titles, language)
+        yield source
+
+
+def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Language) -> Iterator[str]:
+    """What was computed as a table, bad ones first; what was not, by reason. titles: where several methodologies stand."""
+    words = WORDS[language]
+    order = {"bad": 0, "caution": 1, "fine": 2}
+    computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
+    heads = ["method"] if titles else []
+    heads += ["check", "phase", "value", "n", "benchmark", "threshold", "verdict"]
+    rows = [
+        [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)] for one in computed
+    ]
+    shown = table([words[key] for key in heads], rows, numeric_from=len(heads) - 5)
+    if shown:
+        yield shown
+    missing = _missing([one for one in checks if one.found.verdict not in order], language)
+    if missing:
+        yield words["not_computed"].format(listed=missing)
+
+
+def _row(one: Check, language: Language) -> list[str]:
+    found = one.found
+    benchmark = MISSING if found.benchmark is None else _figure(found.name, found.benchmark, language)
+    said = VERDICTS[found.verdict][language]
+    code = found.reason_code
+    said = said if code in ("", "above", "below") else f"{said}: {REASONS[code][language]}"
+    name = escape(CHECKS[found.name][1][language][0])
+    return [name, one.phase, value(found, language), str(found.n), benchmark, threshold(found, language), said]
+
+
+def _missing(checks: Sequence[Check], language: Language) -> str:
+    """Checks by the reason why they are not computed: `A, B (too few agents); C T0 (…)`."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for one in checks:
+        name = CHECKS[one.found.name][1][language][0] + (f" {one.phase}" if one.phase else "")
+        by_reason[REASONS[one.found.reason_code][language]].append(name)
+    return escape("; ".join(f"{', '.join(dict.fromkeys(names))} ({why})" for why, names in by_reason.items()))
 
 
 def shapes_table(

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from enquete.reports.reading import RunReading
 from enquete.reports.rows import item_facts_of
+from enquete.respondents.neutral import control_items
 from enquete.state.seam import Item, Language
 
 MOST_BARREN = 3
@@ -56,7 +57,10 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[Asked]:
     found: list[Asked] = []
     for name in dict.fromkeys(frame["methodology"]):
         rows = frame[frame["methodology"].eq(name)]
-        texts = {language: dict(_asked(reading, name, rows, language)) for language in _languages(reading, name)}
+        texts = {
+            language: {item.id: item for item in control_items(language)} | dict(_asked(reading, name, rows, language))
+            for language in _languages(reading, name)
+        }
         own = [_described(reading, name, str(item), part, texts) for item, part in rows.groupby("item_id", sort=False)]
         found += _told_apart(own)
     return found

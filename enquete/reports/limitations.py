@@ -57,7 +57,7 @@ def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
 
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
     """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
-    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].eq(reading.run)]
+    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)]
     return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from pydantic import BaseModel, JsonValue
 
+from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.workplace import Workplace
 from enquete.reports.checking import Narrative, Paragraph, problems
 from enquete.reports.claims import Claim
@@ -83,6 +84,14 @@ _AGAIN: Mapping[Language, str] = {
 }
 
 
+def bounds() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Bytes that a summary's prompt has, and tokens it may write: least, likely, most. For an estimate before the run."""
+    prompt = max(len(text.encode()) for text in _PROMPT.values())
+    claim = 700  # one claim as JSON with its sentence, numbers and a handful of answer ids
+    read = (prompt, prompt + claim * MOST_CLAIMS // 2, 2 * (prompt + 2 * claim * MOST_CLAIMS))
+    return read, (PARAGRAPH_TOKENS, LEAST_TOKENS, 2 * (LEAST_TOKENS + PARAGRAPH_TOKENS * MOST_CLAIMS))
+
+
 def by_rule(claims: Sequence[Claim], language: Language) -> tuple[Paragraph, ...]:
     """One paragraph a claim: its own sentence."""
     return tuple(
@@ -91,9 +100,10 @@ def by_rule(claims: Sequence[Claim], language: Language) -> tuple[Paragraph, ...
     )
 
 
-def subject(claims: Sequence[Claim], language: Language) -> str:
-    """Names the summary of exactly these claims."""
+def subject(claims: Sequence[Claim], language: Language, run: str) -> str:
+    """Names the summary of exactly these claims, whatever the name of the run, so that a replay finds it."""
     text = json.dumps([claim.id for claim in claims] + [claim.as_json() for claim in claims], sort_keys=True)
+    text = text.replace(run, "")
     return f"summary/{language}/{sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -109,7 +119,7 @@ async def write(workplace: Workplace, claims: Sequence[Claim], known: Collection
     """
     if not claims or not wanted(workplace):
         return
-    desk, name = _desk(workplace), subject(claims, workplace.record.language)
+    desk, name = _desk(workplace), subject(claims, workplace.record.language, workplace.record.run_id)
     if desk.frozen(name) is not None:
         return
     found = await _written(desk, name, claims, known)
@@ -167,7 +177,8 @@ def _desk(workplace: Workplace) -> LocalDesk:
     name = next(iter(workplace.record.methods))
     nobody = NobodyAsks()
     own = workplace.desk(name, "T1", workplace.record.main.id)
-    return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody)
+    interviewers = workplace.interviewers(NARRATIVE)
+    return replace(own, methodology=METHODOLOGY, phase="", respondent=nobody, model=nobody, interviewers=interviewers)
 
 
 def stored(reading: RunReading, claims: Sequence[Claim]) -> Prose:
@@ -176,7 +187,9 @@ def stored(reading: RunReading, claims: Sequence[Claim]) -> Prose:
     rule = by_rule(claims, record.language)
     if not claims or record.main.respondent != "llm":
         return Prose(rule)
-    found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language))
+    found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language, record.run_id))
+    if found is None:  # as version 0.1.0 named it
+        found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language, ""))
     if not isinstance(found, dict):
         return Prose(rule, "unwritten")
     if found.get("by") != "model":

@@ -6,6 +6,7 @@ transaction, so that table, counts and report agree even while another process g
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.nodes.workplace import load_methodology
+from enquete.nodes.planning import load_methodology
 from enquete.respondents.desk import LocalDesk
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Arm, Block, CallKey, Methodology, Participant, Procedure
@@ -40,7 +41,8 @@ SPENT = """
 SELECT methodology, phase, arm, purpose, count(*) AS calls, sum(status = 'settled') AS settled,
   sum(status = 'failed') AS failed, sum(status = 'lost') AS lost, sum(status = 'reserved') AS in_flight,
   sum(sends) AS sends, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens, sum(allowance) AS allowance
-FROM calls GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
+FROM calls WHERE methodology NOT IN (SELECT value FROM json_each(?))
+GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
 """
 
 CALLS = """
@@ -99,6 +101,11 @@ class RunReading:
         return self.record.run_id
 
     @property
+    def own_runs(self) -> set[str]:
+        """This run and those that methodologies were taken over from; an earlier run's T0 is not among them."""
+        return {self.run, *self.record.carried.values()}
+
+    @property
     def interviews(self) -> Path:
         """The folder that results go to: the parent of runs/{run_id}."""
         return self.folder.parent.parent
@@ -147,7 +154,7 @@ class RunReading:
             ledger=self.ledger,
             respondent=nobody,
             model=nobody,
-            interviewer=nobody,
+            interviewers=lambda model: nobody,
             interviewer_has_model=False,
         )
 
@@ -163,8 +170,11 @@ class RunReading:
         return self._frame(ANSWER_CALLS, (methodology, phase))
 
     def spent(self) -> pd.DataFrame:
-        """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget."""
-        return self._frame(SPENT, ())
+        """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget.
+
+        Without what was taken over: another run paid for that.
+        """
+        return self._frame(SPENT, (json.dumps(list(self.record.carried)),))
 
     def calls(self, methodology: str, phase: str) -> Iterator[dict[str, Any]]:
         """Every request of this stage, one at a time."""

@@ -16,20 +16,26 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
+from enquete.analysis.crosstable import CrossFinding
 from enquete.checkpoints.folders import write_atomically
+from enquete.reports import associations, replicates_text
+from enquete.reports.agent_findings import AgentTable
 from enquete.reports.claims import Crossing
 from enquete.reports.context import responded
 from enquete.reports.crossing_section import details, summary
 from enquete.reports.findings import Findings
 from enquete.reports.health import Health
-from enquete.reports.health_text import WORDS as HEALTH_WORDS
-from enquete.reports.health_text import health_table, shapes_table
+from enquete.reports.health_text import sections as health_sections
+from enquete.reports.health_text import shapes_table, verdict_table
+from enquete.reports.health_text import summary as health_summary
+from enquete.reports.health_words import WORDS as HEALTH_WORDS
 from enquete.reports.items import Asked
 from enquete.reports.limitations import limitations, with_memory
 from enquete.reports.markdown import escape, number, of, share, table
 from enquete.reports.narrative import Prose
 from enquete.reports.page import page
 from enquete.reports.reading import RunReading
+from enquete.reports.replicates import Replicates
 from enquete.reports.wording import STATUSES, WORDS
 from enquete.state.seam import Language
 
@@ -47,6 +53,9 @@ class Material:
     prose: Prose
     health: Health
     asked: Sequence[Asked]
+    replicates: Replicates
+    agents: AgentTable
+    associations: Sequence[CrossFinding]
 
 
 def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
@@ -73,7 +82,7 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
         status=words.get(f"s_{status}", status),
         partial=partial,
         loud=[words["all_failed"]] if len(spent) and not spent["settled"].sum() else [],
-        summary=summary(material.crossing, material.prose, found.results, reading.record.main.model, language),
+        summary=_summary(reading, material, titles),
         identity=_identity(reading, frame, status),
         population=population_table(reading, frame),
         arms=arms_table(reading),
@@ -82,12 +91,24 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
         counts=counts_table(reading, frame),
         sections=list(_sections(reading, found)),
         missing=list(_missing(reading, material.stages, found)),
-        health=health_table(material.health, titles, language),
+        synthetic=material.health.synthetic,
+        verdicts=verdict_table(material.health, titles, language),
+        health=list(health_sections(material.health, titles, language)),
+        replicates=replicates_text.section(material.replicates, material.crossing.claims, titles, language),
+        associations=associations.section(material.agents, material.associations, language),
         problems=_problems(reading, frame, material.stages, found, spent),
         spent=spent_table(reading, spent),
         limitations=limitations(reading, frame, found.results, material.health, partial=partial),
         appendix="\n\n".join(_appendix(reading, material, titles)),
     )
+
+
+def _summary(reading: RunReading, material: Material, titles: Mapping[str, str]) -> str:
+    """What was found across methods, then in one paragraph whether it can be used."""
+    language, model = reading.record.language, reading.record.main.model
+    found = material.found.results
+    claims = summary(material.crossing, material.prose, found, model, language, material.replicates)
+    return "\n\n".join(part for part in (claims, health_summary(material.health, titles, language)) if part)
 
 
 def banner(reading: RunReading) -> str:
@@ -122,7 +143,7 @@ def _status(reading: RunReading, word: str) -> str:
 def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
     """Agents by stakeholder type: how many, how many answered anything, how many remembered anything."""
     language, words = reading.record.language, WORDS[reading.record.language]
-    own = frame[frame["run_id"].eq(reading.run)]
+    own = frame[frame["run_id"].isin(reading.own_runs)]
     answered = set(responded(own)["participant"])
     remembering = set(own.loc[own["memory_available"], "participant"])
     by_type: dict[str, list[str]] = {}
@@ -222,7 +243,7 @@ def _sections(reading: RunReading, found: Findings) -> Iterator[str]:
 def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]) -> Iterator[str]:
     """What is too long to stand among the findings: evidence of the claims, quotations, distribution shapes."""
     language = reading.record.language
-    yield from details(material.crossing.claims, language)
+    yield from details(material.crossing.claims, language, material.replicates)
     for name, result in material.found.results.items():
         present = importlib.import_module(reading.methodology(name).present)
         hook: Callable[[Any, Language], str] | None = getattr(present, "appendix", None)
@@ -243,7 +264,7 @@ def _missing(reading: RunReading, stages: Stages, found: Findings) -> Iterator[t
     words = WORDS[reading.record.language]
     bugs = {bug.methodology: bug.error for bug in found.bugs}
     for name in dict.fromkeys(name for name, _ in stages):
-        if name in bugs:
+        if name in bugs and name not in found.results:
             yield title(reading, name), words["missing_bug"].format(error=escape(bugs[name]))
         elif name not in found.results:
             outcomes = {reading.stages.get((name, phase), "") for method, phase in stages if method == name}

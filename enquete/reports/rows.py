@@ -17,10 +17,11 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.nodes.study_graph import planned as planned_stages
+from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.reading import RunReading, open_run
 from enquete.respondents.desk import LocalDesk
+from enquete.respondents.neutral import control_scale
 from enquete.simulations.join import join
 from enquete.state.seam import Arm, Block, Participant
 
@@ -225,6 +226,17 @@ def _with_items(table: pd.DataFrame, facts: Callable[[str], ItemFacts]) -> pd.Da
 
 
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
+    """Control items are nobody's own: a probe asks them in place of the instrument's."""
+    known = _own_facts(reading, name)
+
+    def facts(item: str) -> ItemFacts:
+        scale = control_scale(item)
+        return ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else known(item)
+
+    return facts
+
+
+def _own_facts(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
     """The methodology's own hook; without one, the last part of an item's path is its dimension."""
     present = importlib.import_module(reading.methodology(name).present)
     hook: Callable[[str, Any], ItemFacts] | None = getattr(present, "item_facts", None)
@@ -239,7 +251,7 @@ def _with_run(table: pd.DataFrame, source: _Source) -> pd.DataFrame:
     reading, record = source.reading, source.reading.record
     table = table.assign(
         sim_id=record.sim_id,
-        run_id=record.run_id,
+        run_id=record.asked_by(source.methodology),
         methodology=source.methodology,
         phase=source.phase,
         language=record.language,

@@ -13,10 +13,14 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.checkpoints.folders import move_latest
+from enquete.checkpoints.canonical import move_latest
+from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
+from enquete.nodes.provenance import as_file
 from enquete.nodes.workplace import Workplace
 from enquete.reports import narrative
+from enquete.reports.agent_findings import agent_table
+from enquete.reports.associations import associate
 from enquete.reports.context import RESPONDED, statuses
 from enquete.reports.crossing import cross
 from enquete.reports.evidence import with_ids
@@ -24,11 +28,13 @@ from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health import Health, examine
-from enquete.reports.health_text import flag, spelt
+from enquete.reports.health_text import flags as health_flags
+from enquete.reports.health_text import spelt
 from enquete.reports.items import items
 from enquete.reports.reading import RunReading, open_run
+from enquete.reports.replicates import replicate
 from enquete.reports.report import Material, plain_title, write_report
-from enquete.reports.rows import responses
+from enquete.reports.rows import participants_table, responses
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"
@@ -124,15 +130,16 @@ def write_synthesis(
         frame = made.frame if made else responses(reading, planned)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
+        material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)
         status = run_status(reading, stages, found, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
                 write_stage(reading, frame, methodology, phase, found.results.get(methodology))
         target = synthesis_folder(folder)
-        material = _material(reading, frame, stages, found)
         _raise_flags(reading, found, material.health)
         write_exports(target, reading, material)
         write_report(target, reading, material, status=status, partial=partial)
+        write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
         written = Written(status, results, _flags(reading, found), found.bugs)
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
@@ -141,10 +148,25 @@ def write_synthesis(
     return written
 
 
-def _material(reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings) -> Material:
+def _material(
+    reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
+) -> Material:
+    """A bug in a methodology's health checks or in a replicate's analysis is filed among those of the analyses."""
+
+    def file(name: str, error: Exception) -> None:
+        if raise_bugs:
+            raise error
+        trace = "".join(traceback.format_exception(error))
+        found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
+
     crossing = cross(found.results, frame)
-    prose = narrative.stored(reading, crossing.claims)
-    return Material(frame, stages, found, crossing, prose, examine(found.results, frame), items(reading, frame))
+    agents = agent_table(found.results, frame, participants_table(reading.population))
+    replicates = replicate(reading, frame, found.results, crossing.claims)
+    found.bugs.extend(replicates.bugs)
+    return Material(
+        frame, stages, found, crossing, narrative.stored(reading, crossing.claims),
+        examine(reading, found.results, frame, file), items(reading, frame), replicates, agents, associate(agents),
+    )  # fmt: skip
 
 
 def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
@@ -152,8 +174,7 @@ def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
     language = reading.record.language
     for name, result in found.results.items():
         spelt_out = [spelt(flag_, language) for flag_ in _texts(result.get("flags"))]
-        own = [one for one in health.flagged if one.methodology == name]
-        checks = [flag(one, plain_title(reading, name), language) for one in own]
+        checks = health_flags(health, name, plain_title(reading, name), language)
         said: list[JsonValue] = [*dict.fromkeys(text for text in (*spelt_out, *checks) if text)]
         found.results[name] = {**result, "flags": said}
 
@@ -212,10 +233,12 @@ def every_call_failed(reading: RunReading) -> bool:
 
 
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:
-    """What this run becomes the canonical one of: stages that are done and have answers, a T0 only if it was measured."""
+    """What this run becomes the canonical one of: stages done, with answers, a T0 only if measured; a replay of nothing."""
     answered = frame[frame["run_id"].eq(reading.run) & frame["status"].isin(RESPONDED)]
     have = set(zip(answered["methodology"], answered["phase"], strict=True))
     done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]
+    if reading.record.replay_of:  # a check of a run, not another one
+        return {}
     measured = reading.record.baseline != "reconstructed"
     moved = {f"{phase}/{name}": reading.run for name, phase in done if phase != "T0" or measured}
     return {**moved, "synthesis": reading.run}

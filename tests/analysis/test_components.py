@@ -67,3 +67,12 @@ def test_chance_explains_noise_and_not_a_common_factor() -> None:
     limits = [explained_by_chance([block], 60, 0)[0] for block in (factor, noise)]
     assert shares[0] > 2 * limits[0]
     assert shares[1] < limits[1] * 1.15
+
+
+def test_chance_is_that_of_whole_components() -> None:
+    """Oracle: the components themselves, draw by draw, of the same permuted data."""
+    blocks = [np.random.default_rng(5).normal(size=(20, 4)), np.random.default_rng(6).normal(size=(20, 2))]
+    rng = np.random.default_rng(0)
+    drawn = [principal_components(weighted([permuted(block, rng) for block in blocks])[0]).explained for _ in range(9)]
+    assert explained_by_chance(blocks, 9, 0) == pytest.approx(np.quantile(drawn, 0.95, axis=0))
+    assert not explained_by_chance([np.ones((5, 3))], 3, 0).any()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.polarity import QUADRANTS, centred, group_polarity, polarity, quadrant, rated_alike
+from enquete.analysis.polarity import QUADRANTS, agent_centred, centred, group_polarity, polarity, quadrant, rated_alike
 
 POINTS = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)), max_size=20)
 
@@ -75,3 +75,27 @@ def test_raters_who_rate_everything_alike():
     assert rated_alike([[np.nan, 1]]).share is None
     with pytest.raises(ValueError, match="raters × things"):
         rated_alike([1, 2])
+
+
+def test_agent_centred_points_leave_out_an_agents_level():
+    # on 1–5, half-width 2: 5 and 4 are ±½ around 4.5; alone or missing, there is nothing to compare
+    found = agent_centred([[5, 4], [3, np.nan], [2, 2]], 1, 5)
+    assert found[0].tolist() == [0.25, -0.25]
+    assert np.isnan(found[1]).all()
+    assert found[2].tolist() == [0, 0]
+    # both ratings lie above the midpoint; against its other future this one is wished for less and expected more
+    wish, expectation = ([[5, 4]], [[4, 5]])
+    raw = group_polarity(centred([4], 1, 5), centred([5], 1, 5))
+    own = group_polarity(agent_centred(wish, 1, 5)[:, 1], agent_centred(expectation, 1, 5)[:, 1])
+    assert (raw.quadrant, own.quadrant) == ("wished_expected", "feared_expected")
+    with pytest.raises(ValueError, match="3 to 3"):
+        agent_centred([[3]], 3, 3)
+    with pytest.raises(ValueError, match=r"not an array of 1 dimension"):
+        agent_centred([3], 1, 5)
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 7)] * 4), min_size=1, max_size=10), st.integers(-3, 3))
+def test_agent_centred_points_sum_to_zero_and_ignore_a_constant(rows, shift):
+    found = agent_centred(rows, 1, 7)
+    assert found.sum(axis=1) == pytest.approx(np.zeros(len(rows)), abs=1e-9)
+    assert agent_centred(np.array(rows) + shift, 1, 7).tolist() == found.tolist()

@@ -36,9 +36,9 @@ def clouds(agents: int, k: int, distance: float, seed: int = 0) -> tuple[list[Ma
 
 
 def test_no_typology_in_noise() -> None:
-    """The test's level is .01: at most 3 of 60 seeds may be taken in. Half of them share a view of the statements."""
-    found = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(60)]
-    assert sum(k > 1 for k in found) <= 3
+    """The test's level is .01: at most 2 of 16 seeds may be taken in. Half of them share a view of the statements."""
+    found = [choose(noise(50, seed, popularity=seed % 2), seed).k for seed in range(16)]
+    assert sum(k > 1 for k in found) <= 2
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])

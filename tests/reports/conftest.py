@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.planning import planned
 from enquete.nodes.shards import conduct_unit
-from enquete.nodes.study_graph import planned
 from enquete.nodes.waiting import open_t1
 from enquete.nodes.workplace import Workplace, using
 from enquete.reports.reading import open_run

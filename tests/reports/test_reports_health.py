@@ -1,126 +1,245 @@
-"""Instrument health at its thresholds. Tables are small enough to count by hand."""
+"""Instrument health of a run: which checks a methodology gets, over whom, what they add up to, and in which words.
+
+The checks themselves are tested in tests/analysis; tables here are small enough to count by hand.
+"""
 
 from __future__ import annotations
 
+import ast
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.reports.health import entropy, examine, judged
-from enquete.reports.health_text import CHECKS, WHY, flag, health_table, spelt
+import enquete.analysis
+from enquete.analysis.diagnostics import Overall
+from enquete.analysis.health_thresholds import THRESHOLDS
+from enquete.reports.health import Health, judge
+from enquete.reports.health_shapes import entropy
+from enquete.reports.health_text import flag, flags, sections, spelt, summary, threshold, verdict_table
+from enquete.reports.health_words import CHECKS, REASONS, VERDICTS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
+TITLES = {"longitudinal": "Längsschnitt"}
 
 
 def row(who: int, item: str, value: float | None, **more) -> dict:
     return {
-        "arm_role": "main", "methodology": "longitudinal", "phase": "T1", "round": 0, "participant": f"p{who}",
-        "item_id": item, "status": "ok" if value is not None else "refused", "value": value, "scale_min": 1, "scale_max": 5,
-        "reverse_keyed": False, **more,
+        "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "longitudinal", "phase": "T1", "session": "", "round": 0,
+        "turn": 0, "participant": f"p{who:03}", "stakeholder_type": "x", "item_id": item, "family": "f", "dimension": "",
+        "status": "ok" if value is not None else "refused", "value": value, "scale_min": 1, "scale_max": 5, "reverse_keyed": False,
+        "elicitation": "point", "temperature": 0.7, "item_position": 1 + int("".join(c for c in item if c.isdigit()) or 0),
+        "option_order": "", "attempts": 1, "block": "items", **more,
     }  # fmt: skip
 
 
-def waves(pairs: list[list[tuple[float, float]]]) -> pd.DataFrame:
-    """One list an agent, one (T0, T1) an item."""
-    return pd.DataFrame(
-        [
-            row(who, f"i{item}", value, phase=phase)
-            for who, items in enumerate(pairs)
-            for item, both in enumerate(items)
-            for phase, value in zip(("T0", "T1"), both, strict=True)
-        ]
-    )
+def wave(values: np.ndarray, **more) -> list[dict]:
+    """agents × items."""
+    return [row(a, f"i{i}", float(x), **more) for a, line in enumerate(values) for i, x in enumerate(line)]
 
 
-def verdicts(results: dict, frame: pd.DataFrame, name: str) -> list[tuple[str, float | None]]:
-    return [(one.verdict, one.value) for one in examine(results, frame).diagnostics if one.id == name]
+def random(agents: int, items: int, seed: int = 0, high: int = 5) -> np.ndarray:
+    return np.random.default_rng(seed).integers(1, high + 1, (agents, items)).astype(float)
 
 
-@pytest.mark.parametrize(("still", "verdict"), [(8, "ok"), (9, "flagged")])
-def test_more_than_eighty_per_cent_without_any_drift_is_flagged(still, verdict):
-    frame = waves([[(3, 3), (2, 2)]] * still + [[(3, 4), (2, 2)]] * (10 - still))
-    assert verdicts(DRIFT, frame, "zero_drift") == [(verdict, still / 10)]
+def examined(rows: list[dict], results: dict | None = None, **more) -> Health:
+    return judge(results or {}, pd.DataFrame(rows), **more)
 
 
-@pytest.mark.parametrize(("turned", "verdict"), [(4, "ok"), (5, "flagged")])
-def test_more_than_eighty_per_cent_turning_round_is_flagged(turned, verdict):
-    # 2 → 4 crosses the midpoint 3 on one of two items, which is half; 3 → 5 and 4 → 5 cross nothing
-    frame = waves([[(2, 4), (4, 5)]] * turned + [[(3, 5), (4, 5)]] * (5 - turned))
-    assert verdicts(DRIFT, frame, "flipping") == [(verdict, turned / 5)]
+def named(health: Health, name: str) -> list[tuple[str, str, str]]:
+    return [(one.phase, one.found.verdict, one.found.reason_code) for one in health.checks if one.found.name == name]
+
+
+# --- the main arm ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("still", "verdict"), [(8, "fine"), (9, "caution"), (10, "bad")])
+def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
+    """Of ten agents 8, 9 or 10 give the same six answers twice; bounds .80 and .95."""
+    before = random(10, 6)
+    after = before.copy()
+    after[still:, 0] = 6 - after[still:, 0] + (after[still:, 0] == 3)
+    rows = [*wave(before, phase="T0"), *wave(after, phase="T1")]
+    assert named(examined(rows, DRIFT), "zero_drift") == [("", verdict, "above" if verdict != "fine" else "")]
 
 
 @pytest.mark.parametrize(
-    ("results", "why"),
+    ("findings", "why"),
     [
-        ({"longitudinal": {"kind": "experience_effect"}}, "reconstructed"),
-        ({"longitudinal": {"kind": None}}, "one_wave"),
+        ({"kind": "experience_effect"}, "reconstructed"),
+        ({"kind": None}, "one_wave"),
         ({}, "one_wave"),
-        ({"longitudinal": {"kind": "drift", "drift": {"interpretable": False}}}, "incomparable"),
+        ({"kind": "drift", "drift": {"interpretable": False}}, "incomparable"),
     ],
 )
-def test_what_cannot_be_computed_is_never_a_pass(results, why):
-    found = [one for one in examine(results, waves([[(3, 3)]])).diagnostics if one.id in ("zero_drift", "flipping")]
-    assert [(one.verdict, one.value, one.why) for one in found] == [("not_computable", None, why)] * 2
+def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):
+    found = examined(wave(random(10, 6)), {"longitudinal": findings})
+    assert named(found, "zero_drift") == named(found, "direction_flips") == [("", "not computed", why)]
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.3, "ok"), (0.2999, "flagged"), (None, "not_computable")])
-def test_the_first_two_components(share, verdict):
-    frame = pd.DataFrame([row(1, "s", 1, methodology="diversity", scale_min=-3, scale_max=3)])
-    found = {"diversity": {"pca": {"first_two": share, "n_agents": 1}}}
-    assert verdicts(found, frame, "two_components") == [(verdict, share)]
+def test_small_runs_get_no_verdict_from_checks_but_say_so():
+    found = examined(wave(random(4, 6)))
+    assert {one.found.verdict for one in found.checks if one.found.name in ("extreme_style", "flat_items")} == {
+        "not computed"
+    }
+    assert found.verdicts["longitudinal"].verdict == "usable with caution"
+    assert found.verdicts["longitudinal"].reasons[-1] == "mostly_not_computed"
 
 
-@pytest.mark.parametrize(("same", "verdict"), [(9, "ok"), (10, "flagged")])
-def test_ratings_that_nobody_revises(same, verdict):
-    frame = pd.DataFrame([row(1, "theme:a/x", 1, methodology="delphi", round=3)])
-    found = {"delphi": {"unchanged": {"n_agents": same, "n_agents_paired": 10, "n_agents_total": 12}}}
-    assert verdicts(found, frame, "unrevised") == [(verdict, same / 10)]
-    assert verdicts({"delphi": {"unchanged": None}}, frame, "unrevised") == [("not_computable", None)]
+def test_a_forced_grid_has_profiles_but_no_style():
+    grid = np.tile(np.repeat(np.arange(-3.0, 4.0), 2)[:12], (20, 1))
+    shuffled = np.random.default_rng(1).permuted(grid, axis=1)
+    rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
+    found = examined(rows, {"diversity": {"pca": {"first_two": 0.4, "n_agents": 20, "above_chance": 2}}})
+    assert named(found, "persona_flattening") == [("T1", "fine", "")]
+    assert named(found, "two_components") == [("", "fine", "")]
+    assert named(found, "extreme_style") == []
+    assert named(found, "refusal_rate") == [("T1", "fine", "")]
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.99, "ok"), (1.0, "flagged"), (None, "not_computable")])
-def test_scenarios_that_everybody_finds_alike(share, verdict):
-    frame = pd.DataFrame([row(1, "a/wish", 4, methodology="scenario", scale_max=7)])
-    alike = [
-        {"dimension": "wish", "share": share, "n_complete": 3},
-        {"dimension": "fair", "share": 1.0, "n_complete": 3},
+def test_revisions_after_feedback_are_no_style_and_gaps_count_in_every_round():
+    ratings = random(30, 12)
+    rows = [
+        *wave(ratings, methodology="delphi", round=2),
+        *wave(np.full_like(ratings, 5), methodology="delphi", round=3),
     ]
-    found = {"scenario": {"polarity": {"desirability": "wish"}, "alike": alike}}
-    assert verdicts(found, frame, "alike") == [(verdict, share)]
+    found = examined(rows)
+    assert named(found, "flat_items") == [("T1", "fine", "")]
+    (unrevised,) = (one.found for one in found.checks if one.found.name == "unrevised")
+    assert unrevised.value == 0
+    (refused,) = (one.found for one in found.checks if one.found.name == "refusal_rate")
+    assert refused.n == 720
 
 
-def test_acquiescence_is_the_mean_of_both_keyings_off_the_midpoint():
-    # forward 4, reversed 3.1: (4 + 3.1) / 2 − 3 = .55 > .5; with 3: exactly .5, which is still fine
-    for last, verdict in ((3.1, "flagged"), (3.0, "ok")):
-        frame = pd.DataFrame([row(1, "a", 4), row(1, "b", last, reverse_keyed=True)])
-        assert [v for v, _ in verdicts({}, frame, "acquiescence")] == [verdict]
-    assert verdicts({}, pd.DataFrame([row(1, "a", 5)]), "acquiescence") == [("not_computable", None)]
+def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirability():
+    """Ten agents wish for four scenarios alike and differ in plausibility alone."""
+    rows = [
+        row(
+            a,
+            f"s{s}/{dimension}",
+            value,
+            methodology="scenario",
+            dimension=dimension,
+            block=f"s{s}",
+            item_position=place,
+        )
+        for a in range(10)
+        for s in range(4)
+        for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
+    ]
+    found = examined(rows, {"scenario": {"polarity": {"desirability": "wish"}}})
+    assert named(found, "rated_alike") == [("T1", "bad", "above")]
+    assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 
 
-@pytest.mark.parametrize(("missing", "verdict"), [(1, "ok"), (2, "flagged")])
-def test_more_than_five_per_cent_refused_is_flagged(missing, verdict):
-    frame = pd.DataFrame([row(i, "a", None if i < missing else 3) for i in range(20)])
-    assert verdicts({}, frame, "refused") == [(verdict, missing / 20)]
-    frame["status"] = "not_reached"
-    assert verdicts({}, frame, "refused") == [("not_computable", None)]
+def test_probabilities_over_the_options_are_no_points_of_a_scale():
+    found = examined(wave(random(10, 6) / 2 + 1.25, elicitation="distribution"))
+    assert named(found, "extreme_style") == [("", "not computed", "distribution")]
+    assert named(found, "missing_rate") == [("T1", "fine", "")]
+
+
+def test_a_fault_in_both_waves_is_one_fault():
+    """Everybody gives the ends alone, at T0 and at T1: one bad check, which alone leaves the data usable with caution."""
+    ends = np.where(random(20, 12, high=2) == 1, 1.0, 5.0)
+    found = examined([*wave(ends, phase="T0"), *wave(ends[::-1], phase="T1")], {"longitudinal": {"kind": None}})
+    assert [verdict for _, verdict, _ in named(found, "extreme_style")] == ["bad", "bad"]
+    assert found.verdicts["longitudinal"].reasons.count("extreme_style:above") == 1
+
+
+def test_other_arms_are_not_read():
+    rows = wave(random(10, 6))
+    other = [{**one, "arm": "b", "arm_role": "b", "value": 5.0} for one in rows]
+    assert examined([*rows, *other]) == examined(rows)
+
+
+def test_a_bug_in_the_checks_of_one_methodology_leaves_the_others_theirs():
+    broken = [{**one, "methodology": "scenario", "status": "vanished"} for one in wave(random(10, 6))]
+    bugs: list[str] = []
+    found = examined([*wave(random(10, 6)), *broken], on_bug=lambda name, error: bugs.append(f"{name}: {error}"))
+    assert set(found.verdicts) == {"longitudinal"}
+    assert len(bugs) == 1
+    assert bugs[0].startswith("scenario: ")
+    with pytest.raises(ValueError, match="vanished"):
+        examined(broken)
+
+
+# --- probes ----------------------------------------------------------------------------------------------------------
+
+
+def probe(values: np.ndarray, arm: str, **more) -> list[dict]:
+    return wave(values, arm=arm, arm_role="placebo" if arm == "placebo" else "probe", **more)
+
+
+def test_each_probe_is_compared_with_the_main_arm_over_the_agents_it_asked():
+    """12 of 40 agents are asked again. A retest that changes one answer in twelve is fine; a swapped persona that changes no
+    more is ignored; reversed options that everybody answers by place give another answer throughout."""
+    main = random(40, 12)
+    again = main[:12].copy()
+    again[:, 0] = again[:, 0] % 5 + 1
+    orders = {"option_order": "[1, 2, 3, 4, 5]"}, {"option_order": "[5, 4, 3, 2, 1]"}
+    rows = [
+        *wave(main, **orders[0]), *probe(again, "retest", **orders[0]), *probe(again, "persona_swapped", **orders[0]),
+        *probe(6 - main[:12], "options_reversed", **orders[1]), *probe(main[:12], "items_shuffled", item_position=3),
+    ]  # fmt: skip
+    found = examined(rows)
+    assert named(found, "test_retest") == [("T1", "fine", "")]
+    assert named(found, "persona_swap") == [("T1", "bad", "persona_ignored")]
+    assert named(found, "option_order") == [("T1", "bad", "below")]
+    assert found.verdicts["longitudinal"].verdict == "not usable"
+    (retested,) = (one.found for one in found.checks if one.found.name == "test_retest")
+    assert retested.detail["agents"] == 12
+    assert {one.probe for one in found.checks if one.found.name in ("test_retest", "item_order")} == {True}
+
+
+def test_an_equal_retest_at_a_temperature_is_a_cache():
+    main = random(20, 12)
+    assert named(examined([*wave(main), *probe(main, "retest")]), "test_retest") == [
+        ("T1", "caution", "suspect_caching")
+    ]
+    cold = [*wave(main, temperature=0.0), *probe(main, "retest", temperature=0.0)]
+    assert named(examined(cold), "test_retest") == [("T1", "fine", "")]
+
+
+def test_a_persona_probe_without_a_retest_has_nothing_to_compare_with():
+    main = random(20, 12)
+    found = examined([*wave(main), *probe(main, "persona_null")])
+    assert named(found, "null_persona") == [("T1", "not computed", "no_retest")]
+
+
+def test_control_items_of_a_probe_and_the_placebos_own_t0():
+    """Control items that all move by one point drift; a placebo that moves as much as the real digest shows no effect."""
+    before, after = np.full((20, 6), 3.0), np.full((20, 6), 4.0)
+    main = [*wave(before, phase="T0"), *wave(after, phase="T1")]
+    control = [row(a, f"c{i}", 2.0 + t, phase=f"T{t}", arm="negative_control", arm_role="probe")
+               for t in (0, 1) for a in range(20) for i in range(2)]  # fmt: skip
+    found = examined([*main, *control, *probe(after, "placebo", phase="T1")], DRIFT)
+    assert named(found, "negative_control") == [("", "bad", "control_drifted")]
+    assert named(found, "placebo_exposure") == [("", "caution", "includes_zero")]
+
+
+def test_a_false_median_that_pulls_like_the_true_one():
+    """All rate 1; the panel's median 3 and the bogus 5 are both followed all the way: pulls 1 and 1."""
+    first, true, bogus = (np.full((12, 10), x) for x in (1.0, 3.0, 5.0))
+    more = {"methodology": "delphi"}
+    rows = [*wave(first, round=2, **more), *wave(true, round=3, **more), *probe(bogus, "false_median", round=3, **more)]
+    shown = {"delphi": {arm: {f"i{i}": x for i in range(10)} for arm, x in (("main", 3.0), ("false_median", 5.0))}}
+    assert named(examined(rows, medians=shown), "false_median") == [("T1", "bad", "follows_any_median")]
+    assert named(examined(rows), "false_median") == [("T1", "not computed", "no_bogus_median")]
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_shape_of_an_item():
     # 1, 3, 3, 5 and a refusal: midpoint 2 of 4, ends 2 of 4, mean 3;
     # H = −(½ ln ½ + 2 · ¼ ln ¼) = 1.5 ln 2, over ln 5
-    frame = pd.DataFrame([row(i, "a", v) for i, v in enumerate((1, 3, 3, 5, None))])
-    (shape,) = examine({}, frame).shapes
+    (shape,) = examined([row(i, "a", v) for i, v in enumerate((1, 3, 3, 5, None))]).shapes
     assert (shape.n, shape.n_total, shape.mean, shape.midpoint, shape.ends) == (4, 5, 3.0, 0.5, 0.5)
     assert shape.entropy == pytest.approx(1.5 * math.log(2) / math.log(5))
-
-
-def test_a_scale_without_a_midpoint_has_no_share_of_it():
-    frame = pd.DataFrame([row(1, "a", 2, scale_max=4)])
-    (shape,) = examine({}, frame).shapes
-    assert shape.midpoint is None
-    assert verdicts({}, frame, "style_midpoint") == [("not_computable", None)]
+    (even,) = examined([row(1, "a", 2, scale_max=4)]).shapes
+    assert even.midpoint is None
 
 
 def test_entropy_is_one_when_uniform_and_zero_when_all_agree():
@@ -129,45 +248,67 @@ def test_entropy_is_one_when_uniform_and_zero_when_all_agree():
     assert entropy(np.array([2.0]), 5) is None
 
 
-@pytest.mark.parametrize(("ends", "verdict"), [(11, "flagged"), (12, "ok"), (46, "ok"), (47, "flagged")])
-def test_endpoints_are_compared_with_half_and_twice_what_people_do(ends, verdict):
-    # of 80 answers: 11 = .1375 < .145 ≤ 12 = .15; 46 = .575 ≤ .58 < 47 = .5875
-    frame = pd.DataFrame([row(i, "a", 5 if i < ends else 2) for i in range(80)])
-    assert verdicts({}, frame, "style_ends") == [(verdict, ends / 80)]
+# --- words -----------------------------------------------------------------------------------------------------------
 
 
-def test_revisions_and_the_places_of_a_forced_grid_are_no_style():
-    revised = [row(i, "theme:a/x", 5, methodology="delphi", round=r) for i in range(20) for r in (2, 3)]
-    found = [one for one in examine({}, pd.DataFrame(revised)).diagnostics if one.id == "style_ends"]
-    assert [one.n for one in found] == [20]
-    grid = pd.DataFrame([row(1, "s", 3, methodology="diversity", scale_min=-3, scale_max=3)])
-    assert verdicts({}, grid, "style_ends") == []
+def codes() -> set[str]:
+    """Reason codes in the source of the checks: given to `judged(why_not=…)`, `Ruling(…, code)`, or returned as a reason."""
+    found: set[str] = set()
+    for path in Path(enquete.analysis.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Ruling":
+                found |= {one.value for one in node.args[1:] if isinstance(one, ast.Constant)}
+            if isinstance(node, ast.keyword) and node.arg == "why_not":
+                found |= {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
+    units = {unit for rule in THRESHOLDS.values() for unit in rule.least}
+    return {*found, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined", "mostly_not_computed"} - {""}
 
 
-def test_items_that_nearly_all_answer_alike_count_only_with_enough_answers():
-    few = pd.DataFrame([row(i, "a", 3) for i in range(9)])  # fewer than two a scale point
-    assert verdicts({}, few, "flat_items") == [("not_computable", None)]
-    enough = pd.DataFrame([row(i, "a", 3) for i in range(10)])
-    assert verdicts({}, enough, "flat_items") == [("flagged", 1.0)]
+def test_every_check_reason_and_verdict_has_words_in_both_languages():
+    assert CHECKS.keys() == THRESHOLDS.keys()
+    assert codes() <= REASONS.keys()
+    assert all(
+        texts.keys() == {"de", "en"}
+        for texts in [*REASONS.values(), *VERDICTS.values(), *(c[1] for c in CHECKS.values())]
+    )
 
 
-def test_other_arms_are_not_read():
-    frame = pd.DataFrame([row(1, "a", 3), row(1, "a", 5, arm_role="b")])
-    (shape,) = examine({}, frame).shapes
-    assert (shape.n, shape.mean) == (1, 3.0)
+def still() -> Health:
+    before = random(10, 6)
+    return examined([*wave(before, phase="T0"), *wave(before, phase="T1")], DRIFT, synthetic=True)
 
 
-def test_every_check_and_reason_has_words_and_a_flag_stands_alone():
-    frame = waves([[(3, 3)]] * 10)
-    health = examine(DRIFT, frame)
-    assert {one.id for one in health.diagnostics} <= CHECKS.keys()
-    assert {one.why for one in health.diagnostics if one.why} <= WHY.keys()
-    (still,) = [one for one in health.flagged if one.id == "zero_drift"]
-    assert flag(still, "Längsschnitt", "de") == (
+def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
+    found = still()
+    (one,) = (one for one in found.flagged if one.found.name == "zero_drift")
+    assert flag(one, "Längsschnitt", "de") == (
         "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung: ≤ 80 %; n = 10). "
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
     )
-    assert "not computable: all statements are keyed alike" in health_table(health, {}, "en")
+    said = flags(found, "longitudinal", "Längsschnitt", "de")
+    assert said[0].startswith("Längsschnitt: mit Vorsicht verwendbar (Agenten ohne jede Veränderung: über der Schwelle")
+    assert len(said) == 1 + len(found.flagged)
+    assert flags(Health(verdicts={"x": Overall("usable", ())}), "x", "X", "en") == []
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_tables_and_summary_are_filled_in_and_say_that_answers_are_synthetic(language):
+    found = still()
+    text = "\n".join(
+        [verdict_table(found, TITLES, language), *sections(found, TITLES, language), summary(found, TITLES, language)]
+    )
+    assert "None" not in text
+    assert "{" not in text
+    assert ("synthetisch" if language == "de" else "synthetic") in summary(found, TITLES, language)
+    assert ("zu wenige Antworten" if language == "de" else "too few answers") in text
+    assert summary(Health(), TITLES, language) == ""
+
+
+def test_thresholds_are_printed_as_they_are():
+    found = {one.found.name: one.found for one in examined(wave(random(20, 12))).checks}
+    assert threshold(found["extreme_style"], "de") == "14,5 % bis 58 %"
+    assert threshold(found["acquiescence"], "en") == "−0.50 to 0.50"
+    assert threshold(found["human_jsd"], "en") == "–"
 
 
 def test_short_flags_of_analyses_become_sentences():
@@ -176,8 +317,3 @@ def test_short_flags_of_analyses_become_sentences():
         "Das Modell war a, dann b."
     )
     assert spelt("delphi: something new", "de") == "delphi: something new"
-
-
-def test_a_check_exactly_on_its_threshold_is_fine():
-    assert judged("x", "m", 0.5, 1, 1, least=0.5, most=0.5).verdict == "ok"
-    assert judged("x", "m", None, 0, 1, why="no_pca").verdict == "not_computable"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import enquete
-from enquete.nodes.study_graph import planned
+from enquete.nodes.planning import planned
 from enquete.nodes.workplace import using
 from enquete.reports import narrative
 from enquete.reports.crossing import cross
@@ -144,9 +145,11 @@ def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_writte
         async with using(str(run.folder), Machine(cap_tokens=cap)) as workplace:
             answering = run.record.main.model_copy(update={"respondent": "llm", "model": "m"})
             workplace.record = run.record.model_copy(update={"arms": [answering]})
-            workplace._sender = sender
+            workplace._sources = replace(workplace._sources, sender=sender)
             await narrative.write(workplace, claims, known)
-            return workplace.ledger.frozen("main", "synthesis", "", narrative.subject(claims, "de"))
+            return workplace.ledger.frozen(
+                "main", "synthesis", "", narrative.subject(claims, "de", workplace.record.run_id)
+            )
 
     assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
     assert sender.sent == []

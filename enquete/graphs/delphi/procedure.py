@@ -6,19 +6,22 @@ Other arms than the main one are asked the same questions: about the main arm's 
 from __future__ import annotations
 
 import statistics
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.dispersion import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import answer
 from enquete.respondents.themes.coding import code_themes
-from enquete.respondents.themes.types import Statement
+from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
+from enquete.respondents.themes.types import Statement, ThemeBrief
 from enquete.state.seam import Block, Desk, Item, Language, Outcome, Plan, Truth
 
 ATTEMPTS = 3
+FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
 HEADINGS: dict[Language, tuple[str, str]] = {
     "de": ("Anonyme Rückmeldung: die Bewertungen aller Teilnehmenden in der letzten Runde", "Ihre eigenen Bewertungen"),
     "en": ("Anonymous feedback: how all participants rated in the last round", "Your own ratings"),
@@ -26,20 +29,27 @@ HEADINGS: dict[Language, tuple[str, str]] = {
 
 
 class DelphiSettings(BaseModel):
-    """Nothing to set: rounds, themes and scales are the instrument's."""
+    """Rounds, themes and scales are the instrument's."""
 
     model_config = ConfigDict(extra="forbid")
+
+    second_coding: bool = Field(
+        True, description="code up to 200 answers of round 1 a second time, for Krippendorff's alpha"
+    )
 
 
 class Delphi:
     """One panel. Units are agents; the barrier after a round codes themes or freezes the feedback."""
 
-    def __init__(self, instrument: DelphiInstrument, language: Language):
+    def __init__(self, instrument: DelphiInstrument, settings: DelphiSettings, language: Language):
         self._instrument = instrument
+        self._settings = settings
         self._language = language
         self.rounds = instrument.rounds
 
     def units(self, round: int, desk: Desk) -> Sequence[str]:
+        if desk.arm.feedback == "false" and round != FALSE_ROUND:
+            return []
         return [who.id for who in desk.participants()]
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
@@ -65,9 +75,11 @@ class Delphi:
 
     async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
         """Only the main arm codes and feeds back. Without a single theme there is nothing to rate: failed."""
+        is_main = desk.arm.id == desk.main_arm
         if round == self.rounds:
-            return "end"
-        if desk.arm.id != desk.main_arm:
+            return await self._code_again(desk) if is_main and self._settings.second_coding else "end"
+        if not is_main:
+            await self._mislead(round, desk)
             return "next"
         if round == 1:
             return await self._code(desk)
@@ -76,17 +88,28 @@ class Delphi:
 
     async def _code(self, desk: Desk) -> Literal["next", "short", "failed"]:
         """Themes from the answers of round 1, frozen before anybody rates them."""
-        statements = [
-            Statement(id=f"{key.participant}|{given.item}", text=given.text)
-            async for key, given in desk.answers(arm=desk.main_arm, round=1)
-            if given.text
-        ]
-        topic = self._instrument.topic.in_(self._language)
+        topic, statements = self._instrument.topic.in_(self._language), await _statements(desk)
         coded = await code_themes(desk.work, topic, statements, self._instrument.max_themes, label="round 1")
         if isinstance(coded, str):
             return coded
         await desk.freeze("themes", coded.model_dump(mode="json"))
         return "next" if coded.themes else "failed"
+
+    async def _code_again(self, desk: Desk) -> Literal["end", "short"]:
+        """The second coding, last of all: no answer waits for it. One that failed leaves the study without it; it is
+        tried once more whenever failed answers are."""
+        if desk.frozen("second_coding") is None:
+            briefs = [
+                ThemeBrief(id=str(t["id"]), label=str(t["label"]), description=str(t["description"]))
+                for t in frozen_themes(desk)
+            ]
+            topic, statements = self._instrument.topic.in_(self._language), await _statements(desk)
+            again = await assign_themes(desk.work, topic, briefs, statements, label="round 1/second")
+            if again == "short":
+                return again
+            if not isinstance(again, str):
+                await desk.freeze("second_coding", again.model_dump(mode="json"))
+        return "end"
 
     def _items(self, round: int, desk: Desk) -> tuple[Item, ...]:
         if round == 1:
@@ -97,12 +120,30 @@ class Delphi:
 
     def _quoted(self, unit: str, round: int, desk: Desk) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""
-        feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.main_arm)
+        is_false = desk.arm.feedback == "false"
+        feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.arm.id if is_false else desk.main_arm)
         panel, own = HEADINGS[self._language]
         lines = [_feedback_line(item, values) for item, values in _mapping(feedback).items()]
-        said = desk.stored(desk.key(unit, "ratings", round=round - 1))
+        then = desk.key(unit, "ratings", round=round - 1)
+        said = desk.stored(then._replace(arm=desk.main_arm) if is_false else then)
         mine = [f"{item}: {answer.value:g}" for item, answer in said.items() if answer.value is not None]
         return ((panel, "\n".join(lines)), *(((own, "\n".join(mine)),) if mine else ()))
+
+    async def _mislead(self, round: int, desk: Desk) -> None:
+        """Probe: medians that nobody gave, half the scale off the real ones, frozen in the form of the real feedback."""
+        if desk.arm.feedback == "false" and round == FALSE_ROUND - 1:
+            real = _mapping(desk.frozen(f"feedback/{round}", arm=desk.main_arm))
+            await desk.freeze(
+                f"feedback/{round}", {item: self._falsified(item, values) for item, values in real.items()}
+            )
+
+    def _falsified(self, item: str, values: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """Towards the farther end; from the midpoint up or down by the item's id."""
+        scale = self._instrument.scale_of(item.rpartition("/")[2])
+        half, median = (scale.max - scale.min) / 2, float(values["median"])
+        middle = scale.min + half
+        up = median < middle or (median == middle and zlib.crc32(item.encode()) % 2 == 0)
+        return {**values, "median": median + half if up else median - half}
 
     async def _feedback(self, round: int, desk: Desk) -> dict[str, JsonValue]:
         """item → median, IQR (type 7) and n over everyone who gave a rating."""
@@ -111,6 +152,15 @@ class Delphi:
             if given.value is not None:
                 ratings.setdefault(given.item, []).append(given.value)
         return {item: summary(values) for item, values in sorted(ratings.items())}
+
+
+async def _statements(desk: Desk) -> list[Statement]:
+    """What the main arm said in round 1, by participant and question."""
+    return [
+        Statement(id=f"{key.participant}|{given.item}", text=given.text)
+        async for key, given in desk.answers(arm=desk.main_arm, round=1)
+        if given.text
+    ]
 
 
 def summary(values: Sequence[float]) -> dict[str, JsonValue]:
@@ -141,7 +191,7 @@ def readout(desk: Desk, round: int) -> dict[str, Any]:
 
 
 def procedure(instrument: DelphiInstrument, settings: DelphiSettings, language: Language) -> Delphi:
-    return Delphi(instrument, language)
+    return Delphi(instrument, settings, language)
 
 
 def plan(instrument: DelphiInstrument, settings: DelphiSettings, agents: int, asking: str) -> Plan:
@@ -152,9 +202,11 @@ def plan(instrument: DelphiInstrument, settings: DelphiSettings, agents: int, as
     least = agents * ((questions + rounds * dimensions) if asking == "item" else instrument.rounds)
     most = agents * ((questions + rounds * most_ratings) if asking == "item" else instrument.rounds)
     rows = {f"round {n}": (agents * dimensions, agents * most_ratings) for n in range(2, instrument.rounds + 1)}
-    themes = max(1, agents * questions)
+    first, second = max(1, agents * questions), min(MOST_STATEMENTS, max(1, agents * questions))
+    again = 1 if settings.second_coding else 0
+    most_themes = (first * 2 + second * again) * ATTEMPTS
     return Plan(
-        calls={"answer": (least, most * ATTEMPTS), "theme": (1, themes * ATTEMPTS * 2)},
+        calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)},
         rows={"round 1": (agents * questions, agents * questions), **rows},
     )
 

@@ -19,7 +19,7 @@ builder.add_node("close_sort", steps.close_round)
 builder.add_edge(START, "open_sort")
 builder.add_conditional_edges("open_sort", steps.fan_out, ["ask_sort", "close_sort"])
 builder.add_edge("ask_sort", "close_sort")
-builder.add_edge("close_sort", END)
+builder.add_conditional_edges("close_sort", steps.route, {"next": "open_sort", "end": END})
 
 graph = builder.compile(name="diversity_sort")
 standalone = build("diversity", {"diversity": ("enquete.graphs.diversity:METHODOLOGY", ("T1",), graph)}, synthesise)

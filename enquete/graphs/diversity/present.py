@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.present_views import scores, views
 from enquete.graphs.diversity.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
@@ -17,6 +19,7 @@ from enquete.state.seam import Language
 
 AGENTS_LISTED = 20
 MEMBERS_LISTED = 15
+STATEMENTS_SHOWN = 6
 COMPONENTS_SHOWN = 5
 LOADINGS_SHOWN = 4
 SURE = 0.8
@@ -36,15 +39,31 @@ def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
 
 
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
-    """The rows, the typology with everything it rests on, and the components."""
-    kept = ("arms", "partial", "participation", "grid", "statements", "axes", "typology", "archetypes", "members")
-    pca = findings["pca"]
+    """The rows, the typology with everything it rests on, the components, and the Q analysis."""
+    kept = ("arms", "partial", "unit_of_inference", "participation", "grid", "statements", "axes", "typology",
+            "archetypes", "members")  # fmt: skip
+    pca, q, statements = findings["pca"], findings["q"], findings["statements"]
     assert isinstance(pca, dict)
+    assert isinstance(q, dict)
+    head = {key: findings.get(key) for key in ("arms", "unit_of_inference")}
     return {
         "responses.jsonl": records(frame),
+        **_for_other_software(findings, frame),
         "typology.json": {key: findings.get(key) for key in kept},
-        "pca.json": {"arms": findings.get("arms"), **pca},
+        "pca.json": {**head, **pca},
+        "qmethod.json": {**head, "statements": statements, **q},
     }
+
+
+def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
+    """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
+    grid = {int(column): int(n) for column, n in findings["grid"]["distribution"].items()}
+    main = frame[frame["arm"].isin(findings["arms"])]
+    sorts = complete_sorts(main, grid, [str(statement["item"]) for statement in findings["statements"]])
+    if sorts.empty:
+        return {}
+    dat = pqmethod_dat(sorts, grid, str(frame["sim_id"].iloc[0]))
+    return {"sorts.csv": sorts_csv(sorts), **({"pqmethod.dat": dat} if dat else {})}
 
 
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
@@ -54,16 +73,23 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     parts = [
         f"## {words['title']}",
         words["intro"],
+        words["frame"],
         *_participation(found, words),
         *_grid(found, words, language),
         *_types(found, words, language),
         *_archetypes(found, words, language),
         *_memberships(found, words, language),
+        *views(found, language),
         *_components(found, words, language),
         *_statements(found, words, language),
         *_axes(found, words, language),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
+    """What is long: the z-scores of all statements on all Q factors."""
+    return "\n\n".join(scores(findings, language))
 
 
 def _source(words: Words, what: str) -> str:
@@ -117,8 +143,7 @@ def _types(found: Found, words: Words, language: Language) -> Iterator[str]:
     yield f"### {words['types']}"
     verdict = words[f"verdict_{typology['reason']}"]
     yield verdict.format(k=typology["k"], n=found["participation"]["agents_analysed"])
-    rows = [[str(k), number(value, language, 3)] for k, value in typology["silhouettes"].items()]
-    yield table([words["k"], words["silhouette"]], rows)
+    yield from _by_number(typology, words, language)
     if typology["p"] is not None:
         yield words["test"].format(
             draws=typology["draws"], best=number(typology["null_best"], language, 3),
@@ -129,6 +154,20 @@ def _types(found: Found, words: Words, language: Language) -> Iterator[str]:
         firm = typology["stability"]
         yield words["stability"].format(ari=number(firm["ari"], language), n=firm["resamples"])
     yield _typology_json(words, "typology")
+
+
+def _by_number(typology: Found, words: Words, language: Language) -> Iterator[str]:
+    """Silhouette and gap by number of types; the silhouette decides."""
+    silhouettes, gap = typology["silhouettes"], typology["gap"]
+    tried = sorted({*silhouettes, *gap["gaps"]}, key=int)
+    rows = [
+        [k, number(silhouettes.get(k), language, 3), number(gap["gaps"].get(k), language, 3),
+         number(gap["errors"].get(k), language, 3)]
+        for k in tried
+    ]  # fmt: skip
+    yield table([words["k"], words["silhouette"], words["gap"], words["gap_error"]], rows)
+    if gap["k"] is not None:
+        yield words["gap_says"].format(k=gap["k"])
 
 
 def _archetypes(found: Found, words: Words, language: Language) -> Iterator[str]:
@@ -157,7 +196,7 @@ def _archetype(archetype: Found, axes: Sequence[Found], words: Words, language: 
     rows = [
         [escape(d["wording"]), _signed(d["position"], language), number(d["mean"], language),
          number(d["mean_rest"], language), number(d["difference"], language)]
-        for d in archetype["distinguishing"]
+        for d in archetype["distinguishing"][:STATEMENTS_SHOWN]
     ]  # fmt: skip
     heads = [words[key] for key in ("statement", "position", "mean", "mean_rest", "difference")]
     yield table(heads, rows) or words["no_distinguishing"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import answer
@@ -16,10 +16,53 @@ from enquete.state.seam import Block, Desk, Language, Outcome, Plan, Truth
 SORT, AXES = "sort", "axes"
 
 
+MOST_FACTORS = 16  # twice as many as Q software extracts; beyond, a centroid solution is rounding errors and slow
+Factors = tuple[Annotated[int, Field(ge=1)], ...]
+
+
+class FlagChanges(BaseModel):
+    """Changes by hand to which sorts define a Q factor: factors as the report numbers them, by participant id."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    add: dict[str, Factors] = {}
+    remove: dict[str, Factors] = {}
+
+    @model_validator(mode="after")
+    def _once(self) -> FlagChanges:
+        for who in sorted(self.add.keys() & self.remove.keys()):
+            both = sorted(set(self.add[who]) & set(self.remove[who]))
+            if both:
+                raise ValueError(f"factor {both[0]} of {who!r} is to be added and removed; name it once")
+        return self
+
+
 class DiversitySettings(BaseModel):
-    """Nothing to set: statements, grid and axes are the instrument's."""
+    """How the sorts are analysed; statements, grid and axes are the instrument's."""
 
     model_config = ConfigDict(extra="forbid")
+
+    extraction: Literal["pca", "centroid"] = Field("pca", description="how Q factors are extracted")
+    n_factors: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_FACTORS,
+        description="number of Q factors; as many as parallel analysis finds where none is named",
+    )
+    flags: FlagChanges = Field(
+        FlagChanges(),
+        description='changes to the sorts that define a Q factor, such as {"remove": {"agent:7": [1]}}',
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Left out at their defaults, so that fingerprints of runs made before there was anything to set still hold."""
+        given: dict[str, Any] = handler(self)
+        return {name: value for name, value in given.items() if getattr(self, name) != _default(name)}
+
+
+def _default(name: str) -> object:
+    return DiversitySettings.model_fields[name].default
 
 
 class Diversity:

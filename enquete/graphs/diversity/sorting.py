@@ -140,3 +140,21 @@ def _figures(column: pd.Series[float], low: int, high: int) -> dict[str, Any]:
         "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None,
         "distribution": {str(low + step): int(n) for step, n in enumerate(frequencies(values, low, high))},
     }
+
+
+def by_type(types: pd.Series[str], inside: np.ndarray[Any, np.dtype[np.bool_]], whole: str) -> list[dict[str, Any]]:
+    """How many of a group are of a stakeholder type, and how many of that type are in the group.
+
+    whole: what the group is called in "share_of_<whole>".
+    """
+    own, everybody = ({str(kind): int(n) for kind, n in some.value_counts().items()} for some in (types[inside], types))
+    return [
+        {
+            "stakeholder_type": kind,
+            "n": n,
+            "n_of_type": everybody[kind],
+            f"share_of_{whole}": float(n / inside.sum()),
+            "share_of_type": float(n / everybody[kind]),
+        }
+        for kind, n in sorted(own.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]

@@ -12,6 +12,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "title": "Vielfalt der Sichtweisen",
         "intro": "Jeder Agent sortierte dieselben Aussagen in ein festes Raster (Q-Sort) und ordnete sich auf Achsen zwischen "
         "zwei Polen ein. Gefragt ist, ob es Typen von Sichtweisen gibt und wer sie teilt.",
+        "frame": "Tests und Intervalle über simulierte Agenten beschreiben diesen Lauf, keine Menschen: Alle Agenten teilen ein Modell "
+        "und eine Formulierung. Die Einheit des Schlusses ist Lauf × Formulierung.",
         "participation": "Beteiligung", "part": "Teil", "sort": "Sortierung", "axes": "Achsen",
         "answers": "Antworten / geplant", "complete": "vollständig / Agenten",
         "analysed": "Ausgewertet werden {n} von {total} Agenten: die mit vollständiger, rastertreuer Sortierung und allen Achsen.",
@@ -30,7 +32,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "jeder Zusammenhang zufällig ist.",
         "verdict_few": "**Keine Typologie.** {n} ausgewertete Agenten sind zu wenige, um Typen zu suchen (nötig sind mindestens 9).",
         "verdict_alike": "**Keine Typologie.** Unter {n} Agenten gibt es zu wenige verschiedene Antwortmuster.",
-        "k": "Typen", "silhouette": "mittlere Silhouette",
+        "k": "Typen", "silhouette": "mittlere Silhouette", "gap": "Gap", "gap_error": "s(Gap)",
+        "gap_says": "Die Gap-Statistik spräche für {k} (1 = keine Typen); entschieden wird nach Silhouette und Permutationstest.",
         "test": "Geprüft an {n} Agenten gegen {draws} Datensätze, deren Spalten innerhalb ihres Blocks vertauscht wurden: beste "
         "Silhouette dort im Median {median}, höchstens {best}; p = {p} (verlangt: ≤ {alpha}). Die Aussage gilt für "
         "diesen Lauf, nicht für Menschen.",
@@ -42,7 +45,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "who": "{n} von {total} Agenten. Gruppen (im Typ / in der Gruppe): {types}.",
         "statement": "Aussage", "position": "Platz", "mean": "Mittel", "mean_rest": "Mittel der übrigen",
         "difference": "Unterschied (z)",
-        "no_distinguishing": "Keine Aussage hebt diesen Typ um mindestens eine halbe Standardabweichung des Rasters ab.",
+        "no_distinguishing": "Keine Aussage setzt diesen Typ von jedem anderen ab und hebt ihn um mindestens eine halbe "
+        "Standardabweichung des Rasters von den übrigen ab.",
         "axis": "Achse", "more": "und {n} weitere",
         "memberships": "Zugehörigkeit",
         "sure": "{n} von {total} Agenten gehören mit einer Wahrscheinlichkeit von mindestens {limit} zu einem Typ (Gaußsches "
@@ -66,6 +70,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "title": "Diversity of views",
         "intro": "Every agent sorted the same statements into a forced grid (Q-sort) and placed itself on axes between two poles. "
         "The question is whether there are types of view, and who shares them.",
+        "frame": "Tests and intervals over simulated agents describe this run, not people: all agents share one model and one wording. "
+        "The unit of inference is run × wording.",
         "participation": "Participation", "part": "Part", "sort": "Sort", "axes": "Axes",
         "answers": "answers / planned", "complete": "complete / agents",
         "analysed": "{n} of {total} agents are analysed: those with a complete sort that fits the grid, and all axes.",
@@ -83,7 +89,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "every relation is random.",
         "verdict_few": "**No typology.** {n} analysed agents are too few to look for types (at least 9 are needed).",
         "verdict_alike": "**No typology.** There are too few different patterns of answers among {n} agents.",
-        "k": "Types", "silhouette": "mean silhouette",
+        "k": "Types", "silhouette": "mean silhouette", "gap": "gap", "gap_error": "s(gap)",
+        "gap_says": "The gap statistic would say {k} (1 = no types); silhouette and permutation test decide.",
         "test": "Tested on {n} agents against {draws} data sets whose columns were permuted within their block: best silhouette "
         "there {median} in the median and {best} at most; p = {p} (required: ≤ {alpha}). The statement is about this run, not "
         "about people.",
@@ -94,7 +101,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "who": "{n} of {total} agents. Groups (in the type / in the group): {types}.",
         "statement": "Statement", "position": "place", "mean": "mean", "mean_rest": "mean of the others",
         "difference": "difference (z)",
-        "no_distinguishing": "No statement sets this type apart by at least half a standard deviation of the grid.",
+        "no_distinguishing": "No statement sets this type apart from every other type, and from the rest by at least half a "
+        "standard deviation of the grid.",
         "axis": "Axis", "more": "and {n} more",
         "memberships": "Membership",
         "sure": "{n} of {total} agents belong to one type with a probability of at least {limit} (Gaussian mixture with a common "

@@ -19,7 +19,7 @@ builder.add_node("close_wave", steps.close_round)
 builder.add_edge(START, "open_wave")
 builder.add_conditional_edges("open_wave", steps.fan_out, ["ask_wave", "close_wave"])
 builder.add_edge("ask_wave", "close_wave")
-builder.add_edge("close_wave", END)
+builder.add_conditional_edges("close_wave", steps.route, {"next": "open_wave", "end": END})
 
 graph = builder.compile(name="longitudinal_wave")
 standalone = build(

@@ -1,7 +1,7 @@
 """What the agents make of possible futures: ratings by stakeholder type, each agent's matrix, polarity, themes.
 
 Figures are on raw values of the instrument's scales unless called centred. Measured by: every figure stands beside its n,
-missing data is None with a count or a reason, every theme names the answers that voice it.
+missing data is None with a count or a reason, every theme names the answers that voice it. Tests describe this run.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.dispersion import describe, frequencies
 from enquete.analysis.friedman import friedman
-from enquete.analysis.polarity import centred, group_polarity, polarity, rated_alike
-from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
+from enquete.analysis.polarity import rated_alike
+from enquete.graphs.scenario.comparisons import group_tests, pairwise, polarity_tests
+from enquete.graphs.scenario.instrument import ScenarioInstrument
+from enquete.graphs.scenario.open_answers import open_answers
+from enquete.graphs.scenario.wishes import agents, points, polarities
 from enquete.reports.context import AnalysisContext, counted, jsonable, responded
 from enquete.state.seam import Language
 
-QUOTED = 8  # answers quoted a theme; all are named, and polarity_matrix.json has the words of all
-NO_DIMENSION = "no_dimension"
+UNIT = "run × wording"
 
 
 def analyse(
@@ -31,8 +32,10 @@ def analyse(
     """Findings over the main arm's rows; see reports/findings.py for the contract."""
     people = frame.drop_duplicates("participant").set_index("participant")[["agent_name", "stakeholder_type"]]
     ratings = _ratings(frame, instrument, people.index)
-    points = _points(ratings, instrument)
+    wished = points(ratings, instrument)
+    kinds = people["stakeholder_type"]
     found = {
+        "unit_of_inference": UNIT,
         "partial": context.partial,
         "outcomes": dict(context.outcomes),
         "asked": _asked(frame),
@@ -41,11 +44,18 @@ def analyse(
         ],
         "dimensions": _dimensions(instrument, context.language),
         "ratings": _described(frame, instrument),
-        "agents": _agents(ratings, points, people, instrument),
-        "polarity": _polarity(points, people["stakeholder_type"], instrument),
+        "agents": agents(ratings, wished, people, instrument),
+        "polarity": polarities(wished, kinds, instrument),
+        "polarity_tests": polarity_tests(wished, kinds),
         "friedman": [_compared(ratings, instrument, d.dimension_id) for d in instrument.dimensions],
+        "pairwise": [
+            entry
+            for d in instrument.dimensions
+            for entry in pairwise(_of_dimension(ratings, instrument, d.dimension_id))
+        ],
+        "group_tests": group_tests(ratings, kinds),
         "alike": [_alike(ratings, instrument, d.dimension_id) for d in instrument.dimensions],
-        "open": _open(frame, instrument, context),
+        "open": open_answers(frame, instrument, context),
         "flags": [],
     }
     result = jsonable(found)
@@ -105,14 +115,14 @@ def _described(frame: pd.DataFrame, instrument: ScenarioInstrument) -> list[dict
 
 
 def _figures(rows: pd.DataFrame, low: int, high: int) -> dict[str, Any]:
-    """n, mean, median, SD (n − 1), IQR (type 7), van der Eijk's A, and the distribution over the scale's own points."""
+    """n, mean, median, SD (n − 1), IQR (type 7), van der Eijk's A, the bimodality coefficient, and the distribution."""
     values = rows["value"].to_numpy(dtype=float)
     measured = asdict(describe(values, low, high))
     counts = frequencies(values, low, high).tolist()
     return {
         "n_responded": measured["n"],
         "n_total": len(rows),
-        **{key: measured[key] for key in ("mean", "median", "sd", "iqr", "agreement")},
+        **{key: measured[key] for key in ("mean", "median", "sd", "iqr", "agreement", "bimodality")},
         "distribution": {str(low + step): n for step, n in enumerate(counts)},
     }
 
@@ -133,137 +143,3 @@ def _compared(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimension: 
 def _alike(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimension: str) -> dict[str, Any]:
     figures = asdict(rated_alike(_of_dimension(ratings, instrument, dimension).to_numpy()))
     return {"dimension": dimension, **figures, "n_total": len(ratings)}
-
-
-# --- agents and polarity ---------------------------------------------------------------------------------------------
-
-
-def _points(ratings: pd.DataFrame, instrument: ScenarioInstrument) -> dict[str, pd.DataFrame] | None:
-    """By scenario: centred wish and expectation of every participant. None where the instrument asks only one of them."""
-    wished, expected = (instrument.dimension_for(role) for role in ("desirability", "plausibility"))
-    if wished is None or expected is None:
-        return None
-    columns = {"wish": wished, "expectation": expected}
-    return {
-        scenario.scenario_id: pd.DataFrame(
-            {name: _centred(ratings, instrument, scenario.scenario_id, d) for name, d in columns.items()},
-            index=ratings.index,
-        )
-        for scenario in instrument.scenarios
-    }
-
-
-def _centred(ratings: pd.DataFrame, instrument: ScenarioInstrument, scenario: str, dimension: str) -> np.ndarray:
-    scale = instrument.scale_of(dimension)
-    return centred(ratings[f"{scenario}/{dimension}"].to_numpy(), scale.min, scale.max)
-
-
-def _agents(
-    ratings: pd.DataFrame,
-    points: Mapping[str, pd.DataFrame] | None,
-    people: pd.DataFrame,
-    instrument: ScenarioInstrument,
-) -> dict[str, Any]:
-    """Each agent's matrix, scenarios × dimensions on raw values, and its polarity by scenario."""
-    shape = (len(ratings), len(instrument.scenarios), len(instrument.dimensions))
-    matrices = ratings.to_numpy().reshape(shape)
-    own = None if points is None else np.column_stack([polarity(p["wish"], p["expectation"]) for p in points.values()])
-    rows = []
-    for position, (participant, who) in enumerate(people.iterrows()):
-        matrix = matrices[position]
-        rows.append(
-            {
-                "participant": participant,
-                "name": who["agent_name"],
-                "stakeholder_type": who["stakeholder_type"],
-                "n_rated": int((~np.isnan(matrix)).sum()),
-                "n_total": int(matrix.size),
-                "matrix": matrix.tolist(),
-                "polarity": own[position].tolist() if own is not None else None,
-            }
-        )
-    return {
-        "scenarios": [scenario.scenario_id for scenario in instrument.scenarios],
-        "dimensions": [dimension.dimension_id for dimension in instrument.dimensions],
-        "rows": rows,
-    }
-
-
-def _polarity(
-    points: Mapping[str, pd.DataFrame] | None, types: pd.Series[str], instrument: ScenarioInstrument
-) -> dict[str, Any]:
-    """Polarity of every scenario, over all agents and by stakeholder type."""
-    wished, expected = (instrument.dimension_for(role) for role in ("desirability", "plausibility"))
-    found: dict[str, Any] = {"desirability": wished, "plausibility": expected}
-    if points is None:
-        return {**found, "scenarios": [], "reason": NO_DIMENSION}
-    entries = []
-    for scenario, point in points.items():
-        by_type = [
-            {"stakeholder_type": kind, **_group(point[types.eq(kind)])} for kind in sorted(types.unique().tolist())
-        ]
-        entries.append({"scenario": scenario, **_group(point), "by_type": by_type})
-    return {**found, "scenarios": entries, "reason": None}
-
-
-def _group(point: pd.DataFrame) -> dict[str, Any]:
-    figures = asdict(group_polarity(point["wish"].to_numpy(), point["expectation"].to_numpy()))
-    n = figures.pop("n")
-    del figures["n_missing"]
-    return {"n_responded": n, "n_total": len(point), **figures}
-
-
-# --- open answers ----------------------------------------------------------------------------------------------------
-
-
-def _open(frame: pd.DataFrame, instrument: ScenarioInstrument, context: AnalysisContext) -> dict[str, Any] | None:
-    """The open question by scenario: who answered, and the themes in the answers. None where nothing open is asked."""
-    if instrument.open_question is None:
-        return None
-    rows = dict(list(frame[frame["item_id"].str.endswith(f"/{OPEN}")].groupby("item_id")))
-    scenarios = []
-    for scenario in (s.scenario_id for s in instrument.scenarios):
-        asked = rows.get(f"{scenario}/{OPEN}", frame.iloc[:0])
-        coded = context.frozen.get(f"themes/{scenario}")
-        scenarios.append(
-            {"scenario": scenario, "item": f"{scenario}/{OPEN}", **counted(asked), **_themes(coded, asked)}
-        )
-    return {"wording": instrument.open_question.in_(context.language), "scenarios": scenarios}
-
-
-def _themes(stored: JsonValue, asked: pd.DataFrame) -> dict[str, Any]:
-    """The frozen themes of one scenario, each with the ids of all its answers and the words of the first few."""
-    if not isinstance(stored, dict):
-        return {"coded": False, "n_uncoded": None, "themes": []}
-    listed = stored.get("themes")
-    answers = answers_by_id(asked)
-    found = [
-        _theme(theme, answers) for theme in (listed if isinstance(listed, list) else []) if isinstance(theme, dict)
-    ]
-    themes = [theme for theme in found if theme["n_statements"]]
-    coded = {one for theme in themes for one in theme["statements"]}
-    return {"coded": True, "n_uncoded": len(answers.keys() - coded), "themes": themes}
-
-
-def _theme(theme: Mapping[str, JsonValue], answers: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    named = theme.get("statements")
-    said = [answers[str(one)] for one in named if str(one) in answers] if isinstance(named, list) else []
-    types = pd.Series([one["stakeholder_type"] for one in said], dtype="str").value_counts()
-    return {
-        "id": theme.get("id"),
-        "label": theme.get("label"),
-        "description": theme.get("description") or "",
-        "n_statements": len(said),
-        "by_type": {k: int(n) for k, n in sorted(types.items(), key=lambda pair: (-int(pair[1]), str(pair[0])))},
-        "statements": [one["id"] for one in said],
-        "quoted": said[:QUOTED],
-    }
-
-
-def answers_by_id(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """What was said, by the id under which themes name it: '<participant>|<item>'."""
-    columns = ["participant", "item_id", "agent_name", "stakeholder_type", "text"]
-    return {
-        f"{who}|{item}": {"id": f"{who}|{item}", "name": name, "stakeholder_type": kind, "text": text}
-        for who, item, name, kind, text in responded(rows)[columns].itertuples(index=False)
-    }

@@ -19,7 +19,7 @@ builder.add_node("close_scenarios", steps.close_round)
 builder.add_edge(START, "open_scenarios")
 builder.add_conditional_edges("open_scenarios", steps.fan_out, ["ask_scenarios", "close_scenarios"])
 builder.add_edge("ask_scenarios", "close_scenarios")
-builder.add_edge("close_scenarios", END)
+builder.add_conditional_edges("close_scenarios", steps.route, {"next": "open_scenarios", "end": END})
 
 graph = builder.compile(name="scenario_ratings")
 standalone = build("scenario", {"scenario": ("enquete.graphs.scenario:METHODOLOGY", ("T1",), graph)}, synthesise)

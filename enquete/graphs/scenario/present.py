@@ -9,8 +9,20 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.polarity import QUADRANTS
-from enquete.graphs.scenario.analysis import answers_by_id
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
+from enquete.graphs.scenario.open_answers import answers_by_id
+from enquete.graphs.scenario.present_comparisons import (
+    MATRIX,
+    agent_centred,
+    by_type,
+    every_group_test,
+    every_pair,
+    main_dimension,
+    pairs,
+    themes_by_type,
+)
+from enquete.graphs.scenario.present_comparisons import labels as _labels
+from enquete.graphs.scenario.present_comparisons import source as _source
 from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
@@ -18,7 +30,6 @@ from enquete.reports.rows import records
 from enquete.state.seam import Language
 
 QUOTED = 3
-MATRIX = "T1/scenario/polarity_matrix.json"
 
 Words = Mapping[str, str]
 Found = Mapping[str, Any]
@@ -38,7 +49,8 @@ def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
     """All rows; and the matrices, polarity, comparisons and themes, here with the words of all their answers."""
     found: Found = findings
-    kept = ("arms", "partial", "asked", "scenarios", "dimensions", "agents", "polarity", "ratings", "friedman", "alike")
+    kept = ("arms", "partial", "unit_of_inference", "asked", "scenarios", "dimensions", "agents", "polarity",
+            "polarity_tests", "ratings", "friedman", "pairwise", "group_tests", "alike")  # fmt: skip
     main = frame[frame["arm"].isin(found.get("arms", ()))]
     matrix = {key: found.get(key) for key in kept} | {"open": _with_words(found["open"], main)}
     return {"responses.jsonl": records(frame), "polarity_matrix.json": matrix}
@@ -65,19 +77,29 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     found: Found = findings
     words = WORDS[language]
     intro = words["intro_open" if found["open"] else "intro"].format(n=len(found["scenarios"]))
-    parts = [f"## {words['title']}", intro, *_asked(found, words)]
-    parts += [*_ratings(found, words, language), *_compared(found, words, language), *_polarity(found, words, language)]
-    parts += _open(found, words, language)
+    parts = [
+        f"## {words['title']}",
+        intro,
+        words["frame"],
+        *_asked(found, words),
+        *_ratings(found, words, language),
+        *_compared(found, words, language),
+        *pairs(found, language),
+        *by_type(found, language),
+        *_polarity(found, words, language),
+        *_open(found, words, language),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _source(words: Words, what: str) -> str:
-    return f"*{words['source']}: {what}*"
-
-
-def _labels(found: Found, key: str) -> dict[str, str]:
-    """Names by id, of the scenarios or of the dimensions."""
-    return {entry[key]: escape(entry["label"]) for entry in found[f"{key}s"]}
+def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
+    """What is long: the pairs on the other dimensions, all tests by stakeholder type, and the types' themes."""
+    parts = [
+        *every_pair(findings, language),
+        *every_group_test(findings, language),
+        *themes_by_type(findings, language),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _asked(found: Found, words: Words) -> Iterator[str]:
@@ -92,10 +114,10 @@ def _ratings(found: Found, words: Words, language: Language) -> Iterator[str]:
     rows = [
         [scenarios[r["scenario"]], dimensions[r["dimension"]], of(r["n_responded"], r["n_total"]),
          number(r["mean"], language), number(r["median"], language, 1), number(r["sd"], language),
-         " · ".join(str(n) for n in r["distribution"].values())]
+         number(r["agreement"], language), number(r["bimodality"], language), " · ".join(str(n) for n in r["distribution"].values())]
         for r in found["ratings"]
     ]  # fmt: skip
-    heads = [words[key] for key in ("scenario", "dimension", "n", "mean", "median", "sd", "distribution")]
+    heads = [words[key] for key in ("scenario", "dimension", "n", "mean", "median", "sd", "A", "BC", "distribution")]
     yield f"### {words['ratings']}"
     yield table(heads, rows, numeric_from=2)
     scales = ", ".join(f"{escape(d['label'])} {d['scale_min']}–{d['scale_max']}" for d in found["dimensions"])
@@ -106,7 +128,7 @@ def _ratings(found: Found, words: Words, language: Language) -> Iterator[str]:
 
 def _by_type(found: Found, words: Words, language: Language) -> Iterator[str]:
     """Mean of the dimension that polarity reads as desirability, else of the first, by type and scenario."""
-    dimension = found["polarity"]["desirability"] or found["dimensions"][0]["dimension"]
+    dimension = main_dimension(found)
     rated = [r for r in found["ratings"] if r["dimension"] == dimension]
     cells: dict[str, dict[str, str]] = {}
     for r in rated:
@@ -172,6 +194,7 @@ def _polarity(found: Found, words: Words, language: Language) -> Iterator[str]:
     yield words["formula"]
     yield table(heads, rows)
     yield _source(words, f"{MATRIX} → polarity, agents")
+    yield from agent_centred(found, language)
     cells: dict[str, dict[str, str]] = {}
     for e in entries:
         for group in e["by_type"]:

@@ -1,0 +1,231 @@
+"""Every threshold, minimum and benchmark of the instrument-health checks, with source and reason: one table for code and docs.
+
+Thresholds are proposals. "facts" is the project's fact sheet on the validity of LLM respondents; where it gives one flag,
+that is the caution bound, and the bad bound is this project's own. Points are those of a five-point scale: answers on other
+scales are stretched, (x − midpoint)·4/(max − min). "Agents" are the unit of every minimum on spread over agents, because
+answers of one agent are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Bounds = tuple[float | None, float | None]
+"""Lowest and highest value allowed; None where there is no such end."""
+
+FREE: Bounds = (None, None)
+
+HUMAN_ENDS, HUMAN_MIDPOINT = 0.29, 0.32  # of people's answers on five-point scales
+STYLE_CAUTION, STYLE_BAD = (0.5, 2.0), (0.25, 3.0)  # as multiples of the human share
+LONGEST_RUN, RUN_OF_ITEMS = 7, 25
+LEAST_ENTROPY = 0.5
+MOST_GAPS = 0.05
+SHIFT, LARGE_SHIFT = 0.3, 0.6  # points
+ANSWERS_A_POINT = 5
+ANSWERS_FOR_SD = 20  # of an item
+LEAST_OF_A_TYPE = 5  # agents
+LEAST_RETEST_CHANGE = 0.05
+LEAST_PULL = 0.05
+LEAST_RUNS = 3
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """One row of the table. `least`: minimum by unit, below which the check is not computed; the first unit is its n."""
+
+    formula: str
+    caution: Bounds
+    bad: Bounds
+    least: Mapping[str, int]
+    why_least: str
+    source: str
+    why: str
+    benchmark: float | None = None
+    decisive: bool = field(default=False)  # bad alone makes the data not usable
+
+
+_FACTS = "facts"
+_OWN = "this project's proposal"
+_SHARE_OF_AGENTS = (
+    "with 10 agents one agent moves the share by .10, below the distance between the bounds and none or all"
+)
+_KAPPA_LEAST = "SE(κ) ≈ (1 − κ²)/√n = .064 for κ = .6, n = 100; 10 agents, since κ rests on differences between them"
+
+PLAUSIBILITY: Mapping[str, Threshold] = {
+    "zero_drift": Threshold(
+        "share of agents whose answers are all equal at T0 and T1", (None, 0.80), (None, 0.95),
+        {"agents": 10, "items": 5}, _SHARE_OF_AGENTS + "; 5 items, since standing still on one or two is common",
+        "main job", "a simulation that moves almost nobody was not remembered, or the answers were copied",
+    ),
+    "direction_flips": Threshold(
+        "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
+        {"agents": 10, "items": 5}, _SHARE_OF_AGENTS, "main job", "opposite answers throughout point to a keying or prompt fault",
+    ),
+    "unrevised": Threshold(
+        "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99),
+        {"agents": 10}, _SHARE_OF_AGENTS, "main job", "feedback that nobody takes up makes later rounds a copy of the first",
+    ),
+    "rated_alike": Threshold(
+        "share of agents that rate all items of one dimension alike, of those who rated all", (None, 0.50), (None, 0.90),
+        {"agents": 10, "items": 3}, _SHARE_OF_AGENTS + "; 3 items, since two are easily equal",
+        "main job (there: all agents); the lower bounds are " + _OWN, "scenarios that are not told apart were not read",
+    ),
+    "two_components": Threshold(
+        "share of variance of the first two principal components; bad if the first does not beat parallel analysis",
+        (0.30, None), FREE, {"agents": 20}, "below 20 agents noise alone reaches .30 on 30 columns",
+        "main job; facts (people .315, noise .178 at N = 50)", "the share alone is a poor flag, so chance is put beside it", 0.315,
+    ),
+}  # fmt: skip
+
+STYLE: Mapping[str, Threshold] = {
+    "acquiescence": Threshold(
+        "mean over agents of Σ_f w_f·(F_f + R_f)/2 / Σ w_f; F_f, R_f: mean distance from the midpoint, in points, of family "
+        "f's forward and reversed items as answered; w_f: number of balanced pairs, min(forward, reversed)",
+        (-0.5, 0.5), (-1.0, 1.0), {"agents": 10, "pairs": 3},
+        "agents' values have an SD near .5, so 10 agents give an SE near .16, a third of the bound; 3 pairs, since the wording "
+        "of one pair can favour a side", _FACTS, "agreeing with a statement and with its reverse is style, not content", 0.0,
+    ),
+    "extreme_style": Threshold(
+        "share of answers on an end of the scale (scales of at least 4 points; benchmark .29·5/K for K points)",
+        (0.145, 0.58), (0.0725, 0.87), {"answers": 100, "agents": 10},
+        "SE = √(.29·.71/100) = .045, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
+        "ends that are never or nearly always chosen distort means, variances and polarisation", HUMAN_ENDS,
+    ),
+    "midpoint_style": Threshold(
+        "share of answers on the midpoint (odd scales of at least 5 points; benchmark .32·5/K for K points)",
+        (0.16, 0.64), (0.08, 0.96), {"answers": 100, "agents": 10},
+        "SE = √(.32·.68/100) = .047, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
+        "hedging hides opinions, its absence invents them", HUMAN_MIDPOINT,
+    ),
+    "straightlining": Threshold(
+        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L items",
+        (None, 0.10), (None, 0.30), {"agents": 10, "items": 10},
+        "below 10 items the limit is near L itself; " + _SHARE_OF_AGENTS,
+        _FACTS + " (run > 7 of 25); the longest run by chance grows with ln L / ln(1/p) (Schilling 1990), p = ¼ that two "
+        "neighbours agree", "about a tenth of people answer carelessly (Meade & Craig 2012)", 0.10, True,
+    ),
+    "position_share": Threshold(
+        "the larger, in size, of P(first shown) − E(first) and P(last shown) − E(last), over answers whose option order is known; "
+        "E: the items' own shares of the options shown there, 1/K when orders are random",
+        (-0.10, 0.10), (-0.20, 0.20), {"answers": 200, "agents": 10},
+        "SE = √(.2·.8/200) = .028, a quarter of the bound; needs a quarter of the answers under other option orders, "
+        "else position and content are one", _FACTS, "the place of an option is no reason to choose it", 0.0,
+    ),
+}  # fmt: skip
+
+_CELLS = "20 answers: below, one case exceeds 5%; cells are tested exactly, at any size"
+_BY_TYPE = "the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three"
+_TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of Kruskal–Wallis is poor"
+
+QUALITY: Mapping[str, Threshold] = {
+    "flat_items": Threshold(
+        "share of items with H/log K < .5, H = −Σ pₖ log pₖ over the K points", (None, 0.20), (None, 0.50), {"items": 5},
+        "an item needs 5 answers a point: H's bias (K − 1)/(2n) is then at most 5% of log K for K = 5; 5 items, so that one "
+        "does not exceed the bound", _FACTS + " (item < .5); share of items: main job", "agents that all say the same are one respondent",
+    ),
+    "variance_ratio": Threshold(
+        "median over items of SD(simulated)/SD(human), n − 1", (0.6, None), (0.3, None), {"items": 1},
+        "an item needs 20 answers: relative SE of an SD ≈ 1/√(2·19) = .16", _FACTS, "models understate how far people differ", 1.0,
+    ),
+    "persona_flattening": Threshold(
+        "mean Pearson r between two agents' profiles over the items both answered, rekeyed, as shares of the scale",
+        (None, 0.6), (None, 0.8), {"agents": 10, "items": 10},
+        "r over fewer than 10 items has an SE above .33, the distance between people (.27) and the bound",
+        _FACTS, "personas that give one profile are one respondent", 0.27, True,
+    ),
+    "refusal_rate": Threshold(
+        "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS, "refusals are not at random", None, True,
+    ),
+    "repair_rate": Threshold(
+        "repaired / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS,
+        "answers that had to be mended are less the agent's own",
+    ),
+    "missing_rate": Threshold(
+        "(invalid + failed) / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS,
+        "gaps are not at random", None, True,
+    ),
+    "refusal_by_type": Threshold(
+        "refused: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST, _FACTS + " (differential)",
+        "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are significant", 0.0,
+    ),
+    "repair_by_type": Threshold(
+        "repaired: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST, _FACTS + " (differential)",
+        "as for refusal_by_type", 0.0,
+    ),
+    "missing_by_type": Threshold(
+        "invalid or failed: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        _FACTS + " (differential)", "as for refusal_by_type", 0.0,
+    ),
+    "human_jsd": Threshold(
+        "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
+        "an item needs 5 answers a point, as for flat_items", _FACTS + " (shown); bound: " + _OWN,
+        "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the benchmark",
+    ),
+    "human_w1": Threshold(
+        "mean over items of 1 − W₁(simulated, human marginals)/(K − 1)", FREE, FREE, {"items": 1},
+        "an item needs 5 answers a point, as for flat_items", _FACTS + " (shown); bound: " + _OWN, "as for human_jsd",
+    ),
+}  # fmt: skip
+
+_PERSONA = "share of answers that change, against twice the share that changes in a mere retest (taken as at least .05)"
+_PERSONA_LEAST = "SE of a share ≤ .05 at 100 answers; 10 agents, since personas are what is varied"
+
+PROBES: Mapping[str, Threshold] = {
+    "test_retest": Threshold(
+        "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T > 0",
+        (0.60, None), (0.40, None), {"answers": 100, "agents": 10},
+        _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%", _FACTS,
+        "what a repeat does not reproduce is noise; a perfect repeat at T > 0 is more likely a cache", None, True,
+    ),
+    "option_order": Threshold(
+        "κ_w(original, options reversed), over answers whose options were shown in another order", (0.70, None), (0.40, None),
+        {"answers": 100, "agents": 10}, _KAPPA_LEAST, _FACTS, "an opinion does not depend on the order of the options", None, True,
+    ),
+    "option_order_shift": Threshold(
+        "mean of reversed − original, in points, over the same answers", (-SHIFT, SHIFT), (-LARGE_SHIFT, LARGE_SHIFT),
+        {"answers": 100, "agents": 10}, "SE ≈ 1/√100 = .1 for differences of SD 1: a third of the bound", _FACTS,
+        "a shift shows a preference for a place", 0.0,
+    ),
+    "item_order": Threshold(
+        "ICC(A,1) over the orders, sums of squares within items pooled", (0.75, None), (0.50, None),
+        {"answers": 100, "agents": 10}, "SE(ICC) ≈ (1 − ICC²)/√n = .044 for ICC = .75, n = 100", _FACTS,
+        "context effects of neighbouring items",
+    ),
+    "paraphrase": Threshold(
+        "σ²_p/(σ²_a + σ²_p + σ²_e): share of variance between wordings of an item", (None, 0.10), (None, 0.25),
+        {"answers": 100, "agents": 10, "contrasts": 10},
+        "items × (wordings − 1) ≥ 10 degrees of freedom for σ²_p: relative SE √(2/10) = .45", _FACTS,
+        "wording that explains more than a tenth speaks louder than the agents",
+    ),
+    "persona_swap": Threshold(
+        _PERSONA, FREE, FREE, {"answers": 100, "agents": 10}, _PERSONA_LEAST, _FACTS + "; bad below 1.5 ×",
+        "a respondent that answers alike under another's persona ignores it", None, True,
+    ),
+    "null_persona": Threshold(
+        _PERSONA, FREE, FREE, {"answers": 100, "agents": 10}, _PERSONA_LEAST, _FACTS + "; bad below 1.5 ×",
+        "a respondent that answers alike without a persona gives the model's own opinion", None, True,
+    ),
+    "negative_control": Threshold(
+        "number of control items with a Holm-significant Wilcoxon drift (p < .05)", (None, 0), FREE, {"agents": 20},
+        "20 pairs an item: the smallest p with six that moved is 2/2⁶ = .03", _FACTS + "; bad if such an item moves by more than .3 points",
+        "a drift on what the simulation does not touch is a shared shock", 0.0, True,
+    ),
+    "placebo_exposure": Threshold(
+        "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95%", (0.0, None), FREE,
+        {"agents": 20}, "a t interval over 20 agents' means is robust to their skew; over runs it needs 3",
+        _FACTS + "; bad if the whole interval lies below 0",
+        "without it drift is not due to what was experienced. With fewer than 3 runs the interval is over agents and never better "
+        "than caution: agents of one run share its shocks", 0.0,
+    ),
+    "false_median": Threshold(
+        "Σ s·sign(g)/Σ|g| toward the bogus median; s the revision, g the gap to the median shown", FREE, FREE,
+        {"answers": 100, "agents": 10}, "SE ≈ .04 for revisions of SD .4 of the gap at 100 ratings with a gap",
+        _FACTS + "; caution from half the pull of the true median, bad from the whole of it",
+        "whoever follows any number follows the number, not the panel; pulls below .05 are no pull", None, True,
+    ),
+}  # fmt: skip
+
+THRESHOLDS: Mapping[str, Threshold] = {**PLAUSIBILITY, **STYLE, **QUALITY, **PROBES}
+"""By name, in the order in which a table would show them."""

@@ -1,0 +1,85 @@
+"""Permutation tests: every relabelling where there are few, else seeded random ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+EXACT_UP_TO = 20_000  # relabellings that are enumerated
+HELD = 4_000_000  # relabellings × observations that an enumeration may hold
+DRAWS = 1_999
+DRAWN = 500_000  # random relabellings × observations: 1,999 relabellings of 200
+SMALL = 200  # observations up to which a permutation test is worth its cost; beyond, the approximations are good
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationP:
+    """p = share of relabellings as extreme as the data: exact, or (b + 1)/(m + 1) over m random ones."""
+
+    p: float
+    method: str  # "exact permutation", "random permutation"
+    relabellings: int
+
+
+def n_relabellings(labels: ArrayLike) -> int:
+    """n!/Πnₖ!: the different ways to hand out the labels."""
+    _, counts = np.unique(np.asarray(labels), return_counts=True)
+    return math.factorial(int(counts.sum())) // math.prod(math.factorial(int(c)) for c in counts)
+
+
+def enumerable(labels: ArrayLike, exact_up_to: int = EXACT_UP_TO) -> bool:
+    """Whether every relabelling is taken: there are few, and they are short."""
+    count = n_relabellings(labels)
+    return count <= exact_up_to and count * np.size(labels) <= HELD
+
+
+def permutation_p(
+    labels: ArrayLike,
+    statistic: Callable[[Labels], Floats],
+    *,
+    exact_up_to: int = EXACT_UP_TO,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> PermutationP:
+    """One-sided p: how often a relabelling makes the statistic as large as it is.
+
+    H₀: the labels are exchangeable. All n!/Πnₖ! relabellings are taken up to 20,000, else up to `draws` random ones and the data
+    themselves, p = (b + 1)/(m + 1), which is never 0. Describes this run.
+
+    labels: n integers. statistic: relabellings × n → one figure each; equal figures may differ by 1e-9 relative.
+    Source: Fisher 1935; Phipson & Smyth 2010 on the + 1.
+    """
+    own = np.asarray(labels, dtype=np.int64)
+    exact = enumerable(own, exact_up_to)
+    draws = min(draws, max(999, DRAWN // max(own.size, 1)))
+    every = _enumerate(own) if exact else np.random.default_rng(seed).permuted(np.tile(own, (draws, 1)), axis=1)
+    observed = float(statistic(own[None, :])[0])
+    extreme = int((statistic(every) >= observed - 1e-9 * max(1.0, abs(observed))).sum())
+    if exact:
+        return PermutationP(extreme / len(every), "exact permutation", len(every))
+    return PermutationP((extreme + 1) / (draws + 1), "random permutation", draws)
+
+
+def _enumerate(labels: Labels) -> Labels:
+    """All different relabellings, label by label: the places of the first, then of the second among those left, …"""
+    kinds, counts = np.unique(labels, return_counts=True)
+    n = labels.size
+    tables = [np.full((1, n), kinds[-1], dtype=np.int64)]
+    free = np.arange(n)[None, :]  # places not handed out yet, one row a relabelling
+    for kind, count in zip(kinds[:-1], counts[:-1], strict=True):
+        chosen = np.array(list(combinations(range(free.shape[1]), int(count))))
+        rest = np.array([[i for i in range(free.shape[1]) if i not in set(row)] for row in chosen.tolist()], dtype=int)
+        table = np.repeat(tables[-1], len(chosen), axis=0)
+        places = free[:, chosen].reshape(len(table), int(count))
+        np.put_along_axis(table, places, kind, axis=1)
+        tables.append(table)
+        free = free[:, rest].reshape(len(table), free.shape[1] - int(count))
+    return tables[-1]

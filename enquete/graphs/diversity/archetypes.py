@@ -1,0 +1,181 @@
+"""Archetypes: whether there are types among the agents, what each is for and against, and who belongs to it how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any
+
+import numpy as np
+
+from enquete.analysis.components import Matrix
+from enquete.analysis.gap import gap
+from enquete.analysis.qmethod_statements import Distinction, group_distinctions
+from enquete.analysis.qsort import Contrast, common_sort, contrasts
+from enquete.analysis.typology import (
+    ALPHA,
+    Choice,
+    Labels,
+    Memberships,
+    Stability,
+    agent_silhouettes,
+    choose,
+    clusters,
+    memberships,
+    stability,
+)
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.sorting import Sorts, by_type
+from enquete.state.seam import Language
+
+DISTINGUISHING = 0.5  # least difference from the rest, in SDs of the grid
+
+_NAMING: Mapping[Language, Mapping[str, str]] = {
+    "de": {"pro": "für „{}“", "con": "gegen „{}“", "mixed": "ohne eigenes Profil"},
+    "en": {"pro": "for “{}”", "con": "against “{}”", "mixed": "without a profile of its own"},
+}
+
+
+def typology(
+    blocks: Sequence[Matrix],
+    columns: Matrix,
+    sorts: Sorts,
+    instrument: DiversityInstrument,
+    language: Language,
+    seed: int,
+) -> dict[str, Any]:
+    """typology (the tests), archetypes (none where there is no typology) and members, each with archetype and probabilities.
+
+    blocks: sort and axes of the analysed agents; columns: the same, weighted, side by side.
+    """
+    choice = choose(blocks, seed) if len(columns) else Choice(1, "few")
+    tested = {**_test(choice), "gap": _gap(blocks, seed), "stability": None, "memberships": None}
+    if choice.k == 1:
+        return {"typology": tested, "archetypes": [], "members": []}
+    labels = clusters(columns, choice.k, seed)
+    firm, sure = stability(columns, labels, seed), memberships(columns, labels, seed)
+    return {
+        "typology": {
+            **tested,
+            "stability": {"ari": firm.ari, "resamples": firm.resamples},
+            "memberships": {"reason": sure.reason, "components": sure.components},
+        },
+        "archetypes": _archetypes(labels, firm, sorts, instrument, language, seed),
+        "members": _members(agent_silhouettes(columns, labels, seed), labels, sure, sorts),
+    }
+
+
+def _test(choice: Choice) -> dict[str, Any]:
+    return {
+        "k": choice.k,
+        "reason": choice.reason,
+        "silhouettes": {str(k): value for k, value in choice.silhouettes.items()},
+        "p": choice.p,
+        "alpha": ALPHA,
+        "draws": len(choice.null),
+        "null_best": max(choice.null, default=None),
+        "null_median": float(np.median(choice.null)) if choice.null else None,
+        "n_compared": choice.n_compared,
+    }
+
+
+def _gap(blocks: Sequence[Matrix], seed: int) -> dict[str, Any]:
+    """The gap statistic by number of clusters, and its own choice: shown beside the silhouette, which decides."""
+    if len(blocks[0]) < 2:
+        return {"k": None, "gaps": {}, "errors": {}, "n_compared": len(blocks[0])}
+    found = gap(blocks, seed)
+    by_k = {name: {str(k + 1): v for k, v in enumerate(getattr(found, name))} for name in ("gaps", "errors")}
+    return {"k": found.k, **by_k, "n_compared": found.n_compared}
+
+
+def letter(label: int) -> str:
+    """The archetype's id: A for the largest."""
+    return ascii_uppercase[label]
+
+
+def _archetypes(
+    labels: Labels, firm: Stability, sorts: Sorts, instrument: DiversityInstrument, language: Language, seed: int
+) -> list[dict[str, Any]]:
+    apart = group_distinctions(sorts.analysed()[0].to_numpy(), labels, instrument.distribution, seed)
+    return [
+        {**_archetype(label, labels, own, sorts, instrument, language), "jaccard": firm.jaccard[label]}
+        for label, own in enumerate(apart)
+    ]
+
+
+def _archetype(
+    label: int,
+    labels: Labels,
+    distinctions: Sequence[Distinction],
+    sorts: Sorts,
+    instrument: DiversityInstrument,
+    language: Language,
+) -> dict[str, Any]:
+    sort, axes = sorts.analysed()
+    inside = labels == label
+    apart = contrasts(sort.to_numpy(), inside, instrument.distribution)
+    common = common_sort(sort.to_numpy()[inside].mean(axis=0), instrument.distribution)
+    people = sorts.people.loc[sort.index]
+    by_statement = {one.statement: one for one in distinctions}
+    told = [c for c in apart if c.statement in by_statement and abs(c.difference) >= DISTINGUISHING]
+    return {
+        "archetype": letter(label),
+        "name": _name([*told, *(c for c in apart if c not in told)], instrument, language),
+        "n": int(inside.sum()),
+        "n_total": len(labels),
+        "by_type": by_type(people["stakeholder_type"], inside, "archetype"),
+        "distinguishing": [_quoted(c, by_statement[c.statement], common, instrument, language) for c in told],
+        "common_sort": {str(item): int(place) for item, place in zip(sort.columns, common, strict=True)},
+        "axes": [
+            {"item": str(item), "mean": float(axes.loc[inside, item].mean()), "mean_rest": float(axes.loc[~inside, item].mean())}
+            for item in axes.columns
+        ],
+        "members": people[inside].rename_axis("participant").reset_index().to_dict("records"),
+    }  # fmt: skip
+
+
+def _name(apart: Sequence[Contrast], instrument: DiversityInstrument, language: Language) -> str:
+    """From the statements that set it apart most: one it is for and one it is against."""
+    words, statements = _NAMING[language], instrument.statements
+    pro = next((c for c in apart if c.difference > 0 and c.z > 0), None)
+    con = next((c for c in apart if c.difference < 0 and c.z < 0), None)
+    parts = [
+        words[side].format(statements[c.statement].brief(language)) for side, c in (("pro", pro), ("con", con)) if c
+    ]
+    return ", ".join(parts) or words["mixed"]
+
+
+def _quoted(
+    contrast: Contrast, apart: Distinction, common: Matrix, instrument: DiversityInstrument, language: Language
+) -> dict[str, Any]:
+    """Means and z against all other agents together; direction, level and p against each other archetype."""
+    statement = instrument.statements[contrast.statement]
+    return {
+        "item": statement.statement_id,
+        "wording": statement.label.in_(language),
+        "position": int(common[contrast.statement]),
+        "mean": contrast.mean,
+        "mean_rest": contrast.mean_rest,
+        "z": contrast.z,
+        "z_rest": contrast.z_rest,
+        "difference": contrast.difference,
+        "direction": apart.direction,
+        "level": apart.level,
+        "p": apart.p,
+    }
+
+
+def _members(fits: Matrix, labels: Labels, sure: Memberships, sorts: Sorts) -> list[dict[str, Any]]:
+    people = sorts.people.loc[sorts.analysed()[0].index]
+    rows = people.rename_axis("participant").reset_index().to_dict("records")
+    return [
+        {
+            **{str(key): value for key, value in row.items()},
+            "archetype": letter(int(labels[i])),
+            "silhouette": fits[i],
+            "probabilities": None
+            if sure.probabilities is None
+            else {letter(k): float(p) for k, p in enumerate(sure.probabilities[i])},
+        }
+        for i, row in enumerate(rows)
+    ]

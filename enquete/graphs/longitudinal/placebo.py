@@ -1,0 +1,88 @@
+"""Drift minus placebo: what is left of the drift once that of a neutral memory is taken away."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from enquete.analysis.drift import delta_matrix
+from enquete.analysis.placebo import MinusPlacebo, minus_placebo
+from enquete.graphs.longitudinal.change import Change, items_by_family, wide
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+
+
+def placebo_figures(
+    rows: pd.DataFrame,
+    change: Change,
+    instrument: LongitudinalInstrument,
+    weight: pd.Series[float],
+) -> dict[str, Any] | None:
+    """By item and family, rekeyed: drift of the main arm, of the placebo arm, and their difference with its interval.
+
+    rows: the placebo arm's. Only agents that the arm asked at T1 are compared. Where it has no T0 of its own, both arms
+    start from the main arm's. weight: by participant. None without a placebo answer.
+    """
+    after = rows[rows["phase"].eq("T1") & rows["value_rekeyed"].notna()]
+    if after.empty:
+        return None
+    arm = min(after["arm"])
+    own = rows[rows["arm"].eq(arm)]
+    second = wide(own[own["phase"].eq("T1")], instrument, "value_rekeyed").dropna(how="all")
+    first = wide(own[own["phase"].eq("T0")], instrument, "value_rekeyed").dropna(how="all")
+    start = first if len(first) else change.rekeyed["T0"]
+    placebo = delta_matrix(start.reindex(second.index), second).reindex(second.index)
+    main = change.delta.reindex(second.index)
+    members = items_by_family(instrument)
+    return {
+        "arm": arm,
+        "own_baseline": bool(len(first)),
+        "n_agents": len(second),
+        "items": _compared("item", main, placebo, weight),
+        "families": _compared("family", *_by_family(main, placebo, members), weight),
+    }
+
+
+def _by_family(
+    main: pd.DataFrame, placebo: pd.DataFrame, members: dict[str, list[str]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Mean Δ of each agent over the family's items that it answered in both arms."""
+    both = main.notna() & placebo.notna()
+    tables = (
+        pd.DataFrame(
+            {family: arm.where(both)[items].mean(axis=1) for family, items in members.items()}, index=arm.index
+        )
+        for arm in (main, placebo)
+    )
+    return next(tables), next(tables)
+
+
+def _compared(name: str, main: pd.DataFrame, placebo: pd.DataFrame, weight: pd.Series[float]) -> list[dict[str, Any]]:
+    return [
+        {
+            name: one.item,
+            "main": _mean(main[one.item], placebo[one.item], weight),
+            "placebo": _mean(placebo[one.item], main[one.item], weight),
+            **_figures(one),
+        }
+        for one in minus_placebo([(main, placebo)], weight=weight)
+    ]
+
+
+def _mean(values: pd.Series[float], other: pd.Series[float], weight: pd.Series[float]) -> float | None:
+    """Weighted mean over the agents that both arms have."""
+    known = values[values.notna() & other.notna()]
+    w = weight.reindex(known.index).fillna(1.0).to_numpy(dtype=float)
+    return float(np.average(known, weights=w)) if w.sum() > 0 else None
+
+
+def _figures(one: MinusPlacebo) -> dict[str, Any]:
+    return {
+        "n": one.n,
+        "n_missing": one.n_missing,
+        "difference": asdict(one.over_agents),
+        "excludes_zero": one.excludes_zero,
+        "unit": one.unit,
+    }

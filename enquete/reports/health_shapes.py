@@ -1,0 +1,61 @@
+"""How the answers to every closed item are spread: shares at midpoint and ends, mean, entropy. Measured by hand counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import entropy as shannon
+
+from enquete.analysis.answer_table import Floats
+from enquete.reports.context import RESPONDED
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Distribution of a closed item: shares at the midpoint (None where there is none) and the ends, mean, entropy."""
+
+    methodology: str
+    phase: str
+    round: int
+    item: str
+    scale_min: int
+    scale_max: int
+    n: int
+    n_total: int
+    mean: float | None
+    midpoint: float | None
+    ends: float | None
+    entropy: float | None  # H / log K, K points
+
+
+def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
+    """Every closed item by phase and round, in the table's order. rows: of one arm."""
+    closed = rows[rows["scale_min"].notna()]
+    keys = ["methodology", "phase", "round", "item_id"]
+    for _, group in closed.groupby(keys, sort=False):
+        name, phase, number, item = group[keys].iloc[0].tolist()
+        yield _shape((str(name), str(phase), int(number), str(item)), group)
+
+
+def _shape(key: tuple[str, str, int, str], rows: pd.DataFrame) -> Shape:
+    low, high = int(rows["scale_min"].iloc[0]), int(rows["scale_max"].iloc[0])
+    values = rows.loc[rows["status"].isin(RESPONDED), "value"].dropna().to_numpy(dtype=float)
+    n, middle = len(values), (low + high) / 2
+    return Shape(
+        *key, low, high, n, len(rows),
+        mean=float(values.mean()) if n else None,
+        midpoint=float((values == middle).mean()) if n and middle.is_integer() else None,
+        ends=float(np.isin(values, (low, high)).mean()) if n else None,
+        entropy=entropy(values, high - low + 1),
+    )  # fmt: skip
+
+
+def entropy(values: Floats, points: int) -> float | None:
+    """H / log K = −Σ pₖ log pₖ / log K over the K points of the scale; None for fewer than two answers (Shannon 1948)."""
+    if len(values) < 2:
+        return None
+    counts = np.unique(values, return_counts=True)[1]
+    return float(shannon(counts) / np.log(points))

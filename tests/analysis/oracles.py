@@ -1,0 +1,174 @@
+"""Every statistic against its oracle: the registry that docs/statistics.md is printed from and that a test keeps true.
+
+A line names the function, where the expected figure comes from, the figure itself, the test that holds them together, and
+its proof: what stands in that test's source (the figure, or the call of the oracle). To add a statistic, add a line and run
+`python -m tests.analysis.test_oracles`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Line(NamedTuple):
+    """One statistic. function: module.name in enquete/analysis; test: file::function in tests/analysis."""
+
+    statistic: str
+    function: str
+    oracle: str
+    expected: str
+    test: str
+    proof: str
+
+
+ANY = "equal on random data"
+
+CHANGE = (
+    Line("Wilcoxon signed-rank, V and p", "paired.wilcoxon", "R, wilcox.test: depression data (Hollander & Wolfe 1973)",
+         "V = 40, p = .0390625", "test_paired.py::test_depression_example_of_r", "0.0390625"),
+    Line("the same with ties and zeros", "paired.wilcoxon", "by hand: 8 of 16 sign patterns", "W+ = 8, W− = 2, p = .5",
+         "test_paired.py::test_ties_and_zeros_by_hand", "(8, 2)"),
+    Line("the same, exact and approximate", "paired.wilcoxon", "scipy.stats.wilcoxon", ANY,
+         "test_paired.py::test_exact_and_approximate_p_against_scipy", "stats.wilcoxon("),
+    Line("Hodges–Lehmann estimate", "paired.hodges_lehmann", "all Walsh averages, enumerated", ANY,
+         "test_paired.py::test_hodges_lehmann_is_the_median_of_all_walsh_averages", "median"),
+    Line("Holm's correction", "paired.holm", "R, p.adjust, by hand", ".05 .08 .09 .09 .09",
+         "test_paired.py::test_holm_and_bh_by_hand", "[0.05, 0.08, 0.09, 0.09, 0.09]"),
+    Line("Benjamini–Hochberg correction", "paired.benjamini_hochberg", "Benjamini & Hochberg 1995, section 3.2",
+         "4 of 15 rejected", "test_paired.py::test_benjamini_hochberg_1995_example", "== 4"),
+    Line("matched rank-biserial", "effects.paired_effects", "R's depression data: (40 − 5)/45", "35/45",
+         "test_effects.py::test_depression_example_of_r", "35 / 45"),
+    Line("Cliff's δ", "effects.cliffs_delta", "by hand: 3 of 4 pairs larger, 1 smaller", ".5",
+         "test_effects.py::test_cliffs_delta_by_hand", "0.5"),
+    Line("interval of the Walsh averages", "effects.walsh_interval", "by hand, n = 7", "1.5 to 6.5",
+         "test_effects.py::test_walsh_interval_by_hand_and_against_brute_force", "6.5"),
+    Line("BCa bootstrap interval", "bootstrap.bca", "scipy.stats.bootstrap", "within .02",
+         "test_bootstrap.py::test_bca_is_that_of_scipy", "bootstrap("),
+    Line("reliable change index", "reliable_change.reliable_change", "by hand: SD 10, r = .8",
+         "2.371708, −1.897367, −3.162278", "test_reliable_change.py::test_index_by_hand", "2.371708"),
+    Line("drift per agent", "drift.drift_per_agent", "by hand", "(2 + 1 + 3)/3 points", "test_drift.py::test_drift_by_hand",
+         "(2 + 1 + 3) / 3"),
+    Line("drift of the population, weighted", "drift.population_drift", "by hand", "(1·2 + .5·0)/1.5",
+         "test_drift.py::test_weighted_and_unweighted_side_by_side", "(1 * 2 + 0.5 * 0) / 1.5"),
+    Line("drift minus placebo", "placebo.minus_placebo", "by hand: 2, 0, 1 with weights 1, ½, ½", "1.25",
+         "test_placebo.py::test_difference_of_the_same_agents_weighted_by_hand", "1.25"),
+    Line("change by item and type", "change.change_by_item", "the tests of each slice alone, corrected within its family", "equal",
+         "test_change.py::test_rows_are_the_tests_of_their_slices_and_corrected_in_two_families", "holm(p)"),
+    Line("change by family", "change.change_by_family", "by hand: means over items answered twice", "2.5/3",
+         "test_change.py::test_family_score_is_the_mean_over_items_answered_twice", "2.5 / 3"),
+)  # fmt: skip
+
+AGREEMENT = (
+    Line("Kendall's W with ties", "kendall.kendall_w", "R, irr::kendall(anxiety)", "W = .540, χ² = 30.8, p = .0429",
+         "test_kendall.py::test_anxiety_example_of_irr", "0.540"),
+    Line("Friedman", "friedman.friedman", "R, friedman.test(RoundingTimes)", "χ² = 11.1429, p = .003805",
+         "test_friedman.py::test_rounding_times_example_of_r", "0.003805"),
+    Line("quadratic-weighted κ", "kappa.weighted_kappa", "by hand; sklearn's cohen_kappa_score", "2/3",
+         "test_kappa.py::test_kappa_by_hand", "2 / 3"),
+    Line("Krippendorff's α over sets (MASI)", "coding_agreement.coding_agreement", "by hand: Dₒ = ⅓, Dₑ = .6", "4/9",
+         "test_coding_agreement.py::test_alpha_by_hand", "4 / 9"),
+    Line("van der Eijk's A", "dispersion.agreement", "R, agrmt: agreement() in its manual", ".6113333",
+         "test_dispersion.py::test_agreement_example_of_agrmt", "0.6113333"),
+    Line("Tastle–Wierman consensus", "dispersion.consensus", "by hand: half on 2, half on 4", "1 + log₂ ¾",
+         "test_dispersion.py::test_consensus_by_hand", "1 + math.log2(1 - 1 / 4)"),
+    Line("bimodality coefficient", "dispersion.bimodality", "by hand: 1, 1, 5, 5", "1/7.5",
+         "test_dispersion.py::test_bimodality_by_hand", "1 / 7.5"),
+    Line("quartiles of type 7", "dispersion.describe", "by hand", "1.75, 3, 4.25",
+         "test_dispersion.py::test_describe_by_hand", "(1.75, 3, 4.25, 2.5)"),
+    Line("convergence", "convergence.converge", "by hand: 1 2 3 4 5 → 2 3 3 3 5", "ΔIQR = −2",
+         "test_convergence.py::test_convergence_by_hand", "(2, 0, -2)"),
+    Line("net change and variation", "stability.stability", "by hand: 1 2 3 4 → 2 2 3 5", ".5",
+         "test_stability.py::test_net_change_and_variation_by_hand", "0.5"),
+    Line("consensus, stability, polarisation by round", "panel.panel_measures", "by hand: half and half on 2 and 4",
+         "A = 1/6", "test_panel.py::test_consensus_stability_and_polarisation_are_three_answers", "1 / 6"),
+    Line("robustness of a ranking", "ranking.rank_robustness", "panels resampled by brute force", "within .03",
+         "test_ranking.py::test_probabilities_and_intervals_are_those_of_resampled_panels", "abs=0.03"),
+    Line("dissent by panelist", "holdouts.dissent_by_panelist", "by hand: medians 5 and 3", "share 1, gap 3",
+         "test_holdouts.py::test_dissent_by_hand", "[1, 1, 1, 3]"),
+)  # fmt: skip
+
+GROUPS = (
+    Line("Kruskal–Wallis and ε²", "groups.kruskal_wallis", "R, kruskal.test(airquality)", "H = 29.267, p = 6.901e−06",
+         "test_groups.py::test_airquality_example_of_r", "6.901e-06"),
+    Line("η²", "groups.eta_squared", "by hand: 1 2 | 3 4", ".8, F = 8", "test_groups.py::test_epsilon_and_eta_by_hand",
+         "0.8"),
+    Line("Cramér's V", "association.cramers_v", "R, chisq.test: party (Agresti 2007); Bergsma 2013 by hand", "χ² = 30.07",
+         "test_association.py::test_party_example_of_r", "30.07"),
+    Line("Spearman's ρ", "association.spearman", "R, cor.test: tuna (Hollander & Wolfe 1973)", "ρ = .6",
+         "test_association.py::test_correlation_example_of_r", "0.6"),
+    Line("associations of all findings", "crosstable.cross_table", "a planted association", "that pair and no other",
+         "test_crosstable.py::test_planted_association_is_found_and_no_other", '("archetype", "drift")'),
+    Line("pairwise Wilcoxon, Holm", "posthoc.pairwise_wilcoxon", "R, p.adjust, by hand over three pairs", "3p, 2p, p",
+         "test_posthoc.py::test_every_pair_is_tested_within_raters_and_adjusted_over_all", "3 * p[low]"),
+    Line("permutation p", "permutation.permutation_p", "all relabellings, enumerated", "17/70",
+         "test_permutation.py::test_random_relabellings_never_give_zero_and_agree_with_enumeration", "17 / 70"),
+    Line("polarity", "polarity.polarity", "by hand: (7, 2), (1, 2), (4, 7) on 1–7", "−2/3, 2/3, 0",
+         "test_polarity.py::test_polarity_by_hand", "-2 / 3, 2 / 3, 0"),
+    Line("variance components", "components_of_variance.variance_components", "R, lme4: Dyestuff", "1764.05 and 2451.25",
+         "test_components_of_variance.py::test_dyestuff_example_of_lme4", "1764.05"),
+)  # fmt: skip
+
+VIEWS = (
+    Line("principal components", "components.principal_components", "by hand", ".8, .2",
+         "test_components.py::test_components_by_hand", "[0.8, 0.2]"),
+    Line("gap statistic", "gap.gap", "its formula for two clusters", "within .01",
+         "test_gap.py::test_formula_for_one_cluster_and_for_two", "log_w"),
+    Line("clusters", "typology.clusters", "by construction", "labels by size", "test_typology.py::test_labels_go_by_size",
+         "[1, 1, 0, 0, 0, 0, 0, 2, 2]"),
+    Line("contrasts of a cluster", "qsort.contrasts", "by hand", "−2/SD", "test_qsort.py::test_contrasts_by_hand",
+         "-2 / sd"),
+    Line("Q analysis: loadings, flags, z, arrays", "qmethod.q_analysis", "R, qmethod 1.8.4: lipset", "all loadings to 1e−4",
+         "test_qmethod.py::test_lipset_by_principal_components_as_in_qmethod", "lipset.PCA_LOADINGS"),
+    Line("centroid extraction", "qmethod.q_analysis", "R, qmethod 1.8.4: lipset", "all loadings to 2e−4",
+         "test_qmethod.py::test_lipset_by_centroids_as_in_qmethod", "lipset.CENTROID_LOADINGS"),
+    Line("person correlations", "qmethod_extraction.by_person_correlation", "KADE (lipset, to .005); numpy.corrcoef",
+         "36 pairs", "test_qmethod_extraction.py::test_correlations_of_lipsets_sorts", "lipset.CORRELATIONS"),
+    Line("varimax", "qmethod_rotation.varimax", "statsmodels rotate_factors", ANY,
+         "test_qmethod_rotation.py::test_agreement_with_statsmodels", "theirs"),
+    Line("flagging threshold", "qmethod_flags.threshold", "by hand: 1.96/√24", ".400",
+         "test_qmethod_flags.py::test_threshold_by_hand", "0.400"),
+    Line("weights l/(1 − l²)", "qmethod_scores.weights", "by hand", ".5/.75", "test_qmethod_scores.py::test_weights_by_hand",
+         "0.5 / 0.75"),
+    Line("standard errors of z", "qmethod_scores.standard_error", "by hand", ".4472",
+         "test_qmethod_scores.py::test_errors_by_hand", "0.4472"),
+    Line("distinguishing and consensus statements", "qmethod_statements.comparisons", "by hand", "SED = √(2/13)",
+         "test_qmethod_statements.py::test_levels_by_hand", "(2 / 13) ** 0.5"),
+    Line("number of factors", "qmethod_number.number_of_factors", "numpy's eigenvalues of lipset; Kaiser by counting them", "4 above 1",
+         "test_qmethod_number.py::test_lipset", "(2, 4)"),
+)  # fmt: skip
+
+HEALTH = (
+    Line("normalised entropy", "response_quality.entropies", "by hand", "1, log 2/log 5, 0",
+         "test_response_quality.py::test_entropy_by_hand", "np.log(2) / np.log(5)"),
+    Line("persona flattening", "response_quality.persona_flattening", "by hand: two camps of 5", "−5/45",
+         "test_response_quality.py::test_two_camps_by_hand", "-5 / 45"),
+    Line("1 − JSD, 1 − W₁", "response_quality.likeness_jsd", "by hand", "1 − .31128",
+         "test_response_quality.py::test_likeness_by_hand", "0.31128"),
+    Line("acquiescence", "response_style.acquiescence", "by hand: pairs as weights", "1/3",
+         "test_response_style.py::test_only_balanced_families_count_by_their_pairs", "1 / 3"),
+    Line("test–retest", "probes.retest", "by hand", "κ of a planted share", "test_probes.py::test_retest_by_hand", "kappa"),
+    Line("variance of wordings", "probes.paraphrase", "by hand", ".5/3", "test_probes.py::test_paraphrase_by_hand",
+         "0.5 / 3"),
+    Line("Student's interval", "exposure_probes.student", "scipy.stats", ANY,
+         "test_exposure_probes.py::test_student_is_scipys", "oracle.low"),
+    Line("gaps of an item and a type", "nonresponse.nonresponse", "exact binomial, Holm", "p = 6.41e−8",
+         "test_nonresponse.py::test_one_item_that_a_type_refuses_is_found_below_five_per_cent", "6.41e-8"),
+    Line("gaps between types", "nonresponse.nonresponse", "scipy.stats.kruskal", "3/10 − 2/60",
+         "test_nonresponse.py::test_types_differ", "stats.kruskal("),
+    Line("ICC(A,1) over orders", "arm_agreement.components", "Shrout & Fleiss 1979, six targets, four judges", ".29",
+         "test_arm_agreement.py::test_shrout_and_fleiss", "0.29"),
+    Line("stratified κ", "arm_agreement.stratified_kappa", "sklearn's cohen_kappa_score, one item", ANY,
+         "test_arm_agreement.py::test_one_item_is_cohens_kappa", "cohen_kappa_score("),
+    Line("stable or fragile claims", "replicates.judge_claim", "by hand", "2 of 3 on one side: fragile",
+         "test_replicates.py::test_reason_range_and_missing", "2 of 3 replicates"),
+    Line("drift without change", "plausibility.zero_drift", "by hand: 16, 17, 19 of 20", ".80, .85, .95",
+         "test_plausibility.py::test_zero_drift", "1 - moved / 20"),
+)  # fmt: skip
+
+LINES: tuple[Line, ...] = (*CHANGE, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH)
+
+PLUMBING = {
+    "answer_rows": "reads tables", "answer_table": "aligns tables", "diagnostics": "compares with thresholds",
+    "health_thresholds": "the thresholds: docs/health.md", "instrument_health": "calls the checks", "health_words": "words",
+}  # fmt: skip
+"""Modules that hold no statistic, and what they do instead."""

@@ -1,0 +1,100 @@
+"""Oracles: R's chisq.test and cor.test examples, Bergsma's formula by hand, scipy, brute-force permutation."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from enquete.analysis.association import cramers_v, epsilon_squared, spearman
+from enquete.analysis.groups import kruskal_wallis
+
+NUMBERS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=6)
+
+
+def _pair(first, second):
+    index = [f"a{i}" for i in range(len(first))]
+    return pd.Series(list(first), index), pd.Series(list(second), index)
+
+
+def _from_table(table):
+    cells = [(f"r{i}", f"c{j}") for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)]
+    return _pair(*zip(*cells, strict=True))
+
+
+def test_party_example_of_r():
+    # ?chisq.test, Agresti 2007: gender × party; X-squared = 30.07, df = 2, p = 2.954e-07
+    found = cramers_v(*_from_table([[762, 327, 468], [484, 239, 477]]))
+    assert found.statistic == pytest.approx(30.07, abs=5e-3)
+    # Bergsma: φ̃² = 30.0701/2757 − 2/2756, r̃ − 1 = 2 − 1/2756 − 1
+    assert found.effect == pytest.approx(np.sqrt((30.070149 / 2757 - 2 / 2756) / (1 - 1 / 2756)), abs=1e-6)
+    assert found.p == pytest.approx(1 / 10_000)  # none of 9,999 random tables comes near
+
+
+def test_correlation_example_of_r():
+    # ?cor.test, Hollander & Wolfe 1973, p. 187: Hunter L of tuna; Spearman S = 48, p = 0.0968, rho 0.6
+    lightness = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]
+    quality = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
+    found = spearman(*_pair(lightness, quality))
+    assert found.effect == pytest.approx(0.6)
+    assert found.p == pytest.approx(0.0968, abs=0.01)
+    # artanh .6 = .6931, half-width 1.96·√(1.18/6) = .8692: tanh(−.1760), tanh(1.5623)
+    assert (found.low, found.high) == pytest.approx((-0.1742, 0.9158), abs=1e-3)
+
+
+def test_perfect_and_absent_association_of_categories():
+    # 2 × 2, five each: χ² = 10, φ̃² = 1 − 1/9 = 8/9, width 2 − 1/9 − 1 = 8/9: V = 1; 2 of 252 relabellings are so extreme
+    same = cramers_v(*_pair("aaaaabbbbb", "xxxxxyyyyy"))
+    assert (same.effect, same.p, same.method) == (pytest.approx(1), pytest.approx(2 / 252), "exact permutation")
+    even = cramers_v(*_pair("aabb", "xyxy"))
+    assert (even.effect, even.statistic, even.p) == (0, 0, 1)
+
+
+def test_bias_correction_takes_noise_to_zero():
+    rng = np.random.default_rng(0)
+    noise = [cramers_v(*_pair(rng.choice(list("abcd"), 50), rng.choice(list("xyz"), 50)), draws=99) for _ in range(200)]
+    raw = [np.sqrt(one.statistic / 50 / 2) for one in noise]
+    assert np.mean([one.effect for one in noise]) < 0.1 < np.mean(raw)
+    assert np.mean([one.p <= 0.05 for one in noise]) <= 0.09  # ± 2.6 standard errors of 200 draws at .05
+
+
+@given(NUMBERS)
+def test_spearman_is_that_of_scipy_and_p_is_every_order(pairs):
+    x, y = _pair(*zip(*pairs, strict=True))
+    found = spearman(x, y)
+    if found.reason:
+        assert x.nunique() == 1 or y.nunique() == 1
+        return
+    assert found.effect == pytest.approx(stats.spearmanr(x, y).statistic)
+    a, b = stats.rankdata(x), stats.rankdata(y)
+    every = [abs(np.corrcoef(a, order)[0, 1]) for order in permutations(b)]
+    assert found.p == pytest.approx(np.mean(np.array(every) >= abs(found.effect) - 1e-9))
+    assert spearman(-x, y).effect == pytest.approx(-found.effect)
+
+
+def test_large_samples_use_the_t_approximation():
+    x, y = _pair(*np.random.default_rng(0).integers(1, 6, (2, 300)).astype(float))
+    found = spearman(x, y)
+    assert (found.p, found.method) == (pytest.approx(stats.spearmanr(x, y).pvalue), "t approximation")
+
+
+def test_epsilon_squared_is_kruskal_wallis():
+    x, g = _pair([1.0, 2, 3, 4], "aabb")
+    found, test = epsilon_squared(x, g), kruskal_wallis(x, g)
+    assert (found.effect, found.p, found.statistic, found.n) == (test.effect, test.p, test.statistic, 4)
+
+
+def test_reasons_missing_and_doubled_agents():
+    assert cramers_v(*_pair("aab", ["x", None, "y"])).reason == "fewer than 3 agents"
+    assert cramers_v(*_pair("aab", ["x", None, "y"])).n_missing == 1
+    assert cramers_v(*_pair("aaa", "xyz")).reason == "one category only"
+    assert spearman(*_pair([1.0, 1, 1], [1.0, 2, 3])).reason == "no variation"
+    three = spearman(*_pair([1.0, 2, 3], [1.0, 3, 2]))
+    assert (three.effect, three.low) == (pytest.approx(0.5), None)  # no interval below four agents
+    with pytest.raises(ValueError, match="second finding: participant 'a' occurs more than once"):
+        spearman(pd.Series([1.0]), pd.Series([1.0, 2], ["a", "a"]))

@@ -1,0 +1,94 @@
+"""Verdicts at the bounds, minima, and the rule over all checks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from enquete.analysis.diagnostics import Diagnostic, Overall, compared, judged, overall
+from enquete.analysis.health_thresholds import THRESHOLDS
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict", "code"),
+    [
+        (0.3, "fine", ""),
+        (0.1 + 0.2, "fine", ""),  # 0.30000000000000004 lies on the bound
+        (0.3001, "caution", "above"),
+        (-0.3, "fine", ""),
+        (-0.6, "caution", "below"),
+        (0.61, "bad", "above"),
+    ],
+)
+def test_on_the_bound_is_still_fine(value: float, verdict: str, code: str) -> None:
+    assert compared(value, (-0.3, 0.3), (-0.6, 0.6)) == (verdict, code)
+
+
+def test_below_a_minimum_nothing_is_computed() -> None:
+    few = judged("acquiescence", 0.9, {"agents": 9, "pairs": 3})
+    assert (few.value, few.n, few.verdict, few.reason_code) == (None, 9, "not computed", "too_few_agents")
+    assert judged("acquiescence", 0.9, {"agents": 10, "pairs": 2}).reason_code == "too_few_pairs"
+    enough = judged("acquiescence", 0.9, {"agents": 10, "pairs": 3}, detail={"sd": 1.0})
+    assert (enough.verdict, enough.detail) == ("caution", {"agents": 10, "pairs": 3, "sd": 1.0})
+
+
+def test_no_value_is_no_verdict() -> None:
+    counts = {"agents": 10, "pairs": 3}
+    assert judged("acquiescence", None, counts).reason_code == "undefined"
+    assert judged("acquiescence", float("nan"), counts).value is None
+    assert judged("acquiescence", 0.0, counts, why_not="one_keying").reason_code == "one_keying"
+
+
+def one(name: str, verdict: str, code: str = "above") -> Diagnostic:
+    return Diagnostic(name, 1.0, 10, None, (None, None), verdict, code)  # type: ignore[arg-type]
+
+
+FINE = [one("acquiescence", "fine", ""), one("flat_items", "fine", "")]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ([], Overall("usable", ())),
+        ([one("midpoint_style", "caution")], Overall("usable with caution", ("midpoint_style:above",))),
+        ([one("midpoint_style", "bad")], Overall("usable with caution", ("midpoint_style:above",))),
+        (
+            [one("midpoint_style", "bad"), one("extreme_style", "bad", "below")],
+            Overall("not usable", ("midpoint_style:above", "extreme_style:below")),
+        ),
+        (
+            [one("midpoint_style", "caution"), one("persona_flattening", "bad")],  # decisive: alone enough, named first
+            Overall("not usable", ("persona_flattening:above", "midpoint_style:above")),
+        ),
+        ([one("persona_flattening", "not computed", "too_few_agents")], Overall("usable", ())),
+        ([one("human_jsd", "not computed", "no_human_marginals")] * 9, Overall("usable", ())),
+        ([one("acquiescence", "not computed", "one_keying")] * 9, Overall("usable", ())),
+        (
+            [one("refusal_rate", "not computed", "too_few_answers")] * 3,
+            Overall("usable with caution", ("mostly_not_computed",)),
+        ),
+    ],
+)
+def test_the_overall_rule(more: list[Diagnostic], expected: Overall) -> None:
+    assert overall([*FINE, *more]) == expected
+
+
+def test_nothing_computed_is_never_usable_as_it_is() -> None:
+    assert overall([]) == Overall("usable with caution", ("mostly_not_computed",))
+
+
+def test_an_unknown_diagnostic_is_refused() -> None:
+    with pytest.raises(ValueError, match="no such diagnostic: 'mood'; known are acquiescence"):
+        overall([one("mood", "fine")])
+
+
+@pytest.mark.parametrize("name", THRESHOLDS)
+def test_every_threshold_is_complete_and_ordered(name: str) -> None:
+    """The bad bound lies outside the caution bound, a benchmark lies inside it, and each row says why."""
+    rule = THRESHOLDS[name]
+    assert all((rule.formula, rule.least, rule.why_least, rule.source, rule.why))
+    (low, high), (worst_low, worst_high) = (
+        [-np.inf if b[0] is None else b[0], np.inf if b[1] is None else b[1]] for b in (rule.caution, rule.bad)
+    )
+    assert worst_low <= low < high <= worst_high
+    assert rule.benchmark is None or low <= rule.benchmark <= high

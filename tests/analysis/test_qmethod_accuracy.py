@@ -1,0 +1,98 @@
+"""How often the truth is found over seeds: nothing in noise, the planted views elsewhere; time and memory for 5,000 sorts.
+
+Truth: legal sorts drawn uniformly; the four archetypes of graphs/diversity/truth.py with the noise given there.
+"""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from enquete.analysis.components import weighted
+from enquete.analysis.gap import gap
+from enquete.analysis.qmethod import Extraction, agreement, q_analysis
+from enquete.analysis.typology import choose, clusters
+from tests.analysis.planted_sorts import GRID, noise, planted
+
+
+def without_factors(agents: int, seeds: int) -> float:
+    return float(np.mean([q_analysis(noise(agents, s)[0], GRID, seed=s).reason == "chance" for s in range(seeds)]))
+
+
+def without_typology(agents: int, seeds: int) -> float:
+    return float(np.mean([choose(noise(agents, s), s).k == 1 for s in range(seeds)]))
+
+
+def recovered(agents: int, seeds: int, extraction: Extraction) -> float:
+    """Share of seeds in which poles of factors and planted views agree with ARI ≥ .9 and at least .9 of sorts are flagged."""
+    hits = []
+    for seed in range(seeds):
+        (sorts, _), view = planted(agents, seed)
+        groups = q_analysis(sorts, GRID, extraction=extraction, seed=seed).groups()
+        found = agreement(groups, view)
+        hits.append(found.ari is not None and found.ari >= 0.9 and found.n_compared >= 0.9 * agents)
+    return float(np.mean(hits))
+
+
+def clustered(agents: int, seeds: int) -> float:
+    hits = []
+    for seed in range(seeds):
+        blocks, view = planted(agents, seed)
+        k = choose(blocks, seed).k
+        hits.append(k == 4 and adjusted_rand_score(view, clusters(weighted(blocks)[0], k, 0)) >= 0.9)
+    return float(np.mean(hits))
+
+
+@pytest.mark.parametrize(("agents", "seeds"), [(20, 60), (50, 120), (200, 30)])
+def test_no_factors_in_noise(agents: int, seeds: int) -> None:
+    assert without_factors(agents, seeds) >= 0.95
+
+
+@pytest.mark.parametrize(("agents", "seeds"), [(20, 10), (200, 2)])  # 50: in test_typology.py
+def test_no_typology_in_noise_of_other_sizes(agents: int, seeds: int) -> None:
+    assert without_typology(agents, seeds) >= (seeds - 1) / seeds
+
+
+@pytest.mark.parametrize("extraction", ["pca", "centroid"])
+@pytest.mark.parametrize("agents", [20, 50, 200])
+def test_planted_views_are_recovered_as_factors(agents: int, extraction: Extraction) -> None:
+    assert recovered(agents, 20, extraction) >= 0.95
+
+
+def test_planted_views_are_recovered_as_clusters() -> None:
+    assert clustered(50, 2) == 1
+
+
+@pytest.mark.parametrize("extraction", ["pca", "centroid"])
+def test_five_thousand_sorts_in_time_and_memory(extraction: Extraction) -> None:
+    """The target is 20 s (of processor time: other work may share the machine) and 1 GB; all persons by all are 200 MB."""
+    (sorts, _), view = planted(5000, 0)
+    tracemalloc.start()
+    started = time.process_time()
+    found = q_analysis(sorts, GRID, extraction=extraction)
+    seconds = time.process_time() - started
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert agreement(found.groups(), view).ari == pytest.approx(1, abs=0.01)
+    assert seconds < 20
+    assert peak < 200e6
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("agents", [20, 50, 200])
+def test_two_hundred_seeds(agents: int) -> None:
+    rates = {
+        "no factors": without_factors(agents, 200),
+        "no typology": without_typology(agents, 200),
+        "no clusters by gap": float(np.mean([gap(noise(agents, s), s, draws=10).k == 1 for s in range(200)])),
+        "factors recovered, pca": recovered(agents, 200, "pca"),
+        "factors recovered, centroid": recovered(agents, 200, "centroid"),
+        "clusters recovered": clustered(agents, 200),
+    }
+    print(agents, rates)
+    assert all(rate >= 0.95 for rate in rates.values()), rates

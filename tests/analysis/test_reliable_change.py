@@ -1,0 +1,71 @@
+"""Oracles: hand derivations after Jacobson & Truax 1991, numpy's correlation, planted noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from enquete.analysis.reliable_change import Reliability, reliable_change, retest_reliability
+
+
+def _scores(values, prefix="a"):
+    return pd.Series(values, [f"{prefix}{i}" for i in range(len(values))], dtype=float)
+
+
+def test_index_by_hand():
+    # SD of 40, 50, 60 is 10; r .8: S_diff = 10·√(2·.2) = 6.3246; +15 is 2.3717, −12 is −1.8974, −20 is −3.1623
+    found = reliable_change(_scores([40, 50, 60]), _scores([55, 38, 40]), 0.8)
+    assert found.sd == pytest.approx(10)
+    assert found.standard_error == pytest.approx(6.324555)
+    assert found.rci.tolist() == pytest.approx([2.371708, -1.897367, -3.162278])
+    assert (found.n_up, found.n_down, found.n_within) == (1, 1, 1)
+    assert (found.reliability.source, found.reliability.n) == ("given", None)
+
+
+def test_retest_is_pearsons_r_over_the_same_agents():
+    first, repeat = _scores([1, 2, 3, 4, np.nan]), _scores([2, 1, 4, 3, 5])
+    found = retest_reliability(first, repeat.sample(frac=1, random_state=0))
+    assert found.r == pytest.approx(0.6)  # gaps −1.5 −.5 .5 1.5 × −.5 −1.5 1.5 .5: Σ = 3, over Σ of squares 5
+    assert (found.source, found.n, found.n_missing) == ("retest", 4, 1)
+
+
+def test_noise_exceeds_the_limit_in_one_of_twenty():
+    # truth constant, error variance ¼ of the total: r_tt = .75, and Δ is pure noise
+    rng = np.random.default_rng(5)
+    truth, noise = rng.normal(size=20_000) * np.sqrt(3), rng.normal(size=(4, 20_000))
+    waves = [_scores(truth + one) for one in noise]
+    r = retest_reliability(waves[2], waves[3])
+    assert r.r == pytest.approx(0.75, abs=0.01)
+    found = reliable_change(waves[0], waves[1], r)
+    assert (found.n_up + found.n_down) / found.n == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reliability", "reason"),
+    [
+        ([1, 2, 3], [2, 3, 4], None, "no retest arm and no reliability given"),
+        ([1, 2, 3], [2, 3, 4], 1.0, "answers never differ between askings"),
+        ([1, 2, 3], [2, 3, 4], Reliability(-0.2, "retest", 5, 0), "the scores are noise"),
+        ([2, 2, 2], [2, 3, 4], 0.5, "no variation between agents before"),
+        ([1], [2], 0.5, "fewer than 2 agents"),
+        ([1, 2], [np.nan, np.nan], 0.5, "no agent has both scores"),
+        ([], [], 0.5, "no agent has both scores"),
+    ],
+)
+def test_no_index_but_a_reason(before, after, reliability, reason):
+    found = reliable_change(_scores(before), _scores(after), reliability)
+    assert (found.rci, found.n_up, found.standard_error) == (None, None, None)
+    assert reason in found.reason
+
+
+def test_missing_agents_are_counted_and_bad_input_named():
+    found = reliable_change(_scores([1, 2, np.nan]), _scores([2, np.nan, 3]), 0.5)
+    assert (found.n, found.n_missing) == (1, 2)
+    assert found.rci.isna().tolist() == [False, True, True]
+    assert retest_reliability(_scores([1, 2]), _scores([1, 2])).reason == "fewer than 3 agents were asked twice"
+    assert retest_reliability(_scores([1, 1, 1]), _scores([1, 2, 3])).reason == "no variation between agents"
+    with pytest.raises(ValueError, match=r"between 0 and 1, not 1\.2"):
+        reliable_change(_scores([1, 2]), _scores([1, 2]), 1.2)
+    with pytest.raises(ValueError, match="first scores: participant 'a' occurs more than once"):
+        retest_reliability(pd.Series([1.0, 2], ["a", "a"]), _scores([1]))

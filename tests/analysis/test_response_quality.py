@@ -1,0 +1,127 @@
+"""Entropy, variance, profiles and human anchors by hand and against numpy and pandas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from enquete.analysis.response_quality import (
+    entropies,
+    flat_items,
+    human_anchor,
+    likeness_jsd,
+    likeness_w1,
+    persona_flattening,
+    variance_ratio,
+)
+from tests.support.answer_frames import table
+
+EVEN = np.tile([1.0, 2, 3, 4, 5], 6)
+TWO = np.tile([1.0, 5], 15)
+
+
+def test_entropy_by_hand() -> None:
+    """Even over five points: 1; half and half on two: ln 2/ln 5 = .431; all alike: 0."""
+    found = entropies(table(np.column_stack([EVEN, TWO, np.full(30, 3)])))
+    assert list(found.values()) == pytest.approx([1, np.log(2) / np.log(5), 0])
+    assert entropies(table(EVEN[:24, None])) == {}  # fewer than five answers a point
+
+
+@pytest.mark.parametrize(("flat", "verdict"), [(0, "fine"), (1, "fine"), (2, "caution"), (3, "bad")])
+def test_flat_items(flat: int, verdict: str) -> None:
+    found = flat_items(table(np.column_stack([TWO] * flat + [EVEN] * (5 - flat))))
+    assert (found.value, found.verdict, len(found.detail["flat"])) == (flat / 5, verdict, flat)  # type: ignore[arg-type]
+    assert flat_items(table(np.column_stack([EVEN] * 4))).reason_code == "too_few_items"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(1, "fine"), (0.6, "fine"), (0.599, "caution"), (0.3, "caution"), (0.29, "bad")]
+)
+def test_variance_ratio_at_its_bounds(ratio: float, verdict: str) -> None:
+    sd = float(EVEN.std(ddof=1))
+    found = variance_ratio(table(EVEN[:, None]), {"i00": sd / ratio})
+    assert (found.value, found.verdict) == (pytest.approx(ratio), verdict)
+
+
+def test_without_human_sds_they_are_only_shown() -> None:
+    found = variance_ratio(table(np.column_stack([EVEN, TWO])))
+    assert (found.value, found.reason_code) == (None, "no_human_sd")
+    assert found.detail["sd"] == {"i00": pytest.approx(EVEN.std(ddof=1)), "i01": pytest.approx(TWO.std(ddof=1))}
+    assert variance_ratio(table(EVEN[:19, None]), {"i00": 1}).reason_code == "too_few_items"
+
+
+def test_wrong_human_figures_are_named() -> None:
+    answers = table(EVEN[:, None])
+    with pytest.raises(ValueError, match="human_sd names item 'x'; the answers hold i00"):
+        variance_ratio(answers, {"x": 1})
+    with pytest.raises(ValueError, match="'i00' is 0; a standard deviation above 0"):
+        variance_ratio(answers, {"i00": 0})
+    for shares, message in (
+        ({6: 1.0}, "6 is not a point of its scale 1–5"),
+        ({1: -1.0, 2: 3.0}, "0 or more"),
+        ({}, "sum to 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            human_anchor(answers, {"i00": shares})
+
+
+def test_two_camps_by_hand() -> None:
+    """Five agents with a profile, five with its reverse: 20 pairs of r = 1, 25 of r = −1, mean −5/45; within types 1."""
+    profile = np.tile([1.0, 2, 4, 5, 3], 2)
+    found = persona_flattening(table([profile] * 5 + [6 - profile] * 5, types=[*"aaaaabbbbb"]))
+    assert found.value == pytest.approx(-5 / 45)
+    assert (found.detail["within_types"], found.detail["between_types"]) == (pytest.approx(1), pytest.approx(-1))
+    assert persona_flattening(table([profile] * 10)).verdict == "bad"
+
+
+def test_pairwise_correlations_are_those_of_pandas() -> None:
+    """Oracle: pandas.DataFrame.corr(min_periods=10) over agents, with gaps."""
+    rng = np.random.default_rng(4)
+    x = rng.integers(1, 6, (14, 16)).astype(float)
+    x[rng.random(x.shape) < 0.2] = np.nan
+    r = pd.DataFrame(x.T).corr(min_periods=10).to_numpy()[np.triu_indices(14, 1)]
+    assert persona_flattening(table(x)).value == pytest.approx(np.nanmean(r))
+
+
+def test_many_agents_are_sampled_by_seed() -> None:
+    """5 000 pairs of 300 agents would do: the mean of the sample is within ±.01 of the mean of all."""
+    rng = np.random.default_rng(5)
+    x = np.clip(np.rint(rng.normal(3, 0.8, 12) + rng.normal(0, 1, (300, 12))), 1, 5)
+    r = np.corrcoef(x)[np.triu_indices(300, 1)]
+    found = [persona_flattening(table(x), seed=seed).value for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+    assert found == pytest.approx([r.mean()] * 3, abs=0.01)
+
+
+def test_profiles_that_do_not_vary() -> None:
+    found = persona_flattening(table(np.full((10, 10), 3)))
+    assert (found.value, found.reason_code) == (None, "no_variation")
+    assert persona_flattening(table(np.full((10, 9), 3))).reason_code == "too_few_items"
+    assert persona_flattening(table(np.full((1, 12), 3))).reason_code == "too_few_agents"
+
+
+def test_likeness_by_hand() -> None:
+    """JSD of (1, 0) and (½, ½): m = (¾, ¼), ½·log₂(4/3) + ½(½·log₂(2/3) + ½·log₂ 2) = .3113. W₁ of all on 1 to an even
+    spread over 1–5 is the mean distance 2."""
+    one, even = np.array([1.0, 0]), np.array([1.0, 1])
+    assert likeness_jsd(one, even) == pytest.approx(1 - 0.31128, abs=1e-5)
+    assert (likeness_jsd(one, one), likeness_jsd(one, one[::-1])) == (pytest.approx(1), pytest.approx(0))
+    assert likeness_w1(np.array([1.0, 0, 0, 0, 0]), np.ones(5)) == pytest.approx(1 - 2 / 4)
+    assert likeness_w1(one, one[::-1]) == pytest.approx(0)
+
+
+def test_an_anchor_must_beat_an_even_spread() -> None:
+    simulated = table(np.repeat([2.0, 3, 4], 10)[:, None])
+    near = human_anchor(simulated, {"i00": {2: 0.3, 3: 0.4, 4: 0.3}})
+    assert [one.verdict for one in near] == ["fine", "fine"]
+    far = human_anchor(simulated, {"i00": {1: 50, 5: 50}})
+    assert [(one.verdict, one.reason_code) for one in far] == [("caution", "no_nearer_than_even")] * 2
+    even = human_anchor(table(EVEN[:, None]), {"i00": {2: 1.0}})
+    assert [one.value == pytest.approx(one.benchmark) for one in even] == [True, True]
+    assert [one.verdict for one in even] == ["caution", "caution"]  # no nearer than even: it is even
+
+
+def test_no_anchor_without_people() -> None:
+    assert {one.reason_code for one in human_anchor(table(EVEN[:, None]))} == {"no_human_marginals"}
+    assert {one.reason_code for one in human_anchor(table(EVEN[:9, None]), {"i00": {1: 1.0}})} == {"too_few_items"}

@@ -1,0 +1,119 @@
+"""All agents × all findings: joined by participant, one row an agent, associations across methods and in words."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pandas as pd
+import pytest
+
+from enquete.reports.agent_findings import POPULATION, AgentTable, agent_table
+from enquete.reports.associations import MOST_CATEGORIES, REASONS, as_json, associate, section
+from tests.reports.test_reports_crossing import PEOPLE, TYPES, results, table
+
+SCALE = {"scale_min": 1, "scale_max": 5, "memory_available": True}
+
+
+def people(*more: str) -> pd.DataFrame:
+    ids = [*PEOPLE, *more]
+    index = pd.Index(ids, name="participant")
+    kinds = [TYPES.get(one, "NGO") for one in ids]
+    return pd.DataFrame({"agent_id": range(len(ids)), "name": ids, "stakeholder_type": kinds}, index=index)
+
+
+def made(found: dict | None = None, *more: str) -> AgentTable:
+    return agent_table(results() if found is None else found, table().assign(**SCALE), people(*more))
+
+
+def test_every_agent_is_a_row_with_what_each_methodology_says_of_it():
+    """From the table of the crossing tests: moved 2, 1, 0, 0; wishes 7, 5, 1, 3; last ratings 1, 3, 5, 3 about the median 3."""
+    found = made().table
+    assert found["drift_abs"].tolist() == [2.0, 1.0, 0.0, 0.0]
+    assert found["archetype"].tolist() == ["A", "B", "A", "B"]
+    assert found["desirability_calm"].tolist() == [7.0, 5.0, 1.0, 3.0]
+    assert found["delphi_held_out"].tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert found["delphi_gap"].tolist() == [2.0, 0.0, 2.0, 0.0]
+    assert found["n_answered"].tolist() == [5, 5, 5, 5]
+
+
+def test_an_agent_that_answered_nothing_has_a_row_and_no_findings():
+    row = made(None, "p9").table.loc["p9"]
+    assert (row["n_answered"], row["n_planned"], row["memory_available"]) == (0, 0, False)
+    assert row[["drift_abs", "archetype", "desirability_calm", "delphi_held_out"]].isna().all()
+
+
+def test_q_factors_are_read_where_the_findings_have_them():
+    found = results()
+    found["diversity"]["q"] = {"members": [{"participant": "p1", "factor": 2}, {"participant": "p2", "factor": None}]}
+    column = made(found).table["q_factor"]
+    assert column.dropna().to_dict() == {"p1": "2"}
+
+
+@pytest.mark.parametrize("missing", ["longitudinal", "diversity", "delphi", "scenario"])
+def test_a_methodology_that_is_missing_costs_its_own_columns(missing):
+    whole = made()
+    found = made({name: one for name, one in results().items() if name != missing})
+    kept = [one.column for one in whole.findings if one.methodology != missing]
+    assert [one.column for one in found.findings] == kept
+
+
+def test_findings_of_one_methodology_are_not_paired():
+    """They share their answers: delphi_gap is 0 exactly where delphi_held_out is."""
+    pairs = made().pairs()
+    assert ("delphi_held_out", "delphi_gap") not in pairs
+    assert ("stakeholder_type", "drift_abs") in pairs
+    assert made().findings[0].methodology == POPULATION
+
+
+def test_associations_are_corrected_over_all_pairs_that_have_a_p():
+    """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3: mid-ranks 4, 3, 1.5, 1.5 and 4, 3, 1, 2, so ρ = 4.5/√(4.5·5) = .949."""
+    found = associate(made())
+    (one,) = (one for one in found if {one.first, one.second} == {"drift_abs", "desirability_calm"})
+    assert one.association.effect == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert all((one.p_bh is None) == (one.association.p is None) for one in found)
+    assert all(one.p_holm >= one.p_bh >= one.association.p for one in found if one.p_bh is not None)
+
+
+def test_a_type_for_every_agent_is_no_category():
+    crowd = [f"x{i}" for i in range(MOST_CATEGORIES)]
+    who = people(*crowd)
+    who["stakeholder_type"] = who.index
+    found = associate(agent_table(results(), table().assign(**SCALE), who))
+    assert found
+    assert not any("stakeholder_type" in (one.first, one.second) for one in found)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_section_states_effects_and_the_unit_of_inference(language):
+    agents = made()
+    text = section(agents, associate(agents), language)
+    assert ("Einheit des Schlusses ist der Lauf" if language == "de" else "unit of inference is the run") in text
+    assert "{" not in text
+    assert "None" not in text
+    nothing = agent_table({}, table().iloc[:0].assign(**SCALE), people())
+    assert associate(nothing) == []
+    assert section(nothing, [], language).count("\n\n") == 1
+
+
+def test_every_reason_for_an_undefined_association_has_words():
+    found = {one.association.reason for one in associate(made(None, "p9"))} - {""}
+    assert found <= REASONS.keys()
+
+
+def test_the_file_says_what_the_columns_mean():
+    agents = made()
+    file = as_json(agents, associate(agents))
+    assert {one["column"] for one in file["columns"]} == {one.column for one in agents.findings}
+    assert all(one["name"]["de"] and one["name"]["en"] for one in file["columns"])
+    json.dumps(file, allow_nan=False)
+
+
+def test_a_run_writes_the_table_and_its_associations(whole):
+    with (whole.synthesis / "exports" / "agents.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 7
+    assert {"participant", "stakeholder_type", "experience_effect_abs"} <= rows[0].keys()
+    columns = json.loads((whole.synthesis / "associations.json").read_text("utf-8"))["columns"]
+    assert {one["column"] for one in columns} <= rows[0].keys()
+    assert "## All agents, all findings" in whole.report()
