@@ -8,9 +8,13 @@ import re
 import pandas as pd
 import pytest
 
+from enquete.graphs.delphi.accord import ITEMS
+from enquete.graphs.delphi.accord_words import ANSWERED, ASKED
 from enquete.graphs.delphi.analysis import analyse
+from enquete.graphs.delphi.dissent import distance_of
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.present import files, item_facts, section
+from enquete.graphs.delphi.present import appendix, files, item_facts, section
+from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 
@@ -100,11 +104,119 @@ def test_convergence_is_paired_and_measured_against_the_median_that_was_shown():
 def test_hold_outs_are_named_with_their_reasons_in_their_words():
     found = find(WHOLE, **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}})
     (dispute,) = [d for d in found["disagreements"] if d["theme"] == "aa"]
-    # the third panelist (1→2) and the fourth (5→4) came closer to 3; the other four stayed
+    # 1, 1, 2, 4, 5, 5 has quartiles 1.25 and 4.75 (type 7): IQR 3.5, so hold-outs are 1.75 points off the 3 that was shown
+    assert (dispute["iqr"], dispute["distance"], dispute["median_shown"]) == (3.5, 1.75, 3)
     assert dispute["n_holding_out"] == 4
     assert [one["participant"] for one in dispute["below"]["quoted"]] == ["p0", "p1"]
     assert dispute["above"]["by_type"] == {"ngo": 2}
-    assert dispute["below"]["quoted"][0]["reason"] == "why 0"
+    assert dispute["below"]["quoted"][0] == {
+        "participant": "p0", "name": "P0", "stakeholder_type": "fisher", "value": 1, "before": 1, "stayed": True,
+        "reason": "why 0",
+    }  # fmt: skip
+    assert dispute["by_type"] == [
+        {"stakeholder_type": "fisher", "n_rated": 3, "n_below": 2, "n_above": 0},
+        {"stakeholder_type": "ngo", "n_rated": 3, "n_below": 0, "n_above": 2},
+    ]
+    assert "“why 0”" in section(found, "en")
+
+
+def test_who_came_to_a_side_late_is_told_from_who_stood_there():
+    found = find(panel({"aa": [1, 1, 3, 5, 5, 5]}, {"aa": [1, 1, 1, 5, 5, 5]}))
+    (dispute,) = [d for d in found["disagreements"] if d["item"] == "theme:aa/importance"]
+    # nothing was frozen as shown: the median is that of round 3 itself, 3; only p2 moved, from it to 1
+    assert (dispute["n_holding_out"], dispute["n_stayed"], dispute["below"]["n_stayed"]) == (6, 5, 2)
+    assert [one["participant"] for one in dispute["below"]["quoted"]] == ["p0", "p1", "p2"]
+
+
+def test_camps_on_two_and_four_hold_out_too():
+    assert [distance_of(iqr) for iqr in (0.0, 2.0, 3.0, 4.0, None)] == [1, 1, 1.5, 2, 2]
+    split = [2, 2, 2, 4, 4, 4]  # median 3: nobody is two points off
+    found = find(panel({"aa": split}, {"aa": split}))
+    (dispute,) = [d for d in found["disagreements"] if d["item"] == "theme:aa/importance"]
+    assert (dispute["below"]["n"], dispute["above"]["n"], dispute["n_stayed"]) == (3, 3, 6)
+
+
+def test_consensus_stability_and_polarisation_are_three_answers():
+    found = find(panel({"aa": CAMPS, "bb": [3, 3, 3, 4, 4, 4]}, {"aa": CAMPS, "bb": [4, 4, 4, 3, 3, 3]}))
+    camps, swapped = rating(found, "aa", 3), rating(found, "bb", 3)
+    # the camps never moved: stable, polarised, not agreed
+    assert (camps["agreed"], camps["polarised"], camps["stability"]["stable"]) == (False, True, True)
+    assert camps["stability"]["kappa"]["kappa"] == 1
+    # all six swapped between 3 and 4: the histogram stands still, κ = 1 − 1/(¼ + ¼) = −1
+    assert (swapped["agreed"], swapped["polarised"], swapped["stability"]["stable"]) == (True, False, True)
+    assert swapped["stability"]["share_changed"] == 1
+    assert swapped["stability"]["kappa"]["kappa"] == pytest.approx(-1)
+    assert rating(found, "aa", 2)["stability"] is None
+    text = appendix(found, "en")
+    assert "Delphi: stability between rounds" in text
+    assert "weighted κ" in text
+
+
+def test_the_ranking_says_how_firm_it_is():
+    ratings = {"aa": [2] * 6, "bb": [5] * 6}
+    found = find(panel(ratings, ratings))
+    by_mean = next(r for r in found["ranking"] if (r["dimension"], r["by"]) == ("importance", "mean"))
+    # bb is above aa in every resample
+    assert [(t["theme"], t["rank"], t["low"], t["high"]) for t in by_mean["themes"]] == [
+        ("aa", 2, 2, 2),
+        ("bb", 1, 1, 1),
+    ]
+    assert by_mean["tau_mean"] == 1
+    tied = next(r for r in found["ranking"] if (r["dimension"], r["by"]) == ("plausibility", "mean"))
+    assert [t["rank"] for t in tied["themes"]] == [1.5, 1.5]  # always 3
+    assert "How firm the ranking is" in section(found, "en")
+
+
+SECOND = {"statements": {"p0|drivers": ["aa"], "p1|drivers": ["bb"], "p1|risks": ["bb"], "p2|drivers": []},
+          "n_sampled": 5, "n_statements": 12, "uncoded": ["p0|risks"], "unknown_ids": 0}  # fmt: skip
+
+
+def test_a_second_coding_is_compared_over_the_statements_that_both_have():
+    again = find(WHOLE, second_coding=SECOND)["second_coding"]
+    assert (again["state"], again["n"], again["n_uncoded"], again["identical_share"]) == ("done", 4, 1, 0.75)
+    # First coding {a}, {b}, {a}, {}; second {a}, {b}, {b}, {}. Sets: a 3, b 3, none 2, all disjoint (δ 1), so that
+    # D_o = 1/4 and D_e = (8·7 − 3·2 − 3·2 − 2·1)/(8·7) = 42/56: α = 1 − (1/4)/(3/4) = 2/3.
+    assert again["alpha"] == pytest.approx(2 / 3)
+    assert [(t["theme"], t["n_first"], t["n_second"], t["n_both"]) for t in again["themes"]] == [
+        ("aa", 2, 1, 1),
+        ("bb", 1, 2, 1),
+    ]
+    text = section(find(WHOLE, second_coding=SECOND), "en")
+    assert "4 of 12 answers were given to the themes a second time" in text
+    assert "α = 0.67" in text
+
+
+@pytest.mark.parametrize(("stored", "settings", "state"), [
+    (None, None, "missing"), ({"statements": 3}, None, "missing"), (SECOND, DelphiSettings(second_coding=False), "off"),
+])  # fmt: skip
+def test_without_a_second_coding_the_report_says_so(stored, settings, state):
+    found = dict(analyse(WHOLE, INSTRUMENT, settings, context(second_coding=stored)))
+    assert found["second_coding"] == {"state": state}
+    for language, words in (("en", "how reliable the themes are was not measured"), ("de", "ist nicht gemessen")):
+        assert words in section(found, language)
+
+
+def test_the_checklist_has_all_thirty_five_items_and_leaves_to_people_what_is_theirs():
+    # Gattrell et al. 2024: title 1, introduction 3, methods 21, results 5, discussion 2, other information 3
+    assert [sum(item[0] == letter for item in ITEMS) for letter in "TIMRDO"] == [1, 3, 21, 5, 2, 3]
+    found = find(WHOLE)
+    states = {one["item"]: one["state"] for one in found["accord"]["items"]}
+    assert {item for item, state in states.items() if state == "open"} == {
+        "T1", "I1", "I3", "M2", "M7", "M16", "R2", "D2", "O1", "O2", "O3"
+    }  # fmt: skip
+    for language in ("de", "en"):
+        assert set(ASKED[language]) == set(ITEMS)
+        assert set(ANSWERED[language]) == {item for item, state in states.items() if state != "open"}
+    text = appendix(found, "en")
+    # aa and bb on importance and plausibility: one rating of four is disputed
+    assert "In the end 3 of 4 ratings in consensus, 1 in disagreement, 0 open" in text
+    assert "Round 1: 6 of 6; round 2: 6 of 6" in text
+    assert "fisher 3, ngo 3" in text
+
+
+def test_before_any_rating_the_checklist_leaves_the_outcome_open():
+    found = find(WHOLE[WHOLE["round"].eq(1)])
+    assert {one["item"]: one["state"] for one in found["accord"]["items"]}["R4"] == "open"
 
 
 def test_consensus_is_ranked_by_iqr_then_by_median():
@@ -157,8 +269,9 @@ def test_one_panelist_is_neither_consensus_nor_dissent():
 def test_whatever_is_missing_gives_null_and_counts_never_nan(table, frozen, language):
     found = find(table.reset_index(drop=True), **frozen)
     json.dumps(found, allow_nan=False)
-    text = section(found, language)
+    text = section(found, language) + appendix(found, language)
     assert not re.search(r"\b(nan|None)\b", text)
+    assert ("describe this run" if language == "en" else "beschreiben diesen Lauf") in text
     assert "| two" not in text.replace("\\| two", "")  # labels found by a model are escaped
     written = files(found, table, "T1")
     assert set(written) == {"round1_themes.jsonl", "round2_ratings.jsonl", "round3_revisions.jsonl", "convergence.json"}

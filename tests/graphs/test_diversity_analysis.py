@@ -19,7 +19,7 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.present import files, item_facts, section
 from enquete.graphs.diversity.synthetic import answer
 from enquete.instruments.load import load_shipped
-from enquete.models.metered import MeteredModel
+from enquete.models.metered import MeteredModel, Terms
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.grid import violations
 from enquete.respondents.planted import uniform
@@ -78,6 +78,23 @@ def test_planted_archetypes_are_described(panel: dict[str, Any]) -> None:
     assert len({a["name"] for a in panel["archetypes"]}) == 4
     assert all("for “" in a["name"] and "against “" in a["name"] for a in panel["archetypes"])
     assert panel["flags"] == []
+
+
+def test_archetypes_are_described_by_statements_that_set_them_apart_from_every_other(panel: dict[str, Any]) -> None:
+    for archetype in panel["archetypes"]:
+        for told in archetype["distinguishing"]:
+            means = [
+                a["common_sort"][told["item"]] for a in panel["archetypes"] if a["archetype"] != archetype["archetype"]
+            ]
+            assert told["level"] in (0.01, 0.05)
+            assert 0 < told["p"] <= 1
+            if told["direction"] == "above":
+                assert told["position"] >= max(means)
+            if told["direction"] == "below":
+                assert told["position"] <= min(means)
+    gap = panel["typology"]["gap"]
+    assert (gap["k"], gap["n_compared"]) == (4, 45)
+    assert list(gap["gaps"]) == list(gap["errors"]) == ["1", "2", "3", "4", "5", "6"]
 
 
 def test_figures_of_a_statement_are_those_of_its_answers(panel: dict[str, Any]) -> None:
@@ -179,7 +196,7 @@ def test_noise_has_no_archetypes(seed: int) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_section_has_no_empty_table_and_both_languages_the_same_shape(language: Language) -> None:
     text = section(findings(table(45), language), language)
-    assert text.count("#### ") == 4
+    assert text.count("#### ") == 4 + 3  # archetypes, factors
     heads = [line for line in text.splitlines() if line.startswith("| ---")]
     assert len(heads) == text.count("|\n| ---")
     assert "45 / 45" in text
@@ -188,7 +205,7 @@ def test_the_section_has_no_empty_table_and_both_languages_the_same_shape(langua
 
 def test_files_and_item_facts(panel: dict[str, Any]) -> None:
     written = files(panel, table(45), "T1")
-    assert set(written) == {"responses.jsonl", "typology.json", "pca.json"}
+    assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json"}
     assert len(list(written["responses.jsonl"])) == 45 * 30
     sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
     assert (sort.family, sort.scale_min, sort.scale_max) == ("sort", -3, 3)
@@ -216,14 +233,16 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
     assert sum(json.loads(row["placed"])[-1] != row["value"] for row in lines if row["placed"]) == len(moved)
-    assert {path.name for path in folder.iterdir()} == {"responses.jsonl", "audit.jsonl", "typology.json", "pca.json"}
+    assert {path.name for path in folder.iterdir()} == {
+        "responses.jsonl", "audit.jsonl", "typology.json", "pca.json", "qmethod.json",
+    }  # fmt: skip
     assert f"{len(moved)} of 240 placements" in run.report
 
 
 def test_a_sloppy_respondent_goes_the_same_way_as_a_model(tmp_path: Path) -> None:
     async def run() -> list[Reply]:
         async with opened(tmp_path) as ledger:
-            model = MeteredModel(ledger, Budget(10**9, 0), None, model="synthetic", temperature=0, seed=0)
+            model = MeteredModel(ledger, Budget(10**9, 0), None, Terms("synthetic", 0, 0))
             sloppy = SyntheticRespondent(partial(answer, sloppy=0.1), "de", 0)
             return [await sloppy.ask(who, blocks(who)[0], model) for who in population(9)]
 

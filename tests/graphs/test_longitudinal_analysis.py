@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -22,7 +23,9 @@ TYPES = {"a": "fisher", "b": "fisher", "c": "ngo"}
 Wave = dict[str, dict[str, float | None]]
 
 
-def rows(phase: str, answers: Wave, memory: tuple[str, ...] = (), baseline: str = "") -> list[dict]:
+def rows(
+    phase: str, answers: Wave, memory: tuple[str, ...] = (), baseline: str = "", arm: tuple[str, str] = ("main", "main")
+) -> list[dict]:
     """Rows for every item of the instrument: the given answers, the rest not reached."""
     made = []
     for who, values in answers.items():
@@ -35,7 +38,7 @@ def rows(phase: str, answers: Wave, memory: tuple[str, ...] = (), baseline: str 
                  "stakeholder_type": TYPES[who], "item_id": item, "status": "ok" if answered else "not_reached",
                  "value": value, "value_rekeyed": turned, "confidence": 0.5 if value is not None else None,
                  "text": f"said {who}" if item == "comment" and answered else "", "memory_available": who in memory,
-                 "baseline": baseline, "arm": "main"}
+                 "baseline": baseline, "arm": arm[0], "arm_role": arm[1]}
             )  # fmt: skip
     return made
 
@@ -109,6 +112,115 @@ def test_item_tests_are_those_of_the_paired_module():
         assert entry["hodges_lehmann"] == oracle[entry["item"]].test.hodges_lehmann
 
 
+def test_items_have_effects_with_intervals_and_a_row_for_each_group():
+    straight = item_of(both()["drift"], STRAIGHT)
+    # a 2→4, b 3→3, c unpaired: d = 2, 0. Walsh averages 2, 1, 0: Hodges–Lehmann 1. Only one change: r = 1.
+    assert (straight["n"], straight["n_missing"], straight["n_zero"], straight["n_ties"]) == (2, 1, 1, 0)
+    assert straight["effects"]["hodges_lehmann"]["estimate"] == straight["hodges_lehmann"] == 1
+    # Cliff's δ over all pairs of values: 4 > 2, 4 > 3, 3 > 2, 3 = 3: (3 − 0)/4
+    assert straight["effects"]["cliff"]["estimate"] == 0.75
+    assert straight["effects"]["cliff"]["low"] is None
+    assert straight["effects"]["cliff"]["reason"] == "fewer than 3 pairs"
+    assert [(row["stakeholder_type"], row["n"]) for row in straight["by_type"]] == [("fisher", 2), ("ngo", 0)]
+    many = {f"p{i}": {STRAIGHT: float(1 + i % 3)} for i in range(12)}
+    TYPES.update(dict.fromkeys(many, "fisher"))
+    moved = {who: {STRAIGHT: values[STRAIGHT] + (i % 4 > 0)} for i, (who, values) in enumerate(many.items())}
+    found = analyse(frame(rows("T0", many), rows("T1", moved)), INSTRUMENT, None, MEASURED)
+    mean = item_of(found["drift"], STRAIGHT)["effects"]["mean_change"]
+    assert mean["estimate"] == 0.75
+    assert 0 < mean["low"] < 0.75 < mean["high"] <= 1
+    assert "Statements by group" not in section(found, "en")  # there is only one group
+    assert "95% intervals in brackets" in section(found, "en")
+
+
+def test_families_are_tested_on_rekeyed_scores():
+    stock = next(f for f in both()["drift"]["families"] if f["family"] == "stock")
+    # a: rekeyed +2 on both items; b: 0 and −1, mean −0.5
+    assert stock["change"]["mean_change"] == pytest.approx(0.75)
+    assert stock["change"]["n"] == 2
+    assert stock["by_type"][0]["change"]["n"] == 2
+
+
+RETEST = ("retest", "probe")
+PLACEBO = ("placebo", "placebo")
+
+
+def panel_of(n: int) -> tuple[Wave, Wave]:
+    """Agents that answer one item of family stock: 1, 2, 3, 4, 5, 1 … at T0; the first moves to 5 at T1, the rest stay."""
+    before: Wave = {f"p{i}": {STRAIGHT: float(1 + i % 5)} for i in range(n)}
+    TYPES.update(dict.fromkeys(before, "fisher"))
+    return before, {**before, "p0": {STRAIGHT: 5.0}}
+
+
+def test_without_a_retest_arm_there_is_no_reliable_change_and_the_reason_is_given():
+    found = both()
+    assert found["drift"]["reliable_change"]["retest_phase"] is None
+    assert found["drift"]["reliable_change"]["overall"]["reason"] == "no retest arm and no reliability given"
+    assert {agent["rci"] for agent in found["drift"]["agents"]} == {None}
+    assert "Without a retest arm" in section(found, "en")
+
+
+def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else():
+    before, after = panel_of(10)
+    repeat = {who: {STRAIGHT: min(values[STRAIGHT] + (who in ("p0", "p1")), 5.0)} for who, values in before.items()}
+    alone = analyse(frame(rows("T0", before), rows("T1", after)), INSTRUMENT, None, MEASURED)
+    table = frame(rows("T0", before), rows("T1", after), rows("T0", repeat, arm=RETEST))
+    found = dict(analyse(table, INSTRUMENT, None, MEASURED))
+    first = [v[STRAIGHT] for v in before.values()]
+    # numpy and the formula by hand: SD with n − 1, r_tt = Pearson of the two askings
+    r = float(np.corrcoef(first, [v[STRAIGHT] for v in repeat.values()])[0, 1])
+    rci = 4 / (np.std(first, ddof=1) * np.sqrt(2 * (1 - r)))
+    overall = found["drift"]["reliable_change"]["overall"]
+    assert found["drift"]["reliable_change"]["retest_phase"] == "T0"
+    assert overall["reliability"]["r"] == pytest.approx(r)
+    assert (overall["n_up"], overall["n_down"], overall["n_within"]) == (1, 0, 9)
+    mover = next(agent for agent in found["drift"]["agents"] if agent["participant"] == "p0")
+    assert mover["rci"] == pytest.approx(rci)
+    assert mover["rci_by_family"]["stock"] == pytest.approx(rci)
+    assert found["waves"] == alone["waves"]
+    assert found["items"] == alone["items"]
+    assert found["drift"]["items"] == alone["drift"]["items"]
+    for language in ("de", "en"):
+        assert f"{rci:.2f}".replace(".", "," if language == "de" else ".") in section(found, language)
+
+
+def test_a_perfect_retest_gives_no_index_but_a_reason_in_the_reports_language():
+    before, after = panel_of(10)
+    found = analyse(
+        frame(rows("T0", before), rows("T1", after), rows("T1", after, arm=RETEST)), INSTRUMENT, None, MEASURED
+    )
+    assert found["drift"]["reliable_change"]["retest_phase"] == "T1"
+    assert found["drift"]["reliable_change"]["overall"]["n_up"] is None
+    assert "r\\_tt ist 1" in section(found, "de")
+
+
+def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
+    before, _ = panel_of(10)
+    before = {who: {STRAIGHT: 2.0} for who in before}
+    after = {who: {STRAIGHT: 4.0 if i % 2 else 3.0} for i, who in enumerate(before)}
+    neutral = {who: {STRAIGHT: 3.0 if i % 5 == 0 else 2.0} for i, who in enumerate(before) if i < 8}
+    table = frame(
+        rows("T0", before), rows("T1", after, memory=tuple(before)), rows("T1", neutral, tuple(neutral), arm=PLACEBO)
+    )
+    found = dict(analyse(table, INSTRUMENT, None, MEASURED))
+    placebo = found["drift"]["minus_placebo"]
+    one = item_of(placebo, STRAIGHT)
+    # p0 … p7: drift 1, 2, 1, 2, … mean 1.5; placebo p0 and p5 moved by 1: 0.25
+    assert (placebo["arm"], placebo["own_baseline"], placebo["n_agents"], one["n"]) == ("placebo", False, 8, 8)
+    assert (one["main"], one["placebo"], one["difference"]["estimate"]) == (1.5, 0.25, 1.25)
+    assert one["excludes_zero"] is True
+    assert one["unit"] == "agents"
+    stock = next(f for f in placebo["families"] if f["family"] == "stock")
+    assert stock["difference"]["estimate"] == 1.25
+    assert found["waves"]["T1"]["n_total"] == 10 * 15  # the placebo arm's rows are in no main figure
+    assert "Drift minus placebo" in section(found, "en")
+    assert "Drift minus Placebo" in section(found, "de")
+    own = frame(*(rows(p, w, tuple(w), arm=PLACEBO) for p, w in (("T0", neutral), ("T1", neutral))))
+    again = analyse(pd.concat([table[table["arm"].eq("main")], own]), INSTRUMENT, None, MEASURED)["drift"]
+    assert item_of(again["minus_placebo"], STRAIGHT)["placebo"] == 0
+    assert again["minus_placebo"]["own_baseline"] is True
+
+
 def test_pairing_counts_agents_and_pairs():
     pairing = both()["pairing"]
     assert (pairing["agents_total"], pairing["agents_paired"], pairing["agents_only_T0"]) == (3, 2, 1)
@@ -121,6 +233,10 @@ def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests():
     assert found["drift"] is None
     assert found["experience_effect"]["population"]["mean_abs_unweighted"] == pytest.approx(1.25)
     assert not {"p", "p_holm", "p_bh"} & set(found["experience_effect"]["items"][0])
+    assert found["experience_effect"]["reliable_change"] is None
+    assert found["experience_effect"]["minus_placebo"] is None
+    effects = [row["effects"] for item in found["experience_effect"]["items"] for row in (item, *item["by_type"])]
+    assert all(figure["low"] is None for effect in effects for figure in effect.values())
     for language, words in (("de", "Erfahrungseffekt, keine Drift"), ("en", "Experience effect, not drift")):
         text = section(found, language)
         assert words in text
@@ -152,6 +268,7 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(table, language):
     json.dumps(found, allow_nan=False)
     text = section(found, language)
     assert not re.search(r"\b(nan|None)\b", text)
+    assert ("describe this run" if language == "en" else "beschreiben diesen Lauf") in text
     for phase in table["phase"].unique():
         assert set(files(found, table[table["phase"].eq(phase)], phase)) == {"responses.jsonl", "aggregate.json"}
 

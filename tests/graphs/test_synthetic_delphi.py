@@ -8,8 +8,12 @@ import pytest
 
 from enquete.analysis.convergence import converge, is_consensus, is_disagreement
 from enquete.analysis.dispersion import describe
+from enquete.graphs.delphi.analysis import analyse
+from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import TRUTH, answer, recognise, voiced
 from enquete.graphs.delphi.voices import CLAIMS, OPENINGS, REASONS
+from enquete.instruments.load import load_shipped
+from enquete.reports.context import AnalysisContext
 from enquete.respondents.planted import persona_hash
 from enquete.respondents.stakeholders import type_of
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
@@ -101,6 +105,76 @@ def test_consensual_themes_converge_and_polarised_ones_hold_out(theme):
         assert toward < 2 * TRUTH.movers_polarised * off_median
     else:
         assert toward > 0.5 * off_median
+
+
+INSTRUMENT = load_shipped(DelphiInstrument, "delphi")
+
+
+def findings(seed):
+    """Findings over planted ratings of all themes: importance in rounds 2 and 3, as the response table holds them."""
+    people, made, shown = population(), [], {}
+    for theme in TRUTH.themes:
+        item = rating(theme.key)
+        _, first = rate(item, seed)
+        shown[item.id] = {"median": float(first.median())}
+        revised, _ = rate(item.model_copy(update={"reason": True}), seed, 3, feedback(item, first))
+        for who in people:
+            made.append((2, who, item.id, first[who.id], ""))
+            made.append((3, who, item.id, revised[who.id].value, revised[who.id].text))
+    table = pd.DataFrame(
+        {"phase": "T1", "round": n, "run_id": "r", "participant": who.id, "agent_name": who.name, "arm": "main",
+         "stakeholder_type": who.stakeholder_type, "item_id": item, "status": "ok", "value": value, "text": text}
+        for n, who, item, value, text in made
+    )  # fmt: skip
+    themes = [{"id": t.key, "label": LABELS[t.key][1], "description": "", "statements": []} for t in TRUTH.themes]
+    frozen = {"themes": {"themes": themes}, "feedback/2": shown}
+    return analyse(table, INSTRUMENT, None, AnalysisContext(language="en", frozen=frozen))
+
+
+def wrong_verdicts(seeds):
+    """Verdicts of the last round against the plant: (false alarms on consensual themes, polarised themes missed)."""
+    alarms, missed = [], []
+    for seed in seeds:
+        found = findings(seed)
+        last = {one["theme"]: one for one in found["ratings"] if one["round"] == 3}
+        disputed = {one["theme"] for one in found["disagreements"]}
+        for theme in TRUTH.themes:
+            one = last[theme.key]
+            if theme.polarised:
+                missed.append(theme.key not in disputed or not one["polarised"] or one["label"] != "disagreement")
+            else:
+                alarms.append(theme.key in disputed or bool(one["polarised"]) or not one["agreed"])
+    return alarms, missed
+
+
+def test_findings_flag_the_polarised_themes_and_no_consensual_one():
+    alarms, missed = wrong_verdicts(range(3))
+    assert not any(alarms)
+    assert not any(missed)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_findings_flag_the_polarised_themes_over_two_hundred_seeds():
+    alarms, missed = wrong_verdicts(range(200))
+    print(f"false alarms {sum(alarms)} of {len(alarms)}, missed {sum(missed)} of {len(missed)}")
+    assert sum(alarms) <= 0.05 * len(alarms)
+    assert sum(missed) <= 0.05 * len(missed)
+
+
+def test_the_dissent_map_names_the_planted_camps_in_their_words():
+    people = {who.id: who for who in population()}
+    for dispute in findings(0)["disagreements"]:
+        theme = TRUTH.by_key()[dispute["theme"]]
+        high, low = (
+            [theme.in_camp(type_of(people[who]), persona_hash(people[who])) for who in dispute[side]["participants"]]
+            for side in ("above", "below")
+        )
+        # where one camp is larger the median stands in it, and only the other one holds out
+        assert len(high) + len(low) >= len(people) / 4
+        assert sum(high) >= 0.9 * len(high)
+        assert sum(low) <= 0.1 * len(low)
+        assert all(one["reason"] for side in ("above", "below") for one in dispute[side]["quoted"])
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

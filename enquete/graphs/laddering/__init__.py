@@ -1,0 +1,28 @@
+"""Laddering: an adaptive depth interview that builds a knowledge graph and picks each question by what it has heard."""
+
+from __future__ import annotations
+
+from enquete.graphs.laddering.analysis import analyse
+from enquete.graphs.laddering.graph import graph, standalone
+from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.procedure import plan, procedure
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.synthetic import planted
+from enquete.state.seam import Methodology
+
+METHODOLOGY = Methodology(
+    name="laddering",
+    title={"de": "Laddering", "en": "Laddering"},
+    default=False,
+    order=50,
+    phases=("T1",),
+    instrument=LadderingInstrument,
+    settings=LadderingSettings,
+    procedure=procedure,
+    graph=graph,
+    standalone=standalone,
+    plan=plan,
+    synthetic=planted,
+    analyse=analyse,
+    present="enquete.graphs.laddering.present",
+)

@@ -1,0 +1,216 @@
+"""What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how it was asked.
+
+Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
+every concept and link traces back to an utterance, every figure stands beside its n.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.interview import Interview, TurnRecord, resumed, turn_name
+from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, pool, saturation
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.value_map import draw
+from enquete.reports.context import AnalysisContext, counted, jsonable
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: LadderingInstrument, settings: LadderingSettings, context: AnalysisContext
+) -> Mapping[str, JsonValue]:
+    """Findings over the main arm's interviews; see reports/findings.py for the contract."""
+    units = [str(unit) for unit in frame["participant"].unique()]
+    interviews = [one for unit in units if (one := stored_interview(unit, context.frozen)).turns]
+    names = {str(unit): str(name) for unit, name in zip(frame["participant"], frame["agent_name"], strict=True)}
+    concepts = pool(interviews)
+    cells = implication_matrix(interviews, concepts)
+    drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)
+    found = {
+        "language": context.language,
+        "partial": context.partial,
+        "outcomes": dict(context.outcomes),
+        "answers": counted(frame),
+        "concept": settings.topic.id,
+        "methodology": settings.method.id,
+        "method": settings.method.title.in_(context.language),
+        "topic": settings.topic.topic.in_(context.language),
+        "ladder": [settings.method.node_types[rung].label.in_(context.language) for rung in settings.method.ladder],
+        "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
+        "strategy": settings.strategy,
+        "interviews": {"begun": len(interviews), "total": len(units), "over": sum(bool(i.stop) for i in interviews)},
+        "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),
+        "agents": [_agent(interview, names) for interview in interviews],
+        "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
+        "implications": [asdict(cell) for cell in cells],
+        "indices": [asdict(index) for index in indices(cells, concepts)],
+        "value_map": {**asdict(drawn), "cut_off_wanted": instrument.cut_off},
+        "saturation": saturation(interviews, concepts),
+        "by_turn": by_turn(interviews),
+        "coverage": _coverage(interviews, settings, context),
+        "strategies": _strategies(interviews, settings, context),
+        "models": _models(interviews),
+        "dropped": _dropped(interviews),
+        "graphs": [_graph(interview, names) for interview in interviews],
+        "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
+        "flags": [],
+    }
+    result = jsonable(found)
+    assert isinstance(result, dict)
+    return result
+
+
+def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
+    """An agent's interview from its frozen turns, as far as it went."""
+    records = list[TurnRecord]()
+    while (stored := frozen.get(turn_name(unit, len(records) + 1))) is not None:
+        records.append(TurnRecord.model_validate(stored))
+    return resumed(unit, "", records)
+
+
+def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
+    last = interview.turns[-1]
+    return {
+        "participant": interview.unit,
+        "name": names.get(interview.unit, ""),
+        "turns": len(interview.turns),
+        "stop": interview.stop,
+        "concepts": len(interview.graph.nodes),
+        "links": len(interview.graph.edges),
+        "chain": last.chain,
+        "elements_covered": last.coverage.elements_covered,
+        "elements_total": last.coverage.elements_total,
+        "breadth": last.coverage.breadth,
+        "depth": last.coverage.depth,
+        "focus_changes": _focus_changes(interview),
+    }
+
+
+def _focus_changes(interview: Interview) -> int:
+    focuses = [turn.choice.focus for turn in interview.turns if turn.choice]
+    return sum(one != other for one, other in pairwise(focuses))
+
+
+def _coverage(
+    interviews: Sequence[Interview], settings: LadderingSettings, context: AnalysisContext
+) -> list[dict[str, Any]]:
+    """Per element: agents who spoke of it, and the mean depth_score of those who did; None where nobody did."""
+    rows = []
+    for element, content in settings.topic.elements.items():
+        last = [interview.turns[-1].coverage.elements[element] for interview in interviews]
+        depths = [one.depth_score for one in last if one.covered]
+        rows.append(
+            {
+                "element": element,
+                "label": content.label.in_(context.language),
+                "type": content.type,
+                "n_covered": len(depths),
+                "n_total": len(last),
+                "concepts": sum(len(one.linked_node_ids) for one in last),
+                "types_found": sorted({kind for one in last for kind in one.types_found}),
+                "mean_depth": sum(depths) / len(depths) if depths else None,
+            }
+        )
+    return rows
+
+
+def _strategies(
+    interviews: Sequence[Interview], settings: LadderingSettings, context: AnalysisContext
+) -> list[dict[str, Any]]:
+    """Per strategy: how often it was used, and how often the answer brought something new."""
+    used, yielded = Counter[str](), Counter[str]()
+    for turn in (turn for interview in interviews for turn in interview.turns if turn.choice):
+        name = turn.choice.strategy if turn.choice else ""
+        used[name] += 1
+        yielded[name] += turn.changes.any_new
+    return [
+        {"strategy": name, "label": strategy.label.in_(context.language), "used": used[name], "yielded": yielded[name],
+         "yield_rate": yielded[name] / used[name] if used[name] else None}
+        for name, strategy in settings.method.strategies.items()
+    ]  # fmt: skip
+
+
+def _models(interviews: Sequence[Interview]) -> dict[str, dict[str, int]]:
+    """Per role: turns by who did the work."""
+    turns = [turn for interview in interviews for turn in interview.turns]
+    return {
+        role: dict(sorted(Counter(turn.by[role] for turn in turns if turn.by[role]).items()))
+        for role in ("extract", "signal", "question")
+    }
+
+
+def _dropped(interviews: Sequence[Interview]) -> dict[str, int]:
+    counts = Counter[str]()
+    for interview in interviews:
+        for turn in interview.turns:
+            counts.update(turn.changes.dropped)
+    return dict(sorted(counts.items()))
+
+
+def _graph(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "participant": interview.unit,
+        "name": names.get(interview.unit, ""),
+        "nodes": [node.model_dump(mode="json") for node in interview.graph.nodes.values()],
+        "edges": [edge.model_dump(mode="json") for edge in interview.graph.edges.values()],
+    }
+
+
+def _turn(
+    interview: Interview, record: TurnRecord, names: Mapping[str, str], settings: LadderingSettings
+) -> dict[str, Any]:
+    """A turn as the log shows it: signals and scores with the utterance they were read from."""
+    source = {"source_utterance_id": record.utterance, "source_quote": record.answer[:300]}
+    focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
+    return {
+        "participant": interview.unit,
+        "name": names.get(interview.unit, ""),
+        "turn": record.turn,
+        "question": record.question,
+        "strategy": record.choice.strategy if record.choice else "opening",
+        "technique": record.choice.technique if record.choice else "",
+        "focus": focus.text if focus else "",
+        "answer": record.answer,
+        "status": record.status,
+        "response_depth": record.depth,
+        "readings": record.readings.model_dump(mode="json", exclude_none=True),
+        "new_concepts": [n.text for n in record.changes.nodes if n.turn == record.turn],
+        "new_links": record.changes.new_edges,
+        "merged": record.changes.merged,
+        "signals": [{"name": name, "value": value, **source} for name, value in record.signals.items()],
+        "scores": _scores(record, source),
+        "stop": record.stop,
+        "by": dict(record.by),
+        "fallback": sorted(_fell_back(record, settings)),
+        **source,
+    }
+
+
+def _scores(record: TurnRecord, source: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The pair that was chosen for the next question, then the runners-up."""
+    if record.next is None:
+        return []
+    chosen = {"strategy": record.next.strategy, "focus": record.next.focus, "score": record.next.score,
+              "parts": dict(record.next.parts), "multiplier": record.next.multiplier, "chosen": True}  # fmt: skip
+    others = [
+        {"strategy": one.strategy, "focus": one.focus, "score": one.score, "chosen": False}
+        for one in record.next.runners_up
+    ]
+    return [{**one, **source} for one in (chosen, *others)]
+
+
+def _fell_back(record: TurnRecord, settings: LadderingSettings) -> set[str]:
+    """Roles whose work in this turn was done by the fallback model."""
+    fallbacks = {
+        "extract": settings.extraction_fallback,
+        "signal": settings.signals_fallback,
+        "question": settings.questions_fallback,
+    }
+    return {role for role, model in fallbacks.items() if model and record.by[role] == model}

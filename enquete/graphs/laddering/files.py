@@ -1,0 +1,68 @@
+"""Concept and methodology files: found by the name of a shipped one or by path, read with lines, validated as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Self, TypeVar
+
+from pydantic import AfterValidator, ModelWrapValidatorHandler, model_validator
+
+from enquete.instruments.load import load_instrument, validate_instrument
+from enquete.instruments.reading import Line, identifier, not_empty, reading, suggestion
+from enquete.instruments.source import read_source
+from enquete.instruments.text import Part, Text
+from enquete.state.errors import InstrumentError
+from enquete.state.seam import Language
+
+FileId = Annotated[Line, AfterValidator(identifier("file"))]
+
+
+class LayerFile(Part):
+    """Head of a concept or methodology file. Within validation every part can look up what the file defines."""
+
+    id: FileId
+    version: Line
+    title: Text
+    language_default: Language = "de"
+    languages: Annotated[tuple[Language, ...], AfterValidator(not_empty)] | None = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_as_one_file(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        with reading(data):
+            return handler(data)
+
+
+FileT = TypeVar("FileT", bound=LayerFile)
+
+
+def load_layer(model: type[FileT], layer: str, name: str) -> FileT:
+    """The file that `name` means: one that ships in instruments/laddering/<layer>, else a path to a YAML file.
+
+    Raises InstrumentError naming file and line, or the names that ship where there is no such file.
+    """
+    if Path(name).suffix in (".yaml", ".yml"):
+        return load_instrument(model, Path(name).expanduser())
+    if name not in shipped(layer):
+        hint = suggestion(name, shipped(layer))
+        raise InstrumentError([f"{name!r} is no shipped file of {layer}{hint}; or give the path of a .yaml file"])
+    found: FileT = _load_shipped(model, layer, name)
+    return found
+
+
+@cache
+def shipped(layer: str) -> tuple[str, ...]:
+    """The names that ship in a layer ("concepts", "methodologies"), sorted."""
+    folder = files("enquete.instruments").joinpath("laddering", layer)
+    return tuple(sorted(one.name.removesuffix(".yaml") for one in folder.iterdir() if one.name.endswith(".yaml")))
+
+
+@cache
+def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
+    file = files("enquete.instruments").joinpath("laddering", layer, f"{name}.yaml")
+    return validate_instrument(model, read_source(file.name, file.read_bytes()))

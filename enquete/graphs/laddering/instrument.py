@@ -1,0 +1,45 @@
+"""Instrument of the laddering interview: what is the same whatever is asked about and however it is chosen."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StrictInt
+
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.reading import wrong
+from enquete.instruments.text import Part, Text
+from enquete.state.seam import Language
+
+TOPIC = "{topic}"
+
+
+def _names_the_topic(instruction: Text) -> Text:
+    if any(text is not None and TOPIC not in text for text in (instruction.de, instruction.en)):
+        raise wrong(f"lacks {TOPIC}, the place of the concept's topic")
+    return instruction
+
+
+Turns = Annotated[StrictInt, Field(ge=1, le=60)]
+
+
+class Stops(Part):
+    """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase."""
+
+    from_turn: Turns = 5
+    without_yield: Turns = 5
+    shallow: Turns = 6
+    same_depth: Turns = 6
+
+
+class LadderingInstrument(Instrument):
+    """What the respondent is told, when to stop, what the map leaves out."""
+
+    instruction: Annotated[Text, AfterValidator(_names_the_topic)]
+    transcript_heading: Text
+    stops: Stops = Stops()
+    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] = 2
+
+    def told(self, topic: Text, language: Language) -> str:
+        """The instruction for a topic."""
+        return self.instruction.in_(language).replace(TOPIC, topic.in_(language))

@@ -1,0 +1,182 @@
+"""Many interviews as one network: concepts pooled, the implication matrix with direct and indirect links, and the indices
+read off it (Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+
+from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.knowledge import MERGE_AT
+from enquete.graphs.laddering.similarity import normal
+
+Place = tuple[str, str]
+"""A concept of one interview: (unit, node id)."""
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PooledConcept:
+    """What several interviews said in nearly the same words; `label`: the most frequent wording."""
+
+    id: str
+    label: str
+    type: str
+    members: tuple[Place, ...]
+
+    @property
+    def agents(self) -> int:
+        return len({unit for unit, _ in self.members})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many agents link two concepts directly, and how many only by way of others."""
+
+    source: str
+    target: str
+    direct: int
+    indirect: int
+
+
+@dataclass(frozen=True)
+class Index:
+    """Of one concept, from direct links: `ins` and `outs` are sums of cells.
+
+    abstractness = ins / (ins + outs), prestige = ins / all, centrality = (ins + outs) / all; None without any link.
+    """
+
+    concept: str
+    ins: int
+    outs: int
+    abstractness: float | None
+    centrality: float | None
+    prestige: float | None
+
+
+def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
+    """Concepts of all interviews, the most widespread first. Of one type and cosine ≥ .80 are one concept, as within an
+    interview; a concept joins the most frequent wording that it is like."""
+    places: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for interview in interviews:
+        for node in interview.graph.nodes.values():
+            key = (node.type, normal(node.text))
+            places[key].append((interview.unit, node.id))
+            wordings[key][node.text] += 1
+    groups: list[list[tuple[str, str]]] = []
+    for kind in sorted({kind for kind, _ in places}):
+        keys = sorted((key for key in places if key[0] == kind), key=lambda key: (-len(places[key]), key[1]))
+        groups += [[keys[i] for i in group] for group in alike([text for _, text in keys])]
+    merged = [(group, [place for key in group for place in places[key]]) for group in groups]
+    merged.sort(key=lambda one: (-len({unit for unit, _ in one[1]}), one[0][0]))
+    return [
+        PooledConcept(f"c{number}", wordings[group[0]].most_common(1)[0][0], group[0][0], tuple(members))
+        for number, (group, members) in enumerate(merged, start=1)
+    ]
+
+
+def alike(texts: Sequence[str]) -> list[list[int]]:
+    """Positions of texts that are alike, each group led by its first; texts come in order of their weight."""
+    if not texts:
+        return []
+    grams = CountVectorizer(analyzer="char", ngram_range=(3, 3), lowercase=False).fit_transform(
+        [f" {text} " for text in texts]
+    )
+    vectors = normalize(grams)
+    leaders: list[int] = []
+    groups: dict[int, list[int]] = {}
+    for number in range(len(texts)):
+        near = (vectors[leaders] @ vectors[number].T).toarray().ravel() if leaders else np.zeros(0)
+        best = int(near.argmax()) if near.size else -1
+        if best >= 0 and near[best] >= MERGE_AT - 1e-9:
+            groups[leaders[best]].append(number)
+        else:
+            leaders.append(number)
+            groups[number] = [number]
+    return list(groups.values())
+
+
+def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Cell]:
+    """Cells with at least one link, the strongest first. An agent counts once a cell, as direct where it is both."""
+    belongs = {place: concept.id for concept in concepts for place in concept.members}
+    direct, indirect = Counter[Pair](), Counter[Pair]()
+    for interview in interviews:
+        links = set(_pooled_links(interview, belongs))
+        direct.update(links)
+        indirect.update(set(_reachable(links)) - links)
+    cells = [Cell(a, b, direct[a, b], indirect[a, b]) for a, b in {*direct, *indirect}]
+    return sorted(cells, key=lambda cell: (-cell.direct, -cell.indirect, cell.source, cell.target))
+
+
+def _pooled_links(interview: Interview, belongs: Mapping[Place, str]) -> Iterator[Pair]:
+    for edge in interview.graph.edges.values():
+        ends = belongs[interview.unit, edge.source], belongs[interview.unit, edge.target]
+        if ends[0] != ends[1]:
+            yield ends
+
+
+def _reachable(links: set[Pair]) -> Iterator[Pair]:
+    """Pairs that a path of two links or more connects."""
+    ahead: dict[str, list[str]] = defaultdict(list)
+    for source, target in sorted(links):
+        ahead[source].append(target)
+    for start in list(ahead):
+        waiting = [far for near in ahead[start] for far in ahead.get(near, [])]
+        seen = set(waiting)
+        while waiting:
+            for far in ahead.get(waiting.pop(), []):
+                if far not in seen:
+                    seen.add(far)
+                    waiting.append(far)
+        yield from ((start, end) for end in seen if end != start)
+
+
+def indices(cells: Sequence[Cell], concepts: Sequence[PooledConcept]) -> list[Index]:
+    """Abstractness, centrality and prestige of every concept, in the given order."""
+    ins, outs = Counter[str](), Counter[str]()
+    for cell in cells:
+        outs[cell.source] += cell.direct
+        ins[cell.target] += cell.direct
+    return [_index(concept.id, ins[concept.id], outs[concept.id], outs.total()) for concept in concepts]
+
+
+def _index(concept: str, ins: int, outs: int, everything: int) -> Index:
+    both = ins + outs
+    return Index(
+        concept,
+        ins,
+        outs,
+        abstractness=ins / both if both else None,
+        centrality=both / everything if everything else None,
+        prestige=ins / everything if everything else None,
+    )
+
+
+def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[dict[str, int]]:
+    """After each interview, in the population's order: pooled concepts so far, and how many of them were new."""
+    belongs = {place: concept.id for concept in concepts for place in concept.members}
+    seen: set[str] = set()
+    curve = []
+    for number, interview in enumerate(interviews, start=1):
+        here = {belongs[interview.unit, node] for node in interview.graph.nodes}
+        curve.append({"interviews": number, "new": len(here - seen), "concepts": len(here | seen)})
+        seen |= here
+    return curve
+
+
+def by_turn(interviews: Sequence[Interview]) -> list[dict[str, float | int]]:
+    """Per turn: interviews that reached it, and new concepts an interview found in it on average."""
+    most = max((len(interview.turns) for interview in interviews), default=0)
+    rows: list[dict[str, float | int]] = []
+    for number in range(most):
+        here = [interview.turns[number] for interview in interviews if len(interview.turns) > number]
+        rows.append({"turn": number + 1, "interviews": len(here),
+                     "new_concepts": float(np.mean([turn.changes.new_nodes for turn in here]))})  # fmt: skip
+    return rows

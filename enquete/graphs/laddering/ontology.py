@@ -1,0 +1,86 @@
+"""What may stand in a knowledge graph: node types, edge types with their allowed pairs, the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, model_validator
+
+from enquete.graphs.laddering.files import LayerFile
+from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
+from enquete.instruments.text import Part, Text
+
+TypeId = Annotated[Line, AfterValidator(identifier("node type"))]
+TypeName = Annotated[Line, AfterValidator(reference("node type", "node_types"))]
+EdgeId = Annotated[Line, AfterValidator(identifier("edge type"))]
+
+
+class NodeType(Part):
+    """A kind of concept. `terminal`: a chain ends here, nothing lies behind it."""
+
+    label: Text
+    description: Text
+    terminal: bool = False
+
+
+class EdgeType(Part):
+    """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are."""
+
+    description: Text
+    pairs: tuple[tuple[TypeName, TypeName], ...] = ()
+    any_pair: bool = False
+
+    @model_validator(mode="after")
+    def _joins_something(self) -> Self:
+        if bool(self.pairs) == self.any_pair:
+            raise wrong("needs either `pairs` ([source, target] of node types) or `any_pair: true`")
+        return self
+
+    def joins(self, source: str, target: str) -> bool:
+        return self.any_pair or (source, target) in self.pairs
+
+
+def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({one for one in ladder if ladder.count(one) > 1})
+    if twice:
+        raise wrong(f"names {', '.join(twice)} twice; every rung has its own type")
+    return ladder
+
+
+class Ontology(LayerFile):
+    """The structural half of a methodology file. Without a ladder, depth counts node types and no chain is complete."""
+
+    node_types: Annotated[dict[TypeId, NodeType], AfterValidator(not_empty)]
+    edge_types: Annotated[dict[EdgeId, EdgeType], AfterValidator(not_empty)]
+    ladder: Annotated[tuple[TypeName, ...], AfterValidator(_no_type_twice)] = ()
+
+    @property
+    def rungs(self) -> int:
+        """What a depth is measured against: rungs of the ladder, else the number of node types."""
+        return len(self.ladder) or len(self.node_types)
+
+    @property
+    def first_type(self) -> str:
+        return self.ladder[0] if self.ladder else next(iter(self.node_types))
+
+    def is_terminal(self, node_type: str) -> bool:
+        return self.node_types[node_type].terminal
+
+    def next_type(self, node_type: str) -> str | None:
+        """The rung above; None at the top and beside the ladder."""
+        if node_type not in self.ladder[:-1]:
+            return None
+        return self.ladder[self.ladder.index(node_type) + 1]
+
+    def edge_between(self, source: str, target: str) -> str | None:
+        """The first edge type whose own pairs join them; edges between any pair are no guess to make."""
+        return next((name for name, edge in self.edge_types.items() if (source, target) in edge.pairs), None)
+
+    def linkable(self, one: str, other: str) -> bool:
+        """Whether some relationship other than one between any pair can join the two types, in either direction."""
+        return bool(self.edge_between(one, other) or self.edge_between(other, one))
+
+    def on_ladder(self, types: Sequence[str]) -> list[str]:
+        """Those that count for depth: rungs, or every type where there is no ladder."""
+        return [one for one in types if not self.ladder or one in self.ladder]

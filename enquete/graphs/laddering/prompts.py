@@ -1,0 +1,185 @@
+"""What a model is asked in the interviewer's three roles: read an answer, judge an answer, word a question.
+
+Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from pydantic import JsonValue
+
+from enquete.graphs.laddering.extraction import ExtractionInput
+from enquete.graphs.laddering.methods import MOST_WORDS
+from enquete.graphs.laddering.questions import QuestionInput
+from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput
+from enquete.respondents.prompts import fence
+from enquete.state.seam import Language
+
+LAST_TURNS = 6  # of the transcript that the interviewer sees
+
+_WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "extract": "Werte eine Antwort aus einem vertieften Interview aus. Thema: {topic}.",
+        "question": "Frage", "answer": "Antwort", "known": "Schon genannte Konzepte (Beziehungen dürfen zu ihnen führen)",
+        "types": "Arten von Konzepten", "edges": "Erlaubte Beziehungen (Art: von → nach; * heißt beliebig)",
+        "elements": "Elemente des Themas (Kennung: Name)", "asked_about": "Gefragt wurde nach diesem Konzept",
+        "expected": "Die Frage zielte auf: {aims}.",
+        "extract_rules": "- concepts: nur, was in dieser Antwort neu oder wieder gesagt wird; text sind höchstens acht eigene Worte der "
+        "Person; node_type eine der Arten oben; confidence 0 bis 1; source_quote wörtlich aus der Antwort; linked_elements Kennungen "
+        "der Elemente, von denen das Konzept handelt.\n- relationships: source_text und target_text sind Konzepte aus concepts oder "
+        "aus den schon genannten, wörtlich; relationship_type eine der Beziehungen oben, nur zwischen erlaubten Arten.\n- Sagt die "
+        "Antwort nichts Inhaltliches, bleiben beide Listen leer. Erfinde nichts.",
+        "signal": "Beurteile, wie eine Antwort in einem vertieften Interview gegeben wurde. Thema: {topic}.",
+        "signal_rules": "Vergib je eine Zahl von 1 bis 5 mit einer Begründung von höchstens {words} Wörtern:\n"
+        "- response_depth: 1 ein Wort, 3 ein begründeter Gedanke, 5 mehrere verbundene Gedanken\n- specificity: 1 vage, 5 mit Beispiel\n"
+        "- certainty: 1 tastend, 5 bestimmt\n- valence: 1 sehr negativ, 3 neutral, 5 sehr positiv\n- engagement: 1 abwesend, 5 lebhaft\n"
+        "Dazu sentiment (negative, neutral, positive) und topics (höchstens fünf Stichworte).",
+        "opening": "Formuliere die erste Frage eines vertieften Interviews: warm, offen, einladend, ohne Vorannahmen.",
+        "follow": "Formuliere die nächste Frage eines vertieften Interviews.",
+        "topic": "Thema", "transcript": "Das Gespräch bis hierher", "signals": "Aktive Signale (Name = Wert: Lesart)",
+        "why": "Warum diese Strategie", "focus": "Konzept im Fokus", "strategy": "Strategie", "technique": "Technik",
+        "method": "Methode", "ladder": "Leiter", "goal": "Ziel",
+        "question_rules": "Genau eine Frage, höchstens {words} Wörter, in den Worten der Person, ohne Fachsprache, ohne Unterstellung. "
+        "Wiederhole keine Frage aus dem Gespräch.",
+        "i": "I", "r": "B",
+    },
+    "en": {
+        "extract": "Analyse one answer from an in-depth interview. Topic: {topic}.",
+        "question": "Question", "answer": "Answer", "known": "Concepts said before (relationships may lead to them)",
+        "types": "Kinds of concepts", "edges": "Allowed relationships (type: from → to; * is any)",
+        "elements": "Elements of the topic (id: name)", "asked_about": "The question was about this concept",
+        "expected": "The question aimed at: {aims}.",
+        "extract_rules": "- concepts: only what this answer says, newly or again; text is at most eight words of the person's own; "
+        "node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; linked_elements are ids of "
+        "the elements the concept is about.\n- relationships: source_text and target_text are concepts from concepts or from those "
+        "said before, verbatim; relationship_type is one of those above, only between allowed kinds.\n- If the answer says nothing of "
+        "substance, both lists stay empty. Invent nothing.",
+        "signal": "Judge how an answer in an in-depth interview was given. Topic: {topic}.",
+        "signal_rules": "Give each a number from 1 to 5 with a rationale of at most {words} words:\n"
+        "- response_depth: 1 a word, 3 one reasoned thought, 5 several connected thoughts\n- specificity: 1 vague, 5 with an example\n"
+        "- certainty: 1 groping, 5 firm\n- valence: 1 very negative, 3 neutral, 5 very positive\n- engagement: 1 absent, 5 lively\n"
+        "Also sentiment (negative, neutral, positive) and topics (at most five keywords).",
+        "opening": "Word the first question of an in-depth interview: warm, open, inviting, without assumptions.",
+        "follow": "Word the next question of an in-depth interview.",
+        "topic": "Topic", "transcript": "The conversation so far", "signals": "Active signals (name = value: reading)",
+        "why": "Why this strategy", "focus": "Focus concept", "strategy": "Strategy", "technique": "Technique",
+        "method": "Method", "ladder": "Laddering", "goal": "Goal",
+        "question_rules": "Exactly one question, at most {words} words, in the person's own words, without jargon, without insinuation. "
+        "Repeat no question of the conversation.",
+        "i": "I", "r": "R",
+    },
+}  # fmt: skip
+
+
+def extraction_prompt(data: ExtractionInput, language: Language) -> str:
+    """The request to read an answer."""
+    words = _WORDS[language]
+    known = [json.dumps({"text": one.text, "type": one.type}, ensure_ascii=False) for one in data.known]
+    parts = [
+        words["extract"].format(topic=data.topic),
+        f"{words['types']}:\n" + _list(f"{name}: {text}" for name, text in data.node_types.items()),
+        f"{words['edges']}:\n" + _list(f"{name}: {one} → {other}" for name, one, other in data.edges),
+        f"{words['elements']}:\n" + _list(f"{name}: {label}" for name, label in data.elements.items()),
+        f"{words['known']}:\n{fence('known', chr(10).join(known))}" if known else "",
+        f"{words['asked_about']}:\n{fence('focus', data.focus.text)}" if data.focus else "",
+        words["expected"].format(aims=", ".join(data.aims)) if data.aims else "",
+        f"{words['question']}:\n{fence('question', data.question)}",
+        f"{words['answer']}:\n{fence('answer', data.answer)}",
+        words["extract_rules"],
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def reading_prompt(data: ReadingInput, language: Language) -> str:
+    """The request to judge an answer."""
+    words = _WORDS[language]
+    return "\n\n".join(
+        [
+            words["signal"].format(topic=data.topic),
+            f"{words['question']}:\n{fence('question', data.question)}",
+            f"{words['answer']}:\n{fence('answer', data.answer)}",
+            words["signal_rules"].format(words=LONGEST_RATIONALE),
+        ]
+    )
+
+
+def question_prompt(data: QuestionInput, language: Language) -> str:
+    """The request to word a question: an opening one, or one that follows the policy."""
+    words = _WORDS[language]
+    method = f"{words['method']}: {data.method}. {data.method_goal}"
+    rules = words["question_rules"].format(words=MOST_WORDS)
+    if data.opening:
+        return "\n\n".join(
+            [words["opening"], f"{words['topic']}: {data.topic}", method, f"{words['goal']}: {data.goal}", rules]
+        )
+    lines = [f"{words['i']}: {q}\n{words['r']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
+    parts = [
+        words["follow"],
+        f"{words['topic']}: {data.topic}",
+        f"{words['transcript']}:\n{fence('transcript', chr(10).join(lines))}",
+        f"{words['signals']}:\n" + _list(f"{one.name} = {one.value}: {one.reading}" for one in data.signals),
+        f"{words['why']}:\n" + _list(data.why),
+        f"{words['focus']}:\n{fence('focus', data.focus)}" if data.focus else "",
+        f"{words['strategy']}: {data.strategy}. {data.strategy_description}",
+        f"{words['technique']}: {data.technique}",
+        method,
+        f"{words['ladder']}: {' → '.join(data.ladder)}" if data.ladder else "",
+        f"{words['goal']}: {data.goal}",
+        rules,
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def extraction_schema(data: ExtractionInput) -> dict[str, JsonValue]:
+    """The form of the reading, with the kinds, relationships and elements that exist."""
+    concept: dict[str, JsonValue] = {
+        "text": {"type": "string", "maxLength": 200},
+        "node_type": {"type": "string", "enum": list(data.node_types)},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "source_quote": {"type": "string", "maxLength": 400},
+        "linked_elements": {"type": "array", "items": {"type": "string", "enum": list(data.elements)}, "maxItems": 3},
+    }
+    names: list[JsonValue] = list(dict.fromkeys(name for name, _, _ in data.edges))
+    relation: dict[str, JsonValue] = {
+        "source_text": {"type": "string", "maxLength": 200},
+        "target_text": {"type": "string", "maxLength": 200},
+        "relationship_type": {"type": "string", "enum": names},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "source_quote": {"type": "string", "maxLength": 400},
+    }
+    return _object(
+        {
+            "concepts": {"type": "array", "items": _object(concept), "maxItems": 8},
+            "relationships": {"type": "array", "items": _object(relation), "maxItems": 8},
+        }
+    )
+
+
+def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
+    """The form of the judgement: all five ratings with reasons."""
+    rating = _object({"rating": {"type": "integer", "minimum": 1, "maximum": 5}, "rationale": {"type": "string"}})
+    properties: dict[str, JsonValue] = dict.fromkeys(RATINGS, rating)
+    properties |= {
+        "sentiment": {"type": "string", "enum": ["negative", "neutral", "positive"]},
+        "topics": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
+    }
+    return _object(properties)
+
+
+def question_schema(data: QuestionInput) -> dict[str, JsonValue]:
+    return _object({"question": {"type": "string"}})
+
+
+def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,122 @@
+"""How an answer was given: five ratings with their reasons, sentiment and topics; by a model, or by a rule on its surface."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from enquete.graphs.laddering.nodestate import Depth
+from enquete.graphs.laddering.similarity import normal
+
+RATINGS = ("response_depth", "specificity", "certainty", "valence", "engagement")
+SURFACE_BELOW, MODERATE_BELOW = 10, 30  # words
+LONGEST_RATIONALE = 20  # words
+
+
+class Rating(BaseModel):
+    """1 (least) to 5 (most), with the reason in at most twenty words."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rating: Annotated[int, Field(ge=1, le=5)]
+    rationale: str = ""
+
+
+class Readings(BaseModel):
+    """What one call says about one answer. None throughout where there was no answer to read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    response_depth: Rating | None = None
+    specificity: Rating | None = None
+    certainty: Rating | None = None
+    valence: Rating | None = None
+    engagement: Rating | None = None
+    sentiment: Literal["negative", "neutral", "positive"] | None = None
+    topics: tuple[str, ...] | None = None
+
+    def rating(self, name: str) -> int | None:
+        found = getattr(self, name)
+        return found.rating if isinstance(found, Rating) else None
+
+    def trimmed(self) -> Readings:
+        """Reasons cut to the length that was asked for."""
+        given = {name: getattr(self, name) for name in RATINGS}
+        short = {
+            name: one.model_copy(update={"rationale": _first_words(one.rationale)})
+            for name, one in given.items()
+            if one
+        }
+        return self.model_copy(update=short)
+
+
+class ReadingInput(BaseModel):
+    """The answer to read, and the question it answers."""
+
+    topic: str
+    question: str
+    answer: str
+
+
+def depth_of(answer: str, readings: Readings) -> Depth:
+    """surface: fewer than ten words, one proposition, or rated 1–2; moderate: fewer than thirty words; deep otherwise."""
+    words, rated = len(normal(answer).split()), readings.rating("response_depth")
+    if words < SURFACE_BELOW or propositions(answer) <= 1 or (rated is not None and rated <= 2):
+        return "surface"
+    return "moderate" if words < MODERATE_BELOW else "deep"
+
+
+_BETWEEN = re.compile(
+    r"[.!?;:,–—]\s|\s(?:und|aber|weil|denn|damit|dass|sodass|obwohl|wenn|and|but|because|so that|since|although|if)\s",
+    re.I,
+)
+
+
+def propositions(answer: str) -> int:
+    """Clauses of at least three words: what an answer says, counted at commas, stops and conjunctions."""
+    return sum(len(normal(part).split()) >= 3 for part in _BETWEEN.split(answer))
+
+
+_HEDGES = re.compile(r"\b(?:vielleicht|glaube ich|irgendwie|schwer zu sagen|wei(?:ß|ss) (?:ich )?nicht|unsicher|eventuell|perhaps"
+                     r"|maybe|i guess|i think|sort of|hard to say|don'?t know|not sure)\b", re.I)  # fmt: skip
+_FIRM = re.compile(
+    r"\b(?:auf jeden fall|ganz klar|sicher|immer|unbedingt|definitely|certainly|always|clearly|surely)\b", re.I
+)
+_CONCRETE = re.compile(
+    r"\d|\b(?:zum beispiel|etwa als|neulich|gestern|letzte[ns]?|for example|for instance|last|yesterday)\b", re.I
+)
+_GOOD = re.compile(
+    r"\b(?:gut|gern\w*|froh|freu\w*|stolz|schön\w*|hoff\w*|good|glad|happy|proud|enjoy\w*|hope\w*|love)\b", re.I
+)
+_BAD = re.compile(
+    r"\b(?:schlecht\w*|angst|sorge\w*|ärger\w*|wütend|traurig|leider|bad|afraid|fear|worr\w*|angry|sad|sadly)\b", re.I
+)
+_LONG_WORD = re.compile(r"\w{6,}")
+
+
+def read_by_rule(data: ReadingInput) -> Readings:
+    """Ratings from the answer's surface: length, clauses, hedges, examples, words of feeling."""
+    words, clauses = len(normal(data.answer).split()), propositions(data.answer)
+    if not words:
+        return Readings()
+    mood = len(_GOOD.findall(data.answer)) - len(_BAD.findall(data.answer))
+    long_words = dict.fromkeys(word.casefold() for word in _LONG_WORD.findall(data.answer))
+    return Readings(
+        response_depth=_rated(1 if words < 4 else 2 if words < SURFACE_BELOW or clauses <= 1 else 3 + (words >= 20) + (words >= 40)),
+        specificity=_rated(2 + (words >= 12) + 2 * bool(_CONCRETE.search(data.answer))),
+        certainty=_rated(3 - 2 * bool(_HEDGES.search(data.answer)) + bool(_FIRM.search(data.answer))),
+        valence=_rated(3 + max(-2, min(2, mood))),
+        engagement=_rated(1 if words < 4 else 2 if words < SURFACE_BELOW else 3 if words < 20 else 4),
+        sentiment="positive" if mood > 0 else "negative" if mood < 0 else "neutral",
+        topics=tuple(long_words)[:5],
+    )  # fmt: skip
+
+
+def _rated(value: int) -> Rating:
+    return Rating(rating=min(max(value, 1), 5))
+
+
+def _first_words(text: str) -> str:
+    return " ".join(text.split()[:LONGEST_RATIONALE])

@@ -1,0 +1,81 @@
+"""What may be set: turns, concept, methodology, the three model roles. The two files are read once and kept in the settings,
+so that a run holds what it was conducted with, whatever becomes of the files.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from enquete.graphs.laddering.concept import Concept
+from enquete.graphs.laddering.files import load_layer
+from enquete.graphs.laddering.methods import InterviewMethod
+
+Role = Literal["extraction", "signals", "questions"]
+
+
+class Layers(BaseModel):
+    """What the settings `concept` and `methodology` stood for when the run began."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    concept: Concept
+    methodology: InterviewMethod
+
+
+class LadderingSettings(BaseModel):
+    """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turns: Annotated[int, Field(ge=1, le=60, description="questions an interview has at most")] = 15
+    concept: Annotated[str, Field(description="what is asked about: a shipped concept or a YAML file")] = (
+        "fisheries_2040"
+    )
+    methodology: Annotated[str, Field(description="how is asked: a shipped methodology or a YAML file")] = (
+        "means_end_chain"
+    )
+    strategy: Annotated[
+        Literal["scored", "random"], Field(description="how the next question is chosen; random is the comparison")
+    ] = "scored"
+    extraction_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
+    extraction_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    signals_model: Annotated[str, Field(description="model that judges answers; the main arm's unless named")] = ""
+    signals_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    questions_model: Annotated[str, Field(description="model that words questions; the main arm's unless named")] = ""
+    questions_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
+    layers: Annotated[
+        Layers | None, Field(description="filled when the settings are read: the two files as they were")
+    ] = None
+
+    @model_validator(mode="after")
+    def _read_layers(self) -> Self:
+        if self.layers is None:
+            self.layers = Layers(
+                concept=load_layer(Concept, "concepts", self.concept),
+                methodology=load_layer(InterviewMethod, "methodologies", self.methodology),
+            )
+        # Of a path only the name: where it lay is nobody else's business, and the content is kept.
+        self.concept, self.methodology = Path(self.concept).name, Path(self.methodology).name
+        return self
+
+    @cached_property
+    def topic(self) -> Concept:
+        return self._layers.concept
+
+    @cached_property
+    def method(self) -> InterviewMethod:
+        return self._layers.methodology
+
+    @property
+    def _layers(self) -> Layers:
+        if self.layers is None:  # the validator has filled it
+            raise RuntimeError("the settings were built without validation")
+        return self.layers
+
+    def models(self, role: Role) -> tuple[str, str]:
+        """(model, fallback) of a role; "" where none is named."""
+        return str(getattr(self, f"{role}_model")), str(getattr(self, f"{role}_fallback"))

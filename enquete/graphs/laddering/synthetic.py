@@ -1,0 +1,106 @@
+"""Synthetic respondents of the laddering interview: they carry planted chains of thoughts, and a good question about a
+thought they have said reveals the next one, one at a time.
+
+They see the block alone: the question, the conversation so far, what it is about. Every choice is drawn by SHA-256 from the
+seed, the persona and what it is about. Nothing here is known to the reader of answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.plant import Link, Plant, Thought, links, plant
+from enquete.respondents.planted import persona_hash, pick, uniform
+from enquete.respondents.stakeholders import type_of, voice
+from enquete.state.seam import Answer, Block, Item, Language, Participant, Truth
+
+METHODOLOGY = "laddering"
+VOICE = 0.25  # of the telling answers begin with a sentence about oneself
+NAMED = 0.6  # share of a wording's words that a question must quote to be about it
+
+
+def planted(instrument: LadderingInstrument) -> Truth:
+    """The truth of the shipped plant; topic and methodology are read from the block."""
+    return partial(answer, planting=plant())
+
+
+def answer(who: Participant, block: Block, language: Language, seed: int, *, planting: Plant) -> tuple[Answer, ...]:
+    """One answer per item of the block."""
+    return tuple(
+        Answer(item.id, "ok", text=_Speaker(who, block, item, language, seed, planting).says()) for item in block.items
+    )
+
+
+def tires(who: Participant, seed: int, planting: Plant) -> bool:
+    """Whether this agent has only a few words left after a while."""
+    return uniform(seed, METHODOLOGY, "tires", persona_hash(who)) < planting.fatigue.share
+
+
+class _Speaker:
+    """An agent before one question."""
+
+    def __init__(self, who: Participant, block: Block, item: Item, language: Language, seed: int, planting: Plant):
+        self._who = who
+        self._language = language
+        self._plant = planting
+        self._question = item.wording.lower()
+        self._said = " ".join(text for _, text in block.quoted).lower()
+        self._key = (seed, METHODOLOGY, block.key.session, persona_hash(who))
+        self._seed = seed
+        self._turn = block.key.turn
+        self._chains = planting.carried(who, block.instruction, block.key.session, seed)
+        self._tired = tires(who, seed, planting) and self._turn > planting.fatigue.after_turn
+
+    def says(self) -> str:
+        thoughts = [thought for chain in self._chains for one in chain.thoughts for thought in (one, *one.beside)]
+        named = [thought for thought in thoughts if self._was_said(thought)]
+        asked_about = max(named, key=self._share_named, default=None)
+        if asked_about is not None and self._share_named(asked_about) >= NAMED:
+            return self._on(asked_about)
+        if not self._said or self._plant.more[self._language].search(self._question):
+            return self._begin()
+        return self._line("none")
+
+    def _on(self, thought: Thought) -> str:
+        """The next thought, if that is what was asked for; what was meant, if that was; else nothing new."""
+        for link in self._leading_on(thought):
+            if not self._was_said(link.target) and self._plant.cues[link.target.kind][self._language].search(
+                self._question
+            ):
+                return self._line("link", a=self._worded(link.source), b=self._worded(link.target))
+        return self._line("mean" if self._plant.meaning[self._language].search(self._question) else "none")
+
+    def _begin(self) -> str:
+        """The first thought of a chain that has not come up yet."""
+        for chain in self._chains:
+            if not self._was_said(chain.thoughts[0]):
+                return self._line("begin", b=self._worded(chain.thoughts[0]))
+        return self._line("none")
+
+    def _leading_on(self, thought: Thought) -> Iterator[Link]:
+        yield from (link for link in links(self._chains) if link.source == thought)
+
+    def _was_said(self, thought: Thought) -> bool:
+        return any(wording.lower() in self._said for wording in thought.wordings(self._language))
+
+    def _share_named(self, thought: Thought) -> float:
+        """How much of a thought's wording the question takes up."""
+        words = set(self._question.replace("„", " ").replace("“", " ").replace("”", " ").replace("?", " ").split())
+        wordings = [set(wording.lower().split()) for wording in thought.wordings(self._language)]
+        return max(len(words & wording) / len(wording) for wording in wordings)
+
+    def _worded(self, thought: Thought) -> str:
+        """In the words it was said in before, else in one of its wordings."""
+        wordings = thought.wordings(self._language)
+        said = [wording for wording in wordings if wording.lower() in self._said]
+        return said[0] if said else pick(wordings, *self._key, wordings[0])
+
+    def _line(self, kind: str, a: str = "", b: str = "") -> str:
+        lines = self._plant.says[self._language]
+        if self._tired:
+            kind = {"link": "tired", "begin": "tired_begin"}.get(kind, "tired_none")
+        text = pick(lines[kind], *self._key, kind, self._turn).format(a=a, b=b)
+        tells = kind in ("link", "begin") and uniform(*self._key, "voice", self._turn) < VOICE
+        return f"{voice(type_of(self._who), self._language, *self._key, self._turn)} {text}" if tells else text

@@ -1,0 +1,62 @@
+"""How much of what was planted an interview found: a planted link counts if its two thoughts are linked in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.plant import Thought, links, plant
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.similarity import similarity
+from enquete.state.seam import Language, Participant
+from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
+
+TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung", "Reederei", "Fischhandel",
+         "Verbraucher", "Gemeinde", "Rentner")  # fmt: skip
+SAME = 0.8  # similarity from which a concept is a planted wording
+
+
+class Recall(NamedTuple):
+    """Planted links, and those of them that were found."""
+
+    found: int
+    planted: int
+
+    @property
+    def share(self) -> float:
+        return self.found / self.planted
+
+
+def recall(
+    interview: Interview, who: Participant, settings: LadderingSettings, language: Language, seed: int = 0
+) -> Recall:
+    told = INSTRUMENT.told(settings.topic.topic, language)
+    planted = links(plant().carried(who, told, settings.method.id, seed))
+    ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
+    found = sum(
+        any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
+        for link in planted
+    )
+    return Recall(found, len(planted))
+
+
+def _nodes(interview: Interview, thought: Thought) -> list[str]:
+    wordings = thought.all_wordings
+    return [n.id for n in interview.graph.nodes.values() if any(similarity(n.text, w) >= SAME for w in wordings)]
+
+
+def study(agents: int, settings: LadderingSettings, language: Language) -> tuple[float, list[Interview]]:
+    """(recall of all planted links, the interviews) of this many agents of ten types."""
+    total, interviews = Recall(0, 0), list[Interview]()
+    for number in range(agents):
+        who = person(number, TYPES[number % len(TYPES)])
+        interview = interviewed(MemoryDesk(who, language), settings)
+        one = recall(interview, who, settings, language)
+        total = Recall(total.found + one.found, total.planted + one.planted)
+        interviews.append(interview)
+    return total.share, interviews
+
+
+def focuses(interview: Interview) -> Sequence[str]:
+    return [turn.choice.focus for turn in interview.turns if turn.choice and turn.choice.focus]

@@ -1,0 +1,168 @@
+"""Whole interviews with planted respondents, without a model: what is found, when they end, how they move."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from enquete.graphs.laddering.interview import Interview, resumed
+from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.plant import plant
+from enquete.graphs.laddering.questions import acceptable
+from enquete.graphs.laddering.settings import LadderingSettings, Layers
+from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.synthetic import tires
+from enquete.state.seam import Answer, Block, Language, Participant
+from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
+from tests.graphs.laddering.planted_links import focuses, study
+
+AGENTS = 10
+
+
+@pytest.mark.parametrize(
+    ("language", "concept"), [("de", "fisheries_2040"), ("en", "fisheries_2040"), ("en", "oat_drink")]
+)
+def test_planted_links_are_found_and_far_more_than_by_chance(language: Language, concept: str) -> None:
+    """Measured 2026-11-22 over 40 agents: .85 to .97, and .12 by chance."""
+    scored, interviews = study(AGENTS, LadderingSettings(concept=concept), language)
+    chance, _ = study(AGENTS, LadderingSettings(concept=concept, strategy="random"), language)
+    assert scored >= 0.8
+    assert scored >= 1.5 * chance
+    assert all(len(interview.turns) <= 15 for interview in interviews)
+
+
+@pytest.mark.parametrize(
+    "methodology", ["means_end_chain", "jobs_to_be_done", "critical_incident", "customer_journey", "repertory_grid"]
+)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_choice_and_depth_move_in_every_ontology(methodology: str, language: Language) -> None:
+    found, interviews = study(4, LadderingSettings(methodology=methodology), language)
+    assert found > 0.15
+    strategies = {turn.choice.strategy for i in interviews for turn in i.turns if turn.choice}
+    assert len(strategies) >= 3, strategies
+    for interview in interviews:
+        assert len(set(focuses(interview))) >= 2
+    depths = [turn.chain for turn in max(interviews, key=lambda one: one.turns[-1].chain).turns]
+    assert depths == sorted(depths)
+    assert depths[-1] >= 3
+
+
+def test_no_question_is_long_double_or_asked_twice_in_any_ontology() -> None:
+    for methodology in ("means_end_chain", "jobs_to_be_done", "repertory_grid"):
+        for strategy in ("scored", "random"):
+            settings = LadderingSettings(methodology=methodology, strategy=strategy, turns=30)
+            interview = interviewed(MemoryDesk(person(3)), settings)
+            asked: set[str] = set()
+            for turn in interview.turns:
+                assert acceptable(turn.question, asked), turn.question
+                asked.add(normal(turn.question))
+
+
+def test_a_respondent_who_tires_is_let_go_early_for_the_right_reason() -> None:
+    numbers = (n for n in itertools.count() if tires(person(n), 0, plant()))
+    for number in itertools.islice(numbers, 3):
+        interview = interviewed(MemoryDesk(person(number)), LadderingSettings(turns=20))
+        after = plant().fatigue.after_turn
+        assert [turn.depth for turn in interview.turns[after:]] == ["surface"] * 6
+        assert (interview.stop, len(interview.turns)) == ("shallow", after + 6)
+
+
+def test_one_who_says_nothing_is_let_go_because_nothing_comes() -> None:
+    desk = MemoryDesk(
+        person(), says=lambda who, block: Answer(block.items[0].id, "ok", text="Das weiß ich nicht so genau.")
+    )
+    interview = interviewed(desk)
+    assert (interview.stop, len(interview.turns)) == ("no_yield", 5)
+    assert interview.graph == KnowledgeGraph()
+
+
+@pytest.mark.parametrize("status", ["refused", "invalid", "failed"])
+def test_answers_that_never_came_are_read_by_nobody(status: str) -> None:
+    def says(who: Participant, block: Block) -> Answer:
+        return Answer(block.items[0].id, status)  # type: ignore[arg-type]  # one of Status
+
+    desk = MemoryDesk(person(), says=says)
+    interview = interviewed(desk)
+    assert interview.stop == "no_yield"
+    assert {purpose for purpose, _ in desk.tasks} == {"question"}
+    assert all(turn.readings.sentiment is None and turn.by["extract"] == "" for turn in interview.turns)
+
+
+def two_concepts(who: Participant, block: Block) -> Answer:
+    """Names two concepts; of the first nothing ever comes, of the second two more."""
+    question = block.items[0].wording
+    if block.key.turn == 1:
+        text = "Mir geht es vor allem um feste Quoten für alle, wirklich. Mir geht es auch um offene Grenzen im Norden."
+    elif "offene Grenzen" in question:
+        text = "Das bedeutet für mich freie Wege, und das merke ich jeden Tag aufs Neue."
+    elif "freie Wege" in question:
+        text = "Das bedeutet für mich frische Luft, und das merke ich jeden Tag aufs Neue."
+    else:
+        text = "Ja, schon."
+    return Answer(block.items[0].id, "ok", text=text)
+
+
+def test_an_exhausted_concept_is_left_and_another_one_taken() -> None:
+    """With nothing but exhaustion to drive it away: n1 is asked about until it is exhausted, not once more."""
+    whole = LadderingSettings()
+    weights = {"graph.node.is_current_focus.true": 2.0, "graph.node.exhausted.true": -5.0}
+    deepen = whole.method.strategies["deepen"].model_copy(update={"weights": weights})
+    method = whole.method.model_copy(update={"strategies": {"deepen": deepen}})
+    settings = LadderingSettings(layers=Layers(concept=whole.topic, methodology=method))
+    interview = interviewed(MemoryDesk(person(), says=two_concepts), settings)
+    assert focuses(interview)[:4] == ["n1", "n1", "n1", "n2"]
+    assert interview.turns[3].signals["graph.node.exhausted"] is False  # of n2, which was chosen instead
+    assert resumed(interview.unit, "", interview.turns[:3]).states["n1"].streak == 3
+    left = interview.turns[3].next
+    assert left is not None
+    assert {one.focus: one.score for one in left.runners_up}["n1"] == pytest.approx((2 - 5) / 0.5)  # early: ×.5, so /.5
+
+
+def test_a_dry_concept_is_left_at_once_for_one_that_may_yield() -> None:
+    assert focuses(interviewed(MemoryDesk(person(), says=two_concepts)))[:4] == ["n1", "n2", "n3", "n4"]
+
+
+def test_long_interviews_return_to_what_they_left() -> None:
+    """When no other beginning is left, an open end is asked about once more."""
+    _, interviews = study(AGENTS, LadderingSettings(turns=24), "de")
+    assert any(_returns(interview) for interview in interviews)
+
+
+def _returns(interview: Interview) -> bool:
+    """A concept in focus, left, and in focus again."""
+    runs = [
+        focus for focus, _ in itertools.groupby(turn.choice.focus if turn.choice else "" for turn in interview.turns)
+    ]
+    return any(runs.count(focus) >= 2 for focus in runs if focus)
+
+
+def test_the_interview_dives_more_than_once() -> None:
+    _, interviews = study(AGENTS, LadderingSettings(), "de")
+    assert all(_dives(interview) >= 2 for interview in interviews if interview.stop == "max_turns")
+
+
+def _dives(interview: Interview) -> int:
+    """Runs of at least two turns that each found a link."""
+    runs = itertools.groupby(interview.turns, key=lambda turn: turn.changes.new_edges > 0)
+    return sum(found and len(list(run)) >= 2 for found, run in runs)
+
+
+def test_every_concept_link_and_turn_traces_back_to_what_was_said() -> None:
+    desk = MemoryDesk(person(5))
+    interview = interviewed(desk)
+    said = {
+        f"agent:5#{key.turn}": answer.text for key, found in desk.answers_by_key.items() for answer in found.values()
+    }
+    for one in (*interview.graph.nodes.values(), *interview.graph.edges.values()):
+        for source in one.sources:
+            assert source.quote in said[source.utterance]
+    for turn in interview.turns:
+        assert turn.answer == said[turn.utterance]
+        assert turn.signals
+
+
+def test_the_same_seed_gives_the_same_interview_and_another_one_another() -> None:
+    one, again, other = (interviewed(MemoryDesk(person(2), seed=seed)) for seed in (1, 1, 2))
+    assert one == again
+    assert one.transcript() != other.transcript()

@@ -1,0 +1,166 @@
+"""The knowledge graph: merging keeps sources, forbidden links are counted, chains and coverage by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.graphs.laddering.coverage import complete_share, cover, longest_chain
+from enquete.graphs.laddering.extraction import ConceptFound, Extraction, RelationFound, placed, quoted
+from enquete.graphs.laddering.knowledge import KnowledgeGraph, Linked, Said, Source, with_findings
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.similarity import similarity
+from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
+
+
+def said(text: str, kind: str = "attribute", utterance: str = "u#1", elements: tuple[str, ...] = ()) -> Said:
+    return Said(text=text, type=kind, confidence=0.9, elements=elements, source=Source(utterance=utterance, quote=text))
+
+
+def linked(source: str, target: str, kind: str = "leads_to") -> Linked:
+    return Linked(
+        source_text=source, target_text=target, type=kind, confidence=0.8, source=Source(utterance="u#1", quote="q")
+    )
+
+
+def test_near_duplicates_merge_and_keep_the_sources_of_both() -> None:
+    first, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter", elements=("quota",))], [], 1)
+    second, changes = with_findings(
+        first, METHOD, [said("ruhigere Nächte im Winters", utterance="u#2", elements=("price",))], [], 2
+    )
+    (node,) = second.nodes.values()
+    assert [source.utterance for source in node.sources] == ["u#1", "u#2"]
+    assert node.elements == ("quota", "price")
+    assert (node.turn, changes.merged, changes.new_nodes, changes.any_new) == (1, 1, 0, False)
+
+
+def test_concepts_of_two_types_merge_only_in_the_same_words() -> None:
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("ruhigere Nächte im Winter")], [], 1)
+    other, changes = with_findings(known, METHOD, [said("ruhigere Nächte im Winters", "functional_consequence")], [], 2)
+    assert (len(other.nodes), changes.merged) == (2, 0)
+    same, changes = with_findings(known, METHOD, [said("Ruhigere Nächte, im Winter!", "functional_consequence")], [], 2)
+    assert (len(same.nodes), changes.merged) == (1, 1)
+
+
+def test_links_bridge_turns_and_follow_a_merged_concept() -> None:
+    known, _ = with_findings(KnowledgeGraph(), METHOD, [said("feste Quoten für Kutter")], [], 1)
+    grown, changes = with_findings(
+        known,
+        METHOD,
+        [said("feste Quoten für Kuttern"), said("planbare Tage", "functional_consequence")],
+        [linked("feste Quoten für Kuttern", "planbare Tage")],
+        2,
+    )
+    (edge,) = grown.edges.values()
+    assert (edge.source, edge.target, edge.sources[0].quote) == ("n1", "n2", "q")
+    assert (changes.new_nodes, changes.new_edges, changes.merged) == (1, 1, 1)
+
+
+def test_what_the_methodology_forbids_is_counted_not_kept() -> None:
+    concepts = [said("a eins"), said("t eins", "terminal_value"), said("x", "nonsense"), said("…")]
+    links = [linked("a eins", "t eins"), linked("t eins", "a eins"), linked("a eins", "nobody"), linked("a eins", "a eins"),
+             linked("a eins", "t eins", "causes")]  # fmt: skip
+    found, changes = with_findings(KnowledgeGraph(), METHOD, concepts, links, 1)
+    assert found.edges == {}
+    assert changes.dropped == {
+        "unknown node type": 1, "empty concept": 1, "relationship that the methodology does not allow": 4,
+        "relationship to an unknown concept": 1,
+    }  # fmt: skip
+    assert with_findings(KnowledgeGraph(), METHOD, concepts, [linked("t eins", "a eins", "revises")], 1)[0].edges
+
+
+words = st.text(alphabet="abcdefgh ", min_size=1, max_size=12)
+
+
+@given(st.lists(st.tuples(words, st.sampled_from(list(METHOD.node_types))), max_size=12))
+def test_no_concept_is_lost_and_none_is_there_twice(found: list[tuple[str, str]]) -> None:
+    known = KnowledgeGraph()
+    utterances = set()
+    for turn, (text, kind) in enumerate(found, start=1):
+        known, changes = with_findings(known, METHOD, [said(text, kind, f"u#{turn}")], [], turn)
+        if not changes.dropped:
+            utterances.add(f"u#{turn}")
+    assert {source.utterance for node in known.nodes.values() for source in node.sources} == utterances
+    nodes = list(known.nodes.values())
+    assert list(known.nodes) == [f"n{i}" for i in range(1, len(nodes) + 1)]
+    for i, one in enumerate(nodes):
+        assert all(one.type != other.type or similarity(one.text, other.text) < 0.8 for other in nodes[:i])
+
+
+@given(words, words)
+def test_similarity_is_symmetric_and_within_bounds(one: str, other: str) -> None:
+    assert 0 <= similarity(one, other) <= 1 + 1e-9
+    assert similarity(one, other) == pytest.approx(similarity(other, one))
+    assert similarity(one, one) == pytest.approx(1.0 if one.strip() else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("known", "length"),
+    [
+        (graph(""), 0),
+        (graph("a1"), 1),
+        (graph("a1 f1 p1"), 1),  # nothing hangs together
+        (graph("a1 f1", "a1>f1"), 2),
+        (graph("a1 f1 f2 p1", "a1>f1 f1>f2 f2>p1"), 3),  # two of one type on the way count once
+        (graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1"), 5),
+        (graph("a1 f1 p1", "f1>a1 p1>f1"), 3),  # direction does not matter
+        (graph("a1 f1 a2 p2", "a1>f1 f1>a2 a2>p2"), 3),  # no type twice on a path, though four nodes hang together
+    ],
+)
+def test_longest_chain_by_hand(known: KnowledgeGraph, length: int) -> None:
+    assert longest_chain(known, METHOD, known.nodes) == length
+
+
+def test_depth_score_is_a_chain_over_the_ladder() -> None:
+    """Port point 6: one linked node of five levels is 1/5; a chain of three is 3/5, three loose nodes are not."""
+    one = cover(graph("a1", elements={"a1": ("quota",)}), SETTINGS.topic, METHOD)
+    assert one.elements["quota"].depth_score == pytest.approx(1 / 5)
+    quota = {"a1": ("quota",), "f1": ("quota",), "p1": ("quota",)}
+    chain = cover(graph("a1 f1 p1", "a1>f1 f1>p1", quota), SETTINGS.topic, METHOD).elements["quota"]
+    assert (chain.depth_score, chain.linked_node_ids) == (pytest.approx(3 / 5), ("a1", "f1", "p1"))
+    assert chain.types_found == ("attribute", "functional_consequence", "psychosocial_consequence")
+    loose = cover(graph("a1 f1 p1", "", quota), SETTINGS.topic, METHOD).elements["quota"]
+    assert loose.depth_score == pytest.approx(1 / 5)
+    outside = cover(graph("a1 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",), "p1": ("quota",)}), SETTINGS.topic, METHOD)
+    assert outside.elements["quota"].depth_score == pytest.approx(1 / 5)  # the middle of the chain is not the element's
+
+
+def test_coverage_as_a_whole() -> None:
+    found = cover(graph("a1 a2", elements={"a1": ("quota",), "a2": ("price",)}), SETTINGS.topic, METHOD)
+    assert (found.elements_covered, found.elements_total, found.breadth) == (2, 8, 0.25)
+    assert found.depth == pytest.approx(2 * 0.2 / 8)
+    assert not found.elements["origin"].covered
+
+
+def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
+    jobs = LadderingSettings(methodology="jobs_to_be_done").method
+    known, _ = with_findings(KnowledgeGraph(), jobs, [said("Absatz", "job_statement"), said("Kälte", "pain_point")],
+                             [linked("Kälte", "Absatz", "conflicts_with")], 1)  # fmt: skip
+    assert longest_chain(known, jobs, known.nodes) == 2
+    assert jobs.rungs == 8
+    assert complete_share(known, jobs) is None
+
+
+def test_an_answer_without_words_is_linked_to_no_element() -> None:
+    """Port point 5."""
+    found, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, None,
+                      KnowledgeGraph())  # fmt: skip
+    assert found[0].elements == ()
+
+
+def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
+    known = graph("a1", elements={"a1": ("quota",)})
+    extraction = Extraction(
+        concepts=[ConceptFound(text="planbare Tage", node_type="functional_consequence"),
+                  ConceptFound(text="Segeln", node_type="attribute")],
+        relationships=[RelationFound(source_text="a1 text", target_text="planbare Tage", relationship_type="leads_to")],
+    )  # fmt: skip
+    found, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, known.nodes["a1"], known)
+    assert [one.elements for one in found] == [("quota",), ()]
+
+
+def test_a_quote_that_nobody_said_is_replaced_by_the_answer() -> None:
+    assert quoted("Ruhe im Hafen", "Ich will ruhe, im Hafen.") == "Ruhe im Hafen"
+    assert quoted("erfunden", "Ich will Ruhe.") == "Ich will Ruhe."
+    assert quoted("", "Ich will Ruhe.") == "Ich will Ruhe."

@@ -1,0 +1,144 @@
+"""The two YAML layers: what ships loads, and every mistake is told with its file and line."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from enquete.graphs.laddering.concept import Concept
+from enquete.graphs.laddering.files import load_layer, shipped
+from enquete.graphs.laddering.methods import FOCUS, MOST_FOCUS_WORDS, MOST_WORDS, InterviewMethod
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.state.errors import InstrumentError
+
+FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_chain", "repertory_grid")
+
+
+def own(tmp_path: Path, layer: str, name: str, *changes: tuple[str, str]) -> Path:
+    """A shipped file with some of its text replaced."""
+    text = files("enquete.instruments").joinpath("laddering", layer, f"{name}.yaml").read_text("utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path = tmp_path / "own.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def line_of(path: Path, words: str) -> int:
+    lines = path.read_text("utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if words in line)
+
+
+def complaint(path: Path, model: type[InterviewMethod] | type[Concept] = InterviewMethod) -> str:
+    with pytest.raises(InstrumentError) as caught:
+        load_layer(model, "", str(path))
+    return str(caught.value)
+
+
+def test_five_methodologies_and_two_concepts_ship() -> None:
+    assert shipped("methodologies") == FIVE
+    assert shipped("concepts") == ("fisheries_2040", "oat_drink")
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_questions_are_short_enough_in_both_languages_with_a_long_concept(name: str) -> None:
+    method = LadderingSettings(methodology=name).method
+    longest = " ".join(["wort"] * MOST_FOCUS_WORDS)
+    questions = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
+    for question in (*questions, *method.opening.questions):
+        for text in (question.de, question.en):
+            assert text is not None
+            assert len(text.replace(FOCUS, longest).split()) <= MOST_WORDS < 15
+            assert text.count("?") == 1
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_every_technique_can_be_used_on_some_node_type(name: str) -> None:
+    method = LadderingSettings(methodology=name).method
+    for strategy in method.strategies.values():
+        for technique in strategy.techniques:
+            types = method.node_types if strategy.focus else [""]
+            assert any(method.applicable(technique, kind) for kind in types), technique.id
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name: str) -> None:
+    """A strategy that repeats must lose: the literal port gave the count no weight at all."""
+    method = LadderingSettings(methodology=name).method
+    weights = {
+        n: s.weights.get("temporal.strategy_repetition_count") for n, s in method.strategies.items() if not s.closing
+    }
+    assert all(weight is not None and weight < 0 for weight in weights.values()), weights
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("graph.node.exhausted.true: -5", "graph.node.exhaustd.true: -5", "names no signal; did you mean 'graph.node.exhausted'"),
+        ("graph.node.exhausted.true: -5", "graph.node.exhausted.high: -5", "is never 'high'"),
+        ("graph.max_depth.low: 1.5", "graph.max_depth.shallow: 1.5", "is never 'shallow'"),
+        ("graph.max_depth.low: 1.5", "meta.interview.phase: 1.5", "is a category; name one of its values"),
+        ("early: {explore: 1.5", "early: {exploit: 1.5", "is no strategy; did you mean 'explore'"),
+        ("  early: {explore", "  soon: {explore", "soon"),
+        ("- [attribute, attribute]", "- [attribute, atribute]", "is no node type; did you mean 'attribute'"),
+        ("elicits: next", "elicits: upwards", "is no node type"),
+        ("ladder: [attribute, ", "ladder: [attribute, attribute, ", "twice"),
+        ("any_pair: true", "any_pair: false", "needs either `pairs`"),
+        ("Was steht für Sie hinter „{focus}“?", "Was steht dahinter?", "lacks {focus}"),
+        ("Worauf achten Sie außerdem, wenn es darum geht?", "Und „{focus}“?", "`focus: false`"),
+        ("Was steht für Sie hinter „{focus}“?", "Was genau steht denn nun für Sie ganz persönlich wohl hinter „{focus}“?", "at most 14"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+    path = own(tmp_path, "methodologies", "means_end_chain", (old, new))
+    message = complaint(path)
+    assert told in message
+    assert "own.yaml:" in message
+    if "means" not in told and "lacks" not in told and "focus: false" not in told:
+        assert any(
+            abs(int(line.split(":")[1]) - line_of(path, new.split("\n", maxsplit=1)[0].strip())) <= 2
+            for line in message.replace(str(tmp_path) + "/", "").splitlines()
+        ), message
+
+
+def test_an_alias_of_two_elements_is_told_where_it_stands(tmp_path: Path) -> None:
+    path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Direktverkauf", "[Preis, quote, Direktverkauf"))
+    message = complaint(path, Concept)
+    assert "'quote' stands for the elements price and quota; an alias belongs to one element" in message
+    assert f"own.yaml:{line_of(path, '[Preis, quote')}:" in message
+
+
+def test_the_same_alias_in_both_languages_of_one_element_is_fine(tmp_path: Path) -> None:
+    path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote, quota,"))
+    assert load_layer(Concept, "", str(path)).mentioned("die Quote") == ("quota",)
+
+
+def test_an_empty_alias_is_a_mistake_and_empty_text_mentions_nothing(tmp_path: Path) -> None:
+    """The literal port let an empty text match every alias."""
+    path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote,", 'de: ["", Quote,'))
+    assert "is empty" in complaint(path, Concept)
+    concept = LadderingSettings().topic
+    assert concept.mentioned("") == concept.mentioned("   ") == ()
+    assert concept.mentioned("feste Quoten und volle Häfen") == ("quota", "harbour")
+    assert concept.mentioned("Unquoted") == ()  # an alias begins a word
+
+
+def test_an_unknown_name_lists_what_ships() -> None:
+    with pytest.raises(InstrumentError, match="did you mean 'means_end_chain'"):
+        LadderingSettings(methodology="means_end_chains")
+    with pytest.raises(InstrumentError, match="no such file"):
+        LadderingSettings(concept="nowhere.yaml")
+
+
+def test_an_own_methodology_is_one_file_and_stays_with_the_run(tmp_path: Path) -> None:
+    path = own(tmp_path, "methodologies", "means_end_chain", ("id: means_end_chain", "id: mine"))
+    settings = LadderingSettings(methodology=str(path), turns=3)
+    kept = settings.model_dump(mode="json")
+    path.unlink()
+    again = LadderingSettings.model_validate(kept)
+    assert again.method.id == "mine"
+    assert again == settings
+    assert str(tmp_path) not in str(kept)

@@ -1,0 +1,170 @@
+"""Many interviews as one: the implication matrix and its indices by hand, saturation, the value map and the files."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import xml.etree.ElementTree as ET
+
+import networkx as nx  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.graphs.laddering.export import agents_graphml, pooled_graphml
+from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.network import Cell, PooledConcept, alike, implication_matrix, indices, pool, saturation
+from enquete.graphs.laddering.value_map import BOX_H, BOX_W, MOST_CONCEPTS, draw, mermaid, svg
+from tests.graphs.laddering.builders import METHOD, graph
+
+
+def interviews(*graphs: KnowledgeGraph) -> list[Interview]:
+    return [Interview(f"agent:{number}", "", graph=one) for number, one in enumerate(graphs, start=1)]
+
+
+THREE = interviews(
+    graph("a1 f1 p1 i1", "a1>f1 f1>p1 p1>i1"),
+    graph("a1 f1 p1", "a1>f1 f1>p1"),
+    graph("a1 f1 p2 i1", "a1>f1 p2>i1"),
+)
+
+
+def by_label(cells: list[Cell], concepts: list[PooledConcept]) -> dict[tuple[str, str], tuple[int, int]]:
+    label = {concept.id: concept.label.removesuffix(" text") for concept in concepts}
+    return {(label[cell.source], label[cell.target]): (cell.direct, cell.indirect) for cell in cells}
+
+
+def test_concepts_are_pooled_over_agents_the_most_widespread_first() -> None:
+    concepts = pool(THREE)
+    assert [(one.label, one.agents) for one in concepts[:2]] == [("a1 text", 3), ("f1 text", 3)]
+    assert {one.label: one.agents for one in concepts} == {
+        "a1 text": 3,
+        "f1 text": 3,
+        "p1 text": 2,
+        "i1 text": 2,
+        "p2 text": 1,
+    }
+
+
+def test_implication_matrix_by_hand() -> None:
+    """Agent 1: a1→f1→p1→i1. Agent 2: a1→f1→p1. Agent 3: a1→f1, p2→i1. Indirect: over one link or more in between."""
+    concepts = pool(THREE)
+    assert by_label(implication_matrix(THREE, concepts), concepts) == {
+        ("a1", "f1"): (3, 0), ("f1", "p1"): (2, 0), ("p1", "i1"): (1, 0), ("p2", "i1"): (1, 0),
+        ("a1", "p1"): (0, 2), ("f1", "i1"): (0, 1), ("a1", "i1"): (0, 1),
+    }  # fmt: skip
+
+
+def test_an_agent_counts_once_a_cell_as_direct_where_it_is_both() -> None:
+    one = interviews(graph("a1 f1 f2", "a1>f1 f1>f2 a1>f2"))
+    concepts = pool(one)
+    assert by_label(implication_matrix(one, concepts), concepts)["a1", "f2"] == (1, 0)
+
+
+def test_abstractness_centrality_and_prestige_by_hand() -> None:
+    """Direct links in all: 3 + 2 + 1 + 1 = 7. f1: 3 in, 2 out. i1: 2 in. a1: 3 out."""
+    concepts = pool(THREE)
+    found = {
+        c.label.removesuffix(" text"): i
+        for c, i in zip(concepts, indices(implication_matrix(THREE, concepts), concepts), strict=True)
+    }
+    assert (found["f1"].abstractness, found["f1"].centrality, found["f1"].prestige) == pytest.approx(
+        (3 / 5, 5 / 7, 3 / 7)
+    )
+    assert (found["i1"].abstractness, found["i1"].centrality, found["i1"].prestige) == pytest.approx((1, 2 / 7, 2 / 7))
+    assert (found["a1"].abstractness, found["a1"].centrality, found["a1"].prestige) == pytest.approx((0, 3 / 7, 0))
+
+
+def test_without_links_there_is_no_index() -> None:
+    alone = interviews(graph("a1"))
+    (index,) = indices([], pool(alone))
+    assert (index.abstractness, index.centrality, index.prestige) == (None, None, None)
+    assert pool([]) == implication_matrix([], []) == []
+
+
+def test_saturation_counts_what_each_interview_adds() -> None:
+    assert saturation(THREE, pool(THREE)) == [
+        {"interviews": 1, "new": 4, "concepts": 4}, {"interviews": 2, "new": 0, "concepts": 4}, {"interviews": 3, "new": 1, "concepts": 5},
+    ]  # fmt: skip
+
+
+def test_texts_that_are_alike_are_led_by_the_first() -> None:
+    assert alike(["ruhigere nächte im winter", "feste quoten", "ruhigere nächte im winters"]) == [[0, 2], [1]]
+    assert alike([]) == []
+
+
+ends = st.sampled_from(["a1>f1", "a2>f1", "a1>f2", "f1>p1", "f2>p1", "p1>i1", "i1>t1", "f1>f2", "p1>p2"])
+
+
+@given(st.lists(st.sets(ends), max_size=6))
+def test_cells_are_bounded_by_the_agents_and_the_map_holds_every_link_once(drawn: list[set[str]]) -> None:
+    found = interviews(*(graph("a1 a2 f1 f2 p1 p2 i1 t1", " ".join(sorted(links))) for links in drawn))
+    concepts = pool(found)
+    cells = implication_matrix(found, concepts)
+    assert all(0 < cell.direct + cell.indirect <= len(found) for cell in cells)
+    assert sum(cell.direct for cell in cells) == sum(len(links) for links in drawn)
+    picture = draw(cells, concepts, METHOD, 1, "en")
+    assert {(link.source, link.target) for link in picture.links} == {(c.source, c.target) for c in cells if c.direct}
+    for one, other in itertools.combinations(picture.boxes, 2):
+        assert abs(one.x - other.x) >= BOX_W or abs(one.y - other.y) >= BOX_H, "two boxes touch"
+    assert all(
+        BOX_W / 2 <= box.x <= picture.width - BOX_W / 2 and 0 <= box.y <= picture.height for box in picture.boxes
+    )
+
+
+def test_the_map_leaves_out_what_few_gave_and_says_where_it_could_not() -> None:
+    concepts = pool(THREE)
+    cells = implication_matrix(THREE, concepts)
+    assert {link.direct for link in draw(cells, concepts, METHOD, 2, "en").links} == {2, 3}
+    assert draw(cells, concepts, METHOD, 9, "en").cut_off == 1  # nobody would be on it
+    levels = draw(cells, concepts, METHOD, 1, "en")
+    assert levels.levels == ("attribute", "functional consequence", "psychosocial consequence", "instrumental value")
+    heights = [next(box.y for box in levels.boxes if box.level == level) for level in range(4)]
+    assert heights == sorted(heights, reverse=True)  # the ladder climbs
+
+
+def test_a_crowded_map_raises_its_cut_off() -> None:
+    concepts = [
+        PooledConcept(f"c{i}", f"Wort {i}", "attribute" if i % 2 else "functional_consequence", ()) for i in range(100)
+    ]
+    cells = [Cell(f"c{i}", f"c{i + 1}", 1 + (i < 10), 0) for i in range(1, 98, 2)]
+    found = draw(cells, concepts, METHOD, 1, "de")
+    assert found.cut_off == 2
+    assert len(found.boxes) <= MOST_CONCEPTS
+
+
+EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
+
+
+def test_pictures_escape_what_was_said() -> None:
+    concepts = [
+        PooledConcept("c1", EVIL, "attribute", (("u", "n1"),)),
+        PooledConcept("c2", "gut", "functional_consequence", (("u", "n2"),)),
+    ]
+    picture = draw([Cell("c1", "c2", 2, 0)], concepts, METHOD, 1, "de")
+    drawn = svg(picture, EVIL, "agents")
+    ET.fromstring(drawn)
+    assert "<script" not in drawn
+    source = mermaid(picture)
+    assert EVIL not in source
+    assert '"' not in source.split("c1[")[1].split("]")[0].strip('"')
+
+
+def test_graphml_holds_sources_and_can_be_read_back() -> None:
+    one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
+    node = one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"})
+    stored = {"participant": "agent:1", "nodes": [node.model_dump(mode="json"), one.nodes["f1"].model_dump(mode="json")],
+              "edges": [edge.model_dump(mode="json") for edge in one.edges.values()]}  # fmt: skip
+    read = nx.read_graphml(io.BytesIO(agents_graphml([stored]).encode()))
+    assert read.nodes["agent:1/a1"]["label"] == EVIL
+    assert read.nodes["agent:1/a1"]["sources"] == "agent:1#1"
+    assert read.nodes["agent:1/a1"]["elements"] == "quota, price"
+    assert read.edges["agent:1/a1", "agent:1/f1"]["quote"] == "so gesagt"
+    ends = [{"id": name, "label": name, "type": "attribute", "agents": 2} for name in ("c1", "c2")]
+    cells = [
+        {"source": "c1", "target": "c2", "direct": 2, "indirect": 0},
+        {"source": "c2", "target": "c1", "direct": 0, "indirect": 1},
+    ]
+    pooled = pooled_graphml(ends, cells)
+    assert list(nx.read_graphml(io.BytesIO(pooled.encode())).edges) == [("c1", "c2")]

@@ -1,0 +1,196 @@
+"""The rule-based reader on its own, the plant on its own, and that neither knows the other's words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete.graphs.laddering.plant as plant_module
+from enquete.graphs.laddering import reader, synthetic
+from enquete.graphs.laddering.extraction import ExtractionInput, Known, allowed_edges
+from enquete.graphs.laddering.plant import links, plant
+from enquete.graphs.laddering.reader import clause_to_concept, read_answer
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.synthetic import answer
+from enquete.respondents.stakeholders import TYPES
+from enquete.state.seam import Block, BlockKey, Item
+from tests.graphs.laddering.memory_desk import INSTRUMENT, person
+
+SETTINGS = LadderingSettings()
+FOCUS = Known(text="feste Regeln", type="attribute")
+
+
+def reading(
+    text: str,
+    focus: Known | None = FOCUS,
+    known: tuple[Known, ...] = (FOCUS,),
+    aims: tuple[str, ...] = ("functional_consequence",),
+) -> Any:
+    return read_answer(
+        ExtractionInput(
+            topic="t", question="Warum?", answer=text, focus=focus, aims=list(aims), known=list(known),
+            node_types=dict.fromkeys(SETTINGS.method.node_types, ""), edges=allowed_edges(SETTINGS.method), elements={},
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("Das führt für mich zu mehr Ordnung, wirklich.", "mehr Ordnung"),
+        ("Feste Regeln bedeuten weniger Ärger am Abend.", "weniger Ärger am Abend"),
+        ("Naja, weil ich dadurch Freizeit gewinne.", "Freizeit"),
+        ("Wegen der Nachbarn.", "der Nachbarn"),
+        ("Dahinter steht Gerechtigkeit, so sehe ich es.", "Gerechtigkeit"),
+        ("That gives me a calm evening, and I like it.", "calm evening"),
+        ("It leads to better sleep because nothing worries me.", "better sleep"),
+        ("What lies behind it is fairness.", "fairness"),
+    ],
+)
+def test_a_link_is_read_from_its_joint(text: str, concept: str) -> None:
+    found = reading(text)
+    assert [one.text for one in found.concepts] == [concept]
+    assert found.concepts[0].node_type == "functional_consequence"
+    (link,) = found.relationships
+    assert (link.source_text, link.target_text, link.relationship_type) == ("feste Regeln", concept, "leads_to")
+    assert link.source_quote in text
+
+
+def test_a_clause_that_names_a_known_concept_is_the_links_beginning() -> None:
+    other = Known(text="offene Häfen", type="functional_consequence")
+    found = reading("Offene Häfen bedeuten für mich Heimat.", known=(FOCUS, other), aims=("psychosocial_consequence",))
+    assert found.relationships[0].source_text == "offene Häfen"
+
+
+def test_a_mention_without_a_focus_is_a_concept_without_a_link() -> None:
+    found = reading("Mir geht es vor allem um ruhige See, immer schon.", focus=None, known=(), aims=("attribute",))
+    assert ([one.text for one in found.concepts], found.relationships) == (["ruhige See"], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Ja.",
+        "Das weiß ich nicht so genau.",
+        "Dazu habe ich schon alles gesagt.",
+        "I cannot say.",
+        "Das bedeutet das.",
+        "...",
+    ],
+)
+def test_where_nothing_is_said_nothing_is_read(text: str) -> None:
+    assert reading(text).concepts == []
+
+
+def test_what_was_said_before_is_not_found_again() -> None:
+    assert reading("Das bedeutet für mich feste Regeln.").concepts == []
+
+
+@pytest.mark.parametrize(
+    ("clause", "concept"),
+    [
+        ("am Ende mehr Ruhe, und so weiter", "mehr Ruhe"),
+        ("das, was alle wollen", ""),
+        ("the quiet harbour.", "quiet harbour"),
+        (" , ", ""),
+    ],
+)
+def test_a_clause_becomes_a_name(clause: str, concept: str) -> None:
+    assert clause_to_concept(clause) == concept
+
+
+# --- the plant ---------------------------------------------------------------------------------------------------------
+
+
+def asked(question: str, said: str = "", turn: int = 1) -> Block:
+    key = BlockKey("r", "main", "laddering", "T1", "means_end_chain", 0, turn, person().id, "turn")
+    told = INSTRUMENT.told(SETTINGS.topic.topic, "de")
+    quoted = (("Das Gespräch bis hierher", said),) if said else ()
+    return Block(key=key, instruction=told, items=(Item(id="turn_01", kind="text", wording=question),), quoted=quoted)
+
+
+def reply(question: str, said: str = "", turn: int = 1) -> str:
+    (given,) = answer(person(), asked(question, said, turn), "de", 0, planting=plant())
+    return given.text
+
+
+def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
+    chain = plant().carried(person(), INSTRUMENT.told(SETTINGS.topic.topic, "de"), "means_end_chain", 0)[0]
+    said = "Antwort: Mir geht es um " + chain.thoughts[0].de[0]
+    text = reply(f"Warum ist Ihnen „{chain.thoughts[0].de[0]}“ wichtig?", said)
+    assert sum(any(wording in text for wording in thought.de) for thought in chain.thoughts[1:]) == 1
+    assert any(wording in text for wording in chain.thoughts[1].de)
+
+
+@pytest.mark.parametrize(
+    "question", ["Warum ist Ihnen „blaue Wolken“ wichtig?", "Habe ich „{first}“ so richtig verstanden?", "Und?"]
+)
+def test_another_question_reveals_nothing(question: str) -> None:
+    chain = plant().carried(person(), INSTRUMENT.told(SETTINGS.topic.topic, "de"), "means_end_chain", 0)[0]
+    first = chain.thoughts[0].de[0]
+    text = reply(question.format(first=first), f"Antwort: {first}")
+    assert not any(
+        wording in text
+        for one in plant().chains
+        for thought in one.thoughts
+        for wording in thought.de
+        if wording != first
+    )
+
+
+def test_every_type_carries_chains_of_its_own_in_every_methodology() -> None:
+    for methodology in (
+        "means_end_chain",
+        "jobs_to_be_done",
+        "critical_incident",
+        "customer_journey",
+        "repertory_grid",
+        "unheard_of",
+    ):
+        for kind in (*TYPES, "Zahnarzt"):
+            for told in ("Thema: Fischerei.", "Thema: Haferdrink.", "Thema: Fahrräder."):
+                carried = plant().carried(person(1, kind), told, methodology, 0)
+                assert carried
+                assert len(links(carried)) >= 3
+
+
+def test_wordings_are_long_enough_to_be_told_apart() -> None:
+    for chain in plant().chains:
+        for thought in chain.thoughts:
+            assert len(thought.de) >= 2
+            assert len(thought.en) >= 2
+            assert thought.kind in {"", *plant().cues}
+
+
+# --- no list is shared -------------------------------------------------------------------------------------------------
+
+
+def imports(module: Any) -> set[str]:
+    tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+    return {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+
+
+def test_reader_and_plant_share_no_module_and_no_word_list() -> None:
+    assert not any("plant" in name or "synthetic" in name for name in imports(reader) if "laddering" in name)
+    for module in (plant_module, synthetic):
+        assert not any(name.endswith(("reader", "extraction", "readings", "prompts")) for name in imports(module))
+    code = normal(Path(reader.__file__).read_text("utf-8"))
+    planted = [wording for chain in plant().chains for thought in chain.thoughts for wording in thought.all_wordings]
+    assert not [wording for wording in planted if normal(wording) in code]
+    sentences = [line for says in plant().says.values() for lines in says.values() for line in lines]
+    assert not [line for line in sentences if normal(line) in code]
+    patterns = " ".join(
+        p.pattern for p in (*reader._FORWARD, *reader._ANSWERING, *reader._NAMED, reader._NOTHING)
+    ).lower()
+    lists = {word for word in re.findall(r"\w+", " ".join(planted).lower()) if len(word) > 4} - {
+        "about",
+        "allem",
+        "alles",
+    }
+    assert not {word for word in lists if re.search(rf"\b{word}\b", patterns)}

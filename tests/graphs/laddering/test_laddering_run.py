@@ -1,0 +1,139 @@
+"""Whole runs through the façade: a model server with faults, a kill, models by role, replay, report and files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import enquete
+from enquete.state.errors import InputError
+from tests.graphs.laddering.scripted import script
+from tests.support.model_server import ModelServer
+from tests.support.processes import finish, start
+from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
+
+AGENTS, TURNS = 50, 15
+FAULTS = {"http_500": 0.02, "disconnect": 0.01, "bad_json": 0.02, "empty_body": 0.01}
+
+
+def turns_of(folder: Path) -> Counter[tuple[str, str]]:
+    return Counter((row[3], row[4]) for row in stored_answers(folder))
+
+
+def killed_after(process: subprocess.Popen[str], server: ModelServer, requests: int) -> None:
+    end = time.monotonic() + 300
+    while len(server.requests) < requests and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert process.poll() is None, "the study was over before it was killed"
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.timeout(900)  # a minute on an idle machine
+def test_fifty_agents_fifteen_turns_with_faults_killed_once_have_every_turn_once(tmp_path: Path) -> None:
+    with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
+        arguments = {
+            "sim_id": str(personas(tmp_path, AGENTS)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
+            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": TURNS}}, "budget_tokens": 10**9,
+        }  # fmt: skip
+        killed_after(start(**arguments), server, AGENTS * TURNS * 4 // 2)
+        folder = run_folder(tmp_path / "out")
+        settled = set(call_keys(folder))
+        in_flight = len(call_keys(folder, "reserved"))
+        before = len(server.requests)
+        code, summary = finish(**arguments)
+        sent_again = len(server.requests) - before
+        assert all(server.count(fault) for fault in FAULTS)
+    assert (code, summary["status"]) == (0, "completed")
+    people = {row[3] for row in stored_answers(folder)}
+    assert turns_of(folder) == Counter({(who, f"turn_{n:02d}"): 1 for who in people for n in range(1, TURNS + 1)})
+    assert len(people) == AGENTS
+    assert len(rows(folder, "SELECT name FROM frozen WHERE name LIKE 'turn/%'")) == AGENTS * TURNS
+    made = set(call_keys(folder))
+    assert settled < made
+    subjects = Counter(purpose for _, _, _, purpose, _, attempt in made if not attempt)
+    assert subjects == dict.fromkeys(("answer", "extract", "signal", "question"), AGENTS * TURNS)
+    new = len(made - settled) + in_flight
+    assert sent_again <= new * (1 + 3 * sum(FAULTS.values()))  # what was settled is not bought again
+
+
+def interview(tmp_path: Path, agents: int = 2, *, out: str = "out", **more: Any) -> enquete.Run:
+    settings = {"laddering": more.pop("laddering", {"turns": 4})}
+    return enquete.conduct_interviews(personas(tmp_path, agents), out=str(tmp_path / out), methods=["laddering"],
+                                      settings=settings, budget_tokens=10**8, **more)  # fmt: skip
+
+
+def log(run: enquete.Run) -> list[dict[str, Any]]:
+    (path,) = (run.folder.parent.parent / "T1" / "laddering").glob("*/turn_log.jsonl")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_three_roles_have_models_of_their_own_and_the_fallback_is_recorded_per_turn(tmp_path: Path) -> None:
+    settings = {"turns": 3, "extraction_model": "bad", "extraction_fallback": "good", "questions_model": "asker",
+                "signals_model": "bad"}  # fmt: skip
+    with ModelServer(script=script) as server:
+        run = interview(tmp_path, 1, model="main", base_url=server.base_url, laddering=settings)
+        asked = {request.model for request in server.requests}
+    assert run.status == "completed"
+    assert asked == {"main", "bad", "good", "asker"}
+    for turn in log(run):
+        assert turn["fallback"] == ["extract"]
+        assert (turn["by"]["extract"], turn["by"]["signal"], turn["by"]["question"]) == ("good", "rule", "asker")
+
+
+def test_an_interview_with_a_scripted_model_is_replayed_without_a_network(tmp_path: Path) -> None:
+    with ModelServer(script=script) as server:
+        run = interview(tmp_path, 1, model="test", base_url=server.base_url)
+        assert run.status == "completed"
+        sent = len(server.requests)
+        again = enquete.conduct_interviews(personas(tmp_path, 1), out=str(tmp_path / "out"), respondent="replay",
+                                           replay_of=run.run_id, new=True)  # fmt: skip
+        assert len(server.requests) == sent
+    assert again.status == "completed"
+    assert again.run_id != run.run_id
+    assert stored_answers(again.folder) == stored_answers(run.folder)
+
+
+@pytest.mark.parametrize(("language", "words"), [("de", "Hierarchische Wertekarte"), ("en", "Hierarchical value map")])
+def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: str, words: str) -> None:
+    run = interview(tmp_path, 4, language=language, laddering={"turns": 6, "methodology": "means_end_chain"})
+    report = next((run.folder.parent.parent / "synthesis").glob("*/report.md")).read_text("utf-8")
+    assert words in report
+    found = run.results["laddering"]
+    assert found["interviews"] == {"begun": 4, "total": 4, "over": 4}
+    assert len(found["saturation"]) == 4
+    turns = log(run)
+    assert len(turns) == len(stored_answers(run.folder))
+    said = {(row[3], row[4]): row[7] for row in stored_answers(run.folder)}
+    for turn in turns:
+        assert turn["answer"] == said[turn["participant"], f"turn_{turn['turn']:02d}"]
+        for one in (*turn["signals"], *turn["scores"]):
+            assert one["source_utterance_id"] == f"{turn['participant']}#{turn['turn']}"
+            assert one["source_quote"] in turn["answer"]
+
+
+def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
+    whole = interview(tmp_path, 3, out="whole")
+    spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
+    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"], concurrency=1,
+                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000, confirm=True)  # fmt: skip
+    assert run.status == "paused"
+    found = run.results["laddering"]
+    assert found["partial"]
+    assert 0 < len(found["turns"]) < len(whole.results["laddering"]["turns"])
+    assert "not_reached" in set(run.responses["status"])
+    done = enquete.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=10**8)
+    assert done.results["laddering"]["graphs"] == whole.results["laddering"]["graphs"]
+
+
+def test_a_wrong_setting_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    for wrong in ({"turns": 0}, {"methodology": "laddring"}, {"concept": "nowhere.yaml"}, {"turn": 3}):
+        with pytest.raises(InputError):
+            interview(tmp_path, 1, laddering=wrong)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,262 @@
+"""Every signal at its boundaries, the two passes, and the key rules of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic_core import PydanticCustomError
+
+from enquete.graphs.laddering.nodestate import NodeState
+from enquete.graphs.laddering.readings import Rating, ReadingInput, Readings, depth_of, propositions, read_by_rule
+from enquete.graphs.laddering.signals.base import InterviewSignal, Number, Value
+from enquete.graphs.laddering.signals.registry import SIGNALS, checked_key, detect, split_key
+from enquete.instruments.text import Text
+from tests.graphs.laddering.builders import graph, past, view
+
+DEEP = ("moderate", "deep")
+RATED = Readings(
+    specificity=Rating(rating=1), certainty=Rating(rating=2), valence=Rating(rating=5), engagement=Rating(rating=4),
+    sentiment="positive", topics=("a", "b"),
+)  # fmt: skip
+
+# name → [(view, value, word)]: of the interview
+MANY = "a1 " + " ".join(f"f{i}" for i in range(1, 15))  # fifteen concepts
+
+
+def star(links: int) -> str:
+    return " ".join(f"a1>f{i}" for i in range(1, links + 1))
+
+
+OF_INTERVIEW: dict[str, list[tuple[Any, Value | None, str]]] = {
+    "graph.node_count": [(view(), 0, "low"), (view(graph("a1 a2 a3 a4 a5")), 5, "low"),
+                         (view(graph(" ".join(f"a{i}" for i in range(15)))), 15, "high")],
+    "graph.edge_count": [(view(), 0, "low"), (view(graph("a1 f1", "a1>f1")), 1, "low")],
+    "graph.max_depth": [
+        (view(), 0.0, "low"), (view(graph("a1")), 0.2, "low"), (view(graph("a1 f1", "a1>f1")), 0.4, "mid"),
+        (view(graph("a1 f1 p1 i1", "a1>f1 f1>p1 p1>i1")), 0.8, "high"),
+    ],
+    "graph.orphan_count": [(view(graph("a1 f1", "a1>f1")), 0, "low"),
+                           (view(graph("a1 a2 a3")), 3, "mid"), (view(graph("a1 a2 a3 a4 a5 a6")), 6, "high")],
+    "graph.coverage_breadth": [(view(), 0.0, "low"), (view(graph("a1", elements={"a1": ("quota", "price")})), 0.25, "low"),
+                               (view(graph("a1", elements={"a1": ("quota", "price", "origin")})), 0.375, "mid")],
+    "graph.chain_completion.ratio": [(view(), None, ""), (view(graph("a1")), 0.0, "low"),
+                                     (view(graph("a1 a2 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1")), 0.5, "mid")],
+    "graph.chain_completion.has_complete": [(view(), None, ""), (view(graph("a1")), False, "false"),
+                                            (view(graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1")), True, "true")],
+    "llm.response_depth": [(view(turns=[past(depth="surface")]), "surface", "surface"), (view(turns=[past(depth="deep")]), "deep", "deep")],
+    "llm.specificity": [(view(), None, ""), (view(readings=RATED), 1, "low")],
+    "llm.certainty": [(view(readings=RATED), 2, "low")],  # (2 − 1)/4 = .25, the upper end of low
+    "llm.valence": [(view(readings=RATED), 5, "high")],
+    "llm.engagement": [(view(readings=RATED), 4, "high")],  # (4 − 1)/4 = .75, the lower end of high
+    "llm.sentiment": [(view(), None, ""), (view(readings=RATED), "positive", "positive")],
+    "llm.topics": [(view(), None, ""), (view(readings=RATED), 2, "mid")],
+    "temporal.turns_since_focus_change": [
+        (view(turns=[past(focus="a1")]), 0, "low"), (view(turns=[past(focus="a1"), past(focus="f1")]), 0, "low"),
+        (view(turns=[past(focus="x"), *[past(focus="a1")] * 4]), 3, "mid"),
+    ],
+    "meta.interview.phase": [
+        (view(graph("a1 a2 a3 a4")), "early", "early"), (view(graph("a1 a2 a3 a4 a5")), "mid", "mid"),
+        (view(graph(MANY.removesuffix(" f14"), star(13))), "mid", "mid"),  # 14
+        (view(graph(MANY, star(14))), "late", "late"),  # 15
+        (view(graph(MANY, star(11))), "late", "late"),  # 3 orphans
+        (view(graph(MANY, star(10))), "mid", "mid"),  # 4 orphans
+    ],
+    # .4 × coverage + .4 × min(chain / 3, 1) + .2 × (1 − .3 without an end point)
+    "meta.interview_progress": [
+        (view(), 0.14, "low"), (view(graph("a1 f1 p1", "a1>f1 f1>p1")), 0.54, "mid"), (view(graph("t1")), 0.4 / 3 + 0.2, "mid"),
+        (view(graph("a1 f1 p1 i1 t1", "a1>f1 f1>p1 p1>i1 i1>t1", {"a1": ("quota", "stocks", "protection", "harbour")})), 0.8, "high"),
+    ],
+    # mean of breadth, 1 − share of orphans, chain / rungs
+    "meta.exploration_score": [(view(), 0.0, "low"), (view(graph("a1 f1", "a1>f1")), (0 + 1 + 0.4) / 3, "mid")],
+    "meta.saturation": [
+        (view(), None, ""), (view(turns=[past(new_nodes=2), past(new_nodes=0)]), 1.0, "high"),
+        (view(turns=[past(new_nodes=2), past(new_nodes=1)]), 0.5, "mid"), (view(turns=[past(new_nodes=2)]), 0.0, "low"),
+    ],
+}  # fmt: skip
+
+
+def of_node(state: NodeState, known: str = "a1 f1", links: str = "a1>f1", focus: str = "", node: str = "a1") -> Any:
+    return view(graph(known, links), {node: state}, focus=focus)
+
+
+EXHAUSTED = NodeState(focused=3, streak=2, since_yield=3, depths=("surface", "surface", "surface"))
+
+# name → [(view, value)]: of node a1
+OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
+    "graph.node.exhausted": [(of_node(NodeState()), False), (of_node(EXHAUSTED), True)],
+    "graph.node.exhaustion_score": [(of_node(NodeState()), 0.0), (of_node(NodeState(since_yield=5)), 0.2)],
+    # fresh below .3, moderate below .6: .4 × 7/10 = .28; × 8/10 = .32; .4 + .3 × 3/5 = .58; .4 + .3 × 4/5 = .64
+    "graph.node.exhaustion": [
+        (of_node(NodeState(since_yield=7)), "fresh"), (of_node(NodeState(since_yield=8)), "moderate"),
+        (of_node(NodeState(since_yield=10, streak=3)), "moderate"), (of_node(NodeState(since_yield=10, streak=4)), "exhausted"),
+    ],
+    "graph.node.yield_stagnation": [
+        (of_node(NodeState(focused=1, since_yield=2)), False), (of_node(NodeState(focused=1, since_yield=3)), True),
+        (of_node(NodeState(focused=0, since_yield=9)), False),
+    ],
+    "graph.node.focus_streak": [(of_node(NodeState(streak=n)), word) for n, word in
+                                ((0, "none"), (1, "low"), (2, "medium"), (3, "medium"), (4, "high"), (9, "high"))],
+    "graph.node.is_current_focus": [(of_node(NodeState(), focus="a1"), True), (of_node(NodeState(), focus="f1"), False)],
+    "graph.node.recency_score": [(of_node(NodeState(since_focus=0)), 1.0), (of_node(NodeState(since_focus=5)), 0.75),
+                                 (of_node(NodeState(since_focus=20)), 0.0), (of_node(NodeState(since_focus=30)), 0.0)],
+    "graph.node.is_orphan": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True)],
+    "graph.node.is_open_end": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True),
+                                (of_node(NodeState(), "a1 a2", "a2>a1"), True)],
+    "graph.node.edge_count": [(of_node(NodeState()), 1), (of_node(NodeState(), "a1", ""), 0)],
+    "graph.node.yield_rate": [(of_node(NodeState()), None), (of_node(NodeState(focused=4, yields=1)), 0.25)],
+    "meta.node.opportunity": [
+        (of_node(EXHAUSTED), "exhausted"), (of_node(NodeState()), "fresh"),
+        (of_node(NodeState(focused=1, depths=("deep",))), "probe_deeper"),  # deep, but nothing came of it
+        (of_node(NodeState(focused=1, yields=1, depths=("deep",))), "fresh"),
+        (of_node(NodeState(focused=4, depths=("deep", "moderate", "moderate", "moderate"))), "fresh"),  # deep, but not recently
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "seen", "value", "word"), [(n, *case) for n, cases in OF_INTERVIEW.items() for case in cases]
+)
+def test_a_signal_of_the_interview_at_its_boundary(name: str, seen: Any, value: Value | None, word: str) -> None:
+    found = detect(seen, ["deepen"]).interview.get(name)
+    if value is None:
+        assert found is None
+    else:
+        assert found == (pytest.approx(value) if isinstance(value, float) else value)
+        assert type(found) is type(value)
+        assert SIGNALS[name].word(value) == word
+
+
+@pytest.mark.parametrize(("name", "seen", "value"), [(n, *case) for n, cases in OF_NODE.items() for case in cases])
+def test_a_signal_of_a_concept_at_its_boundary(name: str, seen: Any, value: Value | None) -> None:
+    found = detect(seen, ["deepen"]).nodes["a1"].get(name)
+    assert found == (pytest.approx(value) if isinstance(value, float) else value)
+
+
+@pytest.mark.parametrize(
+    ("times", "word"), [(0, "none"), (1, "low"), (2, "low"), (3, "medium"), (4, "medium"), (5, "high")]
+)
+def test_repetition_of_a_strategy_on_a_concept(times: int, word: str) -> None:
+    seen = view(graph("a1"), {"a1": NodeState(strategies={"deepen": times})})
+    assert detect(seen, ["deepen", "clarify"]).pairs["deepen", "a1"]["graph.node.strategy_repetition"] == word
+    assert detect(seen, ["deepen", "clarify"]).pairs["clarify", "a1"]["graph.node.strategy_repetition"] == "none"
+
+
+def test_repetition_of_a_strategy_counts_each_over_the_last_five_turns() -> None:
+    seen = view(turns=[past("explore"), *[past("deepen")] * 3, past("clarify"), past("deepen")])
+    found = detect(seen, ["deepen", "clarify", "explore"]).strategies
+    assert [found[name]["temporal.strategy_repetition_count"] for name in found] == [4, 1, 0]
+
+
+def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_languages() -> None:
+    others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count"}
+    assert SIGNALS.keys() == OF_INTERVIEW.keys() | OF_NODE.keys() | others
+    for signal in SIGNALS.values():
+        assert all(len(text or "") > 40 for text in (signal.description.de, signal.description.en)), signal.name
+
+
+def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
+    """Port point 3: a dict never matches a weight key, and a number must be binned before it is compared with a word."""
+    known = graph("a1 a2 f1 p1", "a1>f1 f1>p1", {"a1": ("quota",)})
+    found = detect(view(known, {"a1": EXHAUSTED}, [past(new_nodes=2)], RATED, "a1"), ["deepen", "explore"])
+    for node in known.nodes:
+        for name, value in found.of("deepen", node).items():
+            assert isinstance(value, bool | str | int | float), name
+            assert SIGNALS[name].word(value) in SIGNALS[name].scale.words, name
+
+
+def test_a_nodes_signals_win_over_the_interviews() -> None:
+    found = detect(view(graph("a1"), {"a1": NodeState()}), ["deepen"])
+    assert found.of("deepen", "a1")["graph.node.edge_count"] == 0
+    assert "graph.node.edge_count" not in found.of("deepen", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "bin_"), [(1, "low"), (2, "low"), (3, "mid"), (4, "high"), (5, "high"), (0, "low"), (9, "high")]
+)
+def test_numbers_are_binned_after_normalising(value: float, bin_: str) -> None:
+    """A raw 1–5 rubric would be "high" throughout."""
+    assert Number(1, 5).bin(value) == bin_
+
+
+def test_a_new_signal_is_one_class() -> None:
+    class Answers(InterviewSignal):
+        name = "graph.answer_count"
+        scale = Number(0, 20)
+        description = Text(de="…", en="…")
+
+        def detect(self, view: Any) -> int:
+            return len(view.past)
+
+    assert Answers().word(Answers().detect(view(turns=[past()] * 16))) == "high"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "graph.node.exhausted.true",
+        "graph.max_depth.low",
+        "graph.max_depth",
+        "graph.node.exhausted",
+        "meta.node.opportunity.fresh",
+    ],
+)
+def test_weight_keys_that_hold(key: str) -> None:
+    assert checked_key(key) == key
+    assert split_key(key)[0] in SIGNALS
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "graph.nodes",
+        "graph.node.exhausted.yes",
+        "meta.interview.phase",
+        "graph.max_depth.0.5",
+        "exhaustion_score.low",
+        "",
+    ],
+)
+def test_weight_keys_that_do_not(key: str) -> None:
+    with pytest.raises(PydanticCustomError):
+        checked_key(key)
+
+
+@pytest.mark.parametrize(
+    ("answer", "rating", "depth"),
+    [
+        ("Das ist so.", None, "surface"),
+        (" ".join(["wort"] * 9) + ", und noch etwas mehr", None, "moderate"),
+        ("eins zwei drei vier, fünf sechs sieben acht neun", None, "surface"),  # nine words
+        ("eins zwei drei vier, fünf sechs sieben acht neun zehn", None, "moderate"),  # ten words, two propositions
+        ("eins zwei drei vier fünf sechs sieben acht neun zehn elf", None, "surface"),  # one proposition
+        ("a b c, " + " ".join(["wort"] * 26), None, "moderate"),  # 29 words
+        ("a b c, " + " ".join(["wort"] * 27), None, "deep"),  # 30 words
+        ("a b c, " + " ".join(["wort"] * 27), 2, "surface"),  # rated as shallow
+        ("a b c, " + " ".join(["wort"] * 27), 3, "deep"),
+        ("", None, "surface"),
+    ],
+)
+def test_depth_of_an_answer_can_be_shallow(answer: str, rating: int | None, depth: str) -> None:
+    """Port point 4, second half: ten words, two propositions, thirty words are the boundaries."""
+    readings = Readings(response_depth=Rating(rating=rating)) if rating else Readings()
+    assert depth_of(answer, readings) == depth
+
+
+def test_propositions_are_clauses_of_three_words() -> None:
+    assert propositions("Das ist mir wichtig, weil ich dann ruhig schlafe. Ja.") == 2
+    assert propositions("") == 0
+
+
+def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
+    short = read_by_rule(ReadingInput(topic="t", question="?", answer="Weiß nicht."))
+    assert (short.rating("engagement"), short.rating("certainty"), short.rating("response_depth")) == (1, 1, 1)
+    lively = read_by_rule(ReadingInput(topic="t", question="?", answer=(
+        "Ich freue mich jeden Morgen darauf, zum Beispiel gestern, als wir alle zusammen auf dem Kai standen und lachten.")))  # fmt: skip
+    assert (lively.rating("engagement"), lively.rating("specificity"), lively.sentiment) == (3, 5, "positive")
+    assert read_by_rule(ReadingInput(topic="t", question="?", answer=" ")) == Readings()
+
+
+def test_reasons_are_cut_to_twenty_words() -> None:
+    long = Readings(valence=Rating(rating=3, rationale=" ".join(["wort"] * 40)))
+    assert len((long.trimmed().valence or Rating(rating=1)).rationale.split()) == 20
