@@ -1,0 +1,110 @@
+"""The application: paths, guard, and what every error becomes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import HTMLResponse, Response
+
+from enquete.interfaces.http.desk import Desk
+from enquete.interfaces.http.envelope import Problem, code_of, failed, problem_of
+from enquete.interfaces.http.page import page
+from enquete.interfaces.http.places import Places
+from enquete.interfaces.http.routes import make_router
+from enquete.interfaces.http.runner import Runner
+from enquete.interfaces.http.secrecy import Mask, known_secrets
+from enquete.interfaces.http.security import Guard
+from enquete.interfaces.http.settings import ServerSettings
+from enquete.interfaces.http.watcher import watching
+from enquete.state.errors import EnqueteError, OverBudget
+from enquete.state.settings import Environment
+from enquete.study.rooted import Rooted
+from enquete.study.tasks import TooManyRuns
+
+BUSY_RETRY_S = 30
+DESCRIPTION = "Interviews the agents of simulations. Every JSON answer is {success, data, error}; see docs/http.md."
+
+log = logging.getLogger("enquete.http")
+
+
+def make_app(settings: ServerSettings) -> FastAPI:
+    """Raises SimulationNotFound where the root is no folder, SettingsError where the environment is wrong."""
+    mask = make_mask(settings)
+    rooted = Rooted(settings.root)
+    runner = Runner(rooted, settings.most_runs, mask)
+    desk = Desk(Places(rooted), runner, mask)
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(runner.close)
+            if settings.watch:
+                await stack.enter_async_context(watching(desk, settings.watch_every_s))
+            yield
+
+    app = FastAPI(
+        title="Enquete",
+        version=version("enquete"),
+        description=DESCRIPTION,
+        lifespan=living,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.include_router(make_router(desk))
+    _explain_errors(app, mask)
+    if settings.allow_origins:
+        origins = list(settings.allow_origins)
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type"],
+        )
+    app.add_middleware(Guard, settings=settings)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        return HTMLResponse(page(app.openapi()))
+
+    return app
+
+
+def make_mask(settings: ServerSettings) -> Mask:
+    token = settings.token.get_secret_value() if settings.token else None
+    return Mask(known_secrets(Environment.read(), token), settings.root)
+
+
+def _explain_errors(app: FastAPI, mask: Mask) -> None:
+    @app.exception_handler(EnqueteError)
+    async def of_enquete(request: Request, error: EnqueteError) -> Response:
+        data = {"estimate": dict(error.estimate)} if isinstance(error, OverBudget) else None
+        retry = BUSY_RETRY_S if isinstance(error, TooManyRuns) else None
+        return failed(code_of(error), problem_of(error, mask(str(error))), data, retry)
+
+    @app.exception_handler(RequestValidationError)
+    async def of_validation(request: Request, error: RequestValidationError) -> Response:
+        """Field and what would be right; the value of an unknown field is not shown, it may be a key."""
+        said = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        return failed(422, Problem(type="MalformedRequest", message=mask("; ".join(said))))
+
+    @app.exception_handler(HTTPException)
+    async def of_http(request: Request, error: HTTPException) -> Response:
+        response = failed(error.status_code, Problem(type="HTTPError", message=mask(str(error.detail))))
+        response.headers.update(error.headers or {})
+        return response
+
+    @app.exception_handler(Exception)
+    async def of_anything(request: Request, error: Exception) -> Response:
+        """Starlette raises it again, and uvicorn logs the traceback."""
+        name = type(error).__name__
+        return failed(
+            500, Problem(type="InternalError", message=f"internal error, {name}; the server's log has the rest")
+        )

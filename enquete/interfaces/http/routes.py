@@ -1,0 +1,129 @@
+"""The paths of the API. Each names what it calls; errors are told by the handlers in app.py."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import FileResponse, Response
+
+from enquete.interfaces.http.bodies import (
+    PostBody,
+    PreBody,
+    ReportData,
+    RerunBody,
+    ResultData,
+    ResumeBody,
+    RunId,
+    Started,
+    StatusData,
+)
+from enquete.interfaces.http.desk import Desk
+from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
+from enquete.interfaces.http.reading import find_csv, read_report, read_result
+
+PREFIX = "/api/interview"
+
+SimId: TypeAlias = Annotated[
+    str, Path(min_length=1, max_length=200, description="a simulation under the server's root")
+]
+Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, examples=["delphi"])]
+TaskId: TypeAlias = Annotated[
+    RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
+]
+WhichRun: TypeAlias = Annotated[RunId | None, Query(description="else the canonical run, else the latest")]
+
+Nothing: TypeAlias = Envelope[None]
+
+
+def failing(**described: str) -> dict[int | str, dict[str, Any]]:
+    """The failures that every path has, and those of one: `_404="no such run"`."""
+    common = {
+        "_401": "no token, or not this server's",
+        "_403": "a symbolic link leads out of the root, or a web page of another origin called",
+        "_404": "no such simulation",
+        "_421": "the Host header names another server",
+        "_422": "the request is malformed; the message names the field",
+        "_500": "the run's ledger is damaged, or an internal error",
+        "_503": "too many requests at once",
+        **described,
+    }
+    return {int(code[1:]): {"model": Nothing, "description": words} for code, words in sorted(common.items())}
+
+
+STARTING: dict[int | str, dict[str, Any]] = {
+    **failing(
+        _409="an unfinished run differs from what is asked, or is driven already, or the simulation is not so far",
+        _413="the body is too large",
+        _429="as many runs go on as this server drives at once; Retry-After",
+        _507="the disk is full",
+    ),
+    200: {"model": Envelope[Started], "description": "the run was finished already, or ended at once"},
+    400: {
+        "model": Envelope[Estimated],
+        "description": "the estimate exceeds the budget (data.estimate), or an argument is wrong (data is null)",
+    },
+}
+READING = failing(_404="no such simulation or run, or nothing of the kind yet")
+
+
+def make_router(desk: Desk) -> APIRouter:
+    """The eight paths over one desk."""
+    router = APIRouter(prefix=PREFIX, tags=["interviews"])
+
+    @router.post("/{sim_id}/pre", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    async def pre(sim_id: SimId, body: PreBody | None = None) -> Response:
+        """T0: the longitudinal questionnaire, before the simulation."""
+        return await desk.pre(sim_id, body or PreBody())
+
+    @router.post("/{sim_id}/post", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    async def post(sim_id: SimId, body: PostBody | None = None) -> Response:
+        """Everything after the simulation. Goes on with the run that waits after T0, else uses the latest T0."""
+        return await desk.post(sim_id, body or PostBody())
+
+    @router.post("/{sim_id}/rerun", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    async def rerun(sim_id: SimId, body: RerunBody) -> Response:
+        """One methodology anew, as a run of its own; the others are taken over from the finished run."""
+        return await desk.rerun(sim_id, body)
+
+    @router.post("/{sim_id}/resume", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    async def resume(sim_id: SimId, body: ResumeBody) -> Response:
+        """Go on with an unfinished run, with more budget if there is a need of it."""
+        return await desk.resume(sim_id, body)
+
+    spent: dict[int | str, dict[str, Any]] = {
+        **READING,
+        503: {
+            "model": Envelope[StatusData],
+            "description": "the run paused because its budget is spent: resume_token, Retry-After",
+        },
+    }
+
+    @router.get("/{sim_id}/status", response_model=Envelope[StatusData], responses=spent)
+    async def status(sim_id: SimId, task_id: TaskId = None) -> Response:
+        """How far a run is, by methodology and phase. At most a second old."""
+        return await desk.status(sim_id, task_id)
+
+    @router.get("/{sim_id}/results/synthesis", response_model=Envelope[ReportData], responses=READING)
+    async def synthesis(sim_id: SimId, run_id: WhichRun = None) -> Response:
+        """The report, as Markdown."""
+        return succeeded(await asyncio.to_thread(read_report, desk.places, sim_id, run_id))
+
+    @router.get("/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING)
+    async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
+        """A methodology's findings."""
+        return succeeded(await asyncio.to_thread(read_result, desk.places, sim_id, methodology, run_id))
+
+    table: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}
+    }
+
+    @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table})
+    async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
+        """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
+        run, path = await asyncio.to_thread(find_csv, desk.places, sim_id, run_id)
+        headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
+        return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
+
+    return router

@@ -1,0 +1,122 @@
+"""Runs in the background of the server: a loop of their own, so that a request is answered while a run computes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from enquete.checkpoints.ledger import now
+from enquete.interfaces.http.secrecy import Mask
+from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
+from enquete.state.errors import EnqueteError, RunLocked
+from enquete.study import Run
+from enquete.study.lifecycle import Wanted
+from enquete.study.rooted import Rooted
+from enquete.study.tasks import Task, Tasks, TooManyRuns
+
+T = TypeVar("T")
+AT_ONCE_S = 0.2
+"""What is wrong with a run shows within this: another process drives it, or it is finished already."""
+TRIES = 5
+"""A status that is being read holds a run's lock for an instant; a run that is driven holds it for good."""
+
+log = logging.getLogger("enquete.http")
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A run that goes on, or one that came to its end or stop at once (`run`)."""
+
+    run_id: str
+    run: Run | None
+
+
+class Runner:
+    """Drives runs in a thread of its own. `close` pauses them and waits for their stop."""
+
+    def __init__(self, rooted: Rooted, most: int, mask: Mask):
+        self._rooted = rooted
+        self._mask = mask
+        self._tasks = Tasks(rooted, most=most)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="enquete-runs", daemon=True)
+        self._followers: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self._thread.start()
+
+    async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
+        """Start or go on with a run; returns as soon as it is on disk and goes on. Raises what the façade raises."""
+        return await self._there(self._launch(sim_id, kind, wanted))
+
+    def drives(self, run_id: str) -> bool:
+        return self._tasks.driven(run_id) is not None
+
+    async def close(self) -> None:
+        self._closing = True
+        await self._there(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        await asyncio.to_thread(self._thread.join)
+        self._loop.close()
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def _stop(self) -> None:
+        await self._tasks.close()
+        await asyncio.gather(*self._followers)
+        await self._loop.shutdown_default_executor()
+
+    async def _launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
+        if self._closing:
+            raise TooManyRuns("this server is being stopped")
+        for attempt in range(TRIES):
+            try:
+                return await self._attempt(sim_id, kind, wanted)
+            except TooManyRuns:
+                raise
+            except RunLocked:
+                if attempt == TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _attempt(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
+        simulation = self._rooted.simulation(sim_id)
+        if wanted.token is None:
+            task = await self._tasks.start(sim_id, **wanted.request)
+        else:
+            task = await self._tasks.resume(wanted.token, sim=sim_id, **wanted.request)
+        run = await task.wait(AT_ONCE_S)
+        if run is None:
+            self._follow(simulation, task, TaskFile(task_id=task.run_id, sim_id=sim_id, kind=kind, started_at=now()))
+        return Launched(task.run_id, run)
+
+    def _follow(self, simulation: Path, task: Task, file: TaskFile) -> None:
+        follower = self._loop.create_task(self._followed(simulation, task, file))
+        self._followers.add(follower)
+        follower.add_done_callback(self._followers.discard)
+
+    async def _followed(self, simulation: Path, task: Task, file: TaskFile) -> None:
+        """Write down that the run goes on, and later that it ended. A disk that refuses is no reason to stop the run."""
+        error, status = "", ""
+        try:
+            write_task(simulation, file)
+            run = await task.wait()
+            status = run.status if run is not None else ""
+            log.info("run %s of %s: %s", file.task_id, file.sim_id, status)
+        except EnqueteError as fault:
+            error = self._mask(str(fault))
+            log.warning("run %s of %s: %s", file.task_id, file.sim_id, error)
+        except Exception as bug:
+            error = f"internal error, {type(bug).__name__}; what was answered is kept, the log has the traceback"
+            log.exception("run %s of %s", file.task_id, file.sim_id)
+        stopped = self._closing and status == "paused"
+        ended = file.model_copy(update={"ended_at": now(), "error": error, "stopped": stopped})
+        try:
+            write_task(simulation, ended)
+        except (EnqueteError, OSError) as fault:
+            log.warning("run %s of %s: its task file cannot be written (%s)", file.task_id, file.sim_id, fault)

@@ -1,0 +1,145 @@
+"""Who may speak to the server, from where, and how much at once: checked before any path is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from enquete.interfaces.http.envelope import Problem, Unauthorised, failed, problem_of
+from enquete.interfaces.http.settings import ServerSettings
+
+BODY_WITHIN_S = 30.0
+SAFE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+}
+
+
+class Guard:
+    """ASGI middleware: load, Host, Origin, token, size of the body; and headers that browsers obey."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings):
+        self._app = app
+        self._settings = settings
+        self._token = settings.token.get_secret_value().encode() if settings.token else None
+        self._going_on = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._going_on += 1
+        try:
+            await self._guarded(scope, receive, _with_safe_headers(send))
+        finally:
+            self._going_on -= 1
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(scope)
+        body: bytes | Response = b""
+        if refusal is None and scope["method"] not in ("GET", "HEAD"):
+            body = await _read(receive, self._settings.largest_body)
+            refusal = body if isinstance(body, Response) else None
+        if refusal is not None:
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, _replayed(body, receive) if isinstance(body, bytes) else receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if self._going_on > self._settings.most_requests:
+            return _refused(503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1)
+        return (
+            self._of_host(headers)
+            or self._of_origin(scope, headers)
+            or self._of_token(scope, headers)
+            or self._of_size(headers)
+        )
+
+    def _of_host(self, headers: Headers) -> Response | None:
+        given = headers.getlist("host")
+        if len(given) == 1 and _name(given[0]) in self._settings.hosts:
+            return None
+        return _refused(421, "WrongHost", "the Host header names another server; names are allowed with --allow-host")
+
+    def _of_origin(self, scope: Scope, headers: Headers) -> Response | None:
+        """A page of another site in a browser on this machine must not call the server: not even blindly."""
+        origin = headers.get("origin")
+        own = f"{scope['scheme']}://{headers['host']}"
+        if origin is None or origin in (own, *self._settings.allow_origins):
+            return None
+        return _refused(403, "WrongOrigin", "web pages of other origins may not call this server; see --allow-origin")
+
+    def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """A browser sends no token with the question whether it may ask (OPTIONS), and no path answers that one."""
+        if self._token is None or scope["method"] == "OPTIONS":
+            return None
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
+            return None
+        response = failed(401, problem_of(Unauthorised(), "a token is needed"))
+        response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+
+    def _of_size(self, headers: Headers) -> Response | None:
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length) <= self._settings.largest_body:
+            return None
+        return _too_large(self._settings.largest_body)
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without the port."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name.lower().removesuffix(".")
+
+
+async def _read(receive: Receive, largest: int) -> bytes | Response:
+    """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            while True:
+                message = await receive()
+                body.extend(message.get("body", b""))
+                if len(body) > largest:
+                    return _too_large(largest)
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        return _refused(408, "TooSlow", f"the body did not arrive within {BODY_WITHIN_S:g} s")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replay
+
+
+def _with_safe_headers(send: Send) -> Send:
+    async def with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SAFE_HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return with_headers
+
+
+def _too_large(largest: int) -> Response:
+    return _refused(413, "TooLarge", f"a request's body may have {largest} bytes")
+
+
+def _refused(code: int, kind: str, message: str, retry_after_s: int | None = None) -> Response:
+    return failed(code, Problem(type=kind, message=message), retry_after_s=retry_after_s)

@@ -1,0 +1,51 @@
+"""Statuses read once for everybody who asks within the same second: a hundred clients cost a run what one costs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+FRESH_S = 1.0
+MOST_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class _Snapshot(Generic[T]):
+    at: float
+    reading: asyncio.Task[T]
+
+
+class Snapshots(Generic[T]):
+    """Values by key, each at most FRESH_S old. Errors are told to those who waited, and not kept."""
+
+    def __init__(self, fresh_s: float = FRESH_S):
+        self._fresh_s = fresh_s
+        self._kept: dict[Hashable, _Snapshot[T]] = {}
+
+    async def get(self, key: Hashable, read: Callable[[], T]) -> T:
+        """`read` runs in a thread, once for all who ask meanwhile."""
+        snapshot = self._kept.get(key)
+        if snapshot is None or time.monotonic() - snapshot.at > self._fresh_s:
+            snapshot = self._begin(key, read)
+        return await asyncio.shield(snapshot.reading)  # who leaves does not take it from the others
+
+    def forget(self) -> None:
+        """What was read is about to be wrong: a run was started or resumed."""
+        self._kept.clear()
+
+    def _begin(self, key: Hashable, read: Callable[[], T]) -> _Snapshot[T]:
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        reading = asyncio.create_task(asyncio.to_thread(read))
+        snapshot = self._kept[key] = _Snapshot(time.monotonic(), reading)
+        reading.add_done_callback(lambda done: self._drop_if_failed(key, done))
+        return snapshot
+
+    def _drop_if_failed(self, key: Hashable, reading: asyncio.Task[T]) -> None:
+        kept = self._kept.get(key)
+        if (reading.cancelled() or reading.exception()) and kept is not None and kept.reading is reading:
+            del self._kept[key]

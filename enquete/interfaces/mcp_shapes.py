@@ -1,0 +1,165 @@
+"""What the tools return: small enough for a context window, the rest by resource URI. See MOST_CHARS.
+
+Counts are of agents or answers, money is US dollars, None is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from mcp.types import CallToolResult, TextContent
+from pydantic import BaseModel, Field, JsonValue
+
+from enquete.nodes.estimate import Range
+
+MOST_CHARS = 16_000
+"""No answer of a tool is longer, neither its text nor its structured content as JSON: about 4,000 tokens."""
+
+RunStatus = Literal["running", "completed", "awaiting_simulation", "waiting", "paused", "failed"]
+
+
+class StageState(BaseModel):
+    """One methodology in one phase."""
+
+    methodology: str
+    phase: str
+    outcome: Annotated[str, Field(description="done, short (of budget), waiting, failed or not started")]
+    agents_responded: int
+    agents_total: int
+    answers: Annotated[dict[str, int], Field(description="by status: ok, repaired, refused, invalid, failed")]
+
+
+class RunState(BaseModel):
+    """How far a run is and what to call next."""
+
+    run_id: str
+    sim_id: str
+    status: RunStatus
+    note: Annotated[str, Field(description="why it stopped")]
+    shown: Annotated[bool, Field(description="it had been completed before; nobody was asked by this call")] = False
+    resume_token: Annotated[str | None, Field(description="for resume_interviews; None once completed")]
+    respondent: str
+    model: str
+    language: str
+    calls: int
+    tokens: int
+    expected_tokens: Annotated[int | None, Field(description="likely in the end; None where nothing was estimated")]
+    stages: list[StageState]
+    flags: Annotated[list[str], Field(description="what must be known before the data are used; the first few")]
+    flags_total: int
+    report_uri: Annotated[str | None, Field(description="resource; None before there is a report")]
+    next: str
+
+
+class EstimatePart(BaseModel):
+    """Tokens of one claim on the budget."""
+
+    claim: str
+    tokens: Range
+
+
+class EstimateState(BaseModel):
+    """What conduct_interviews with the same arguments would cost. Ranges: least, likely, most."""
+
+    sim_id: str
+    agents: int
+    respondent: str
+    calls: Range
+    tokens: Range
+    usd: Annotated[Range | None, Field(description="None where a price is unknown")]
+    unpriced: Annotated[list[str], Field(description="models whose price is unknown")]
+    seconds: Range
+    cap_tokens: int
+    cap_usd: float | None
+    exceeds: Annotated[str, Field(description="tokens or usd where the upper end is above that cap, else empty")]
+    parts: list[EstimatePart]
+    notes: list[str]
+
+
+class Entry(BaseModel):
+    """A value of the findings. `path`: where it stands below the section, empty for the section itself."""
+
+    path: str
+    value: JsonValue
+
+
+class SectionOf(BaseModel):
+    """A section that can be asked for."""
+
+    name: str
+    chars: Annotated[int, Field(description="length as JSON or Markdown")]
+    pages: int
+
+
+class ResultsState(BaseModel):
+    """Without a section: the sections there are, and the short ones in full. With one: a page of it."""
+
+    run_id: str
+    methodology: str
+    section: str | None
+    page: int
+    pages: int
+    sections: list[SectionOf]
+    entries: list[Entry]
+    resource_uri: Annotated[str, Field(description="all findings of the methodology as JSON")]
+
+
+class ReportState(BaseModel):
+    """Without a section: the contents, and the report's beginning. With one: a page of it, as Markdown."""
+
+    run_id: str
+    section: str | None
+    page: int
+    pages: int
+    sections: list[SectionOf]
+    markdown: str
+    resource_uri: Annotated[str, Field(description="the whole report as Markdown")]
+
+
+class SimulationState(BaseModel):
+    sim_id: str
+    runs: int
+    latest_run_id: str | None
+    latest_status: RunStatus | None
+
+
+class SimulationsState(BaseModel):
+    """A page of the simulations under the root, by id."""
+
+    simulations: list[SimulationState]
+    total: int
+    page: int
+    pages: int
+
+
+class InstrumentState(BaseModel):
+    name: str
+    title_en: str
+    title_de: str
+    resource_uri: Annotated[str, Field(description="the instrument as YAML")]
+
+
+class InstrumentsState(BaseModel):
+    instruments: list[InstrumentState]
+
+
+class ExportedFile(BaseModel):
+    name: str
+    bytes: int
+    resource_uri: str
+
+
+class ExportState(BaseModel):
+    """The files were written anew from the run's ledger; nobody was asked."""
+
+    run_id: str
+    rows: Annotated[int, Field(description="of all_responses.csv, without its head")]
+    columns: list[str]
+    files: list[ExportedFile]
+
+
+def answer(state: BaseModel, text: str) -> CallToolResult:
+    """Structured content for programs, a short text for the calling model."""
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=state.model_dump(mode="json")
+    )

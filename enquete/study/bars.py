@@ -1,0 +1,44 @@
+"""Progress in a notebook: tqdm's bars, one a methodology, phase, arm and round.
+
+    run = enquete.conduct_interviews(sim, progress=Bars())
+
+A callback for the façade's `progress`. Events may come from another thread, so nothing here touches the caller's loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm.auto import tqdm
+
+Row = tuple[str, str, str, int]
+
+
+class Bars:
+    """Bars with agents answered of agents asked; a bar is closed when its round is complete, the others by `close`."""
+
+    def __init__(self) -> None:
+        self._bars: dict[Row, tqdm[Any]] = {}
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
+        if row not in self._bars:
+            self._bars[row] = tqdm(total=int(event["total"]), initial=0, desc=_title(row), unit="agent")
+        bar = self._bars[row]
+        if bar.disable:  # closed: the round was complete
+            return
+        bar.set_postfix_str(f"{event['tokens']:,} tokens", refresh=False)
+        bar.update(int(event["done"]) - bar.n)
+        bar.refresh()
+        if event["done"] >= event["total"]:
+            bar.close()
+
+    def close(self) -> None:
+        """Let go of the bars of rounds that were not finished (the run paused)."""
+        for bar in self._bars.values():
+            bar.close()
+
+
+def _title(row: Row) -> str:
+    methodology, phase, arm, number = row
+    return f"{methodology} {phase} round {number}" + ("" if arm == "main" else f" ({arm})")

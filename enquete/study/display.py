@@ -1,0 +1,91 @@
+"""How a run shows itself in a notebook: a table of its stages, then the figure of each methodology."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from enquete.reports.figures import draw, has_figure
+from enquete.state.errors import InputError
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from enquete.study.run import Run
+
+HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
+USABLE = ("answers_ok", "answers_repaired")
+SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
+SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
+
+
+def figures(run: Run) -> dict[str, go.Figure]:
+    """By methodology, of those that have anything to draw. Empty without plotly."""
+    found = {}
+    for name, findings in run.results.items():
+        if has_figure(name, findings):
+            try:
+                found[name] = draw(name, run.results, run.record.language)
+            except InputError:  # nothing answered yet, or no plotly: the table says how far the run is
+                continue
+    return found
+
+
+def show(run: Run) -> None:
+    """Table and figures as outputs of a notebook's cell. Raises NotImplementedError outside a notebook."""
+    if not in_notebook():
+        raise NotImplementedError  # IPython then prints repr(run)
+    notebook = importlib.import_module("IPython.display")  # there, because this is a notebook
+    notebook.display(notebook.HTML(table(run)))
+    for figure in figures(run).values():
+        notebook.display(figure)
+
+
+def in_notebook() -> bool:
+    """Whether this is a Jupyter kernel, not a script or IPython in a terminal. Imports nothing."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def table(run: Run) -> str:
+    """HTML: who answered, status and what to do next, one row a stage."""
+    rows = [
+        (
+            stage.methodology, stage.phase, " ".join(filter(None, (stage.outcome, stage.note))),
+            f"{stage.responded} of {stage.total}", *_answers(stage.counts.items()), f"{stage.counts.get('tokens', 0):,}",
+        )
+        for stage in run.stages
+    ]  # fmt: skip
+    main = run.record.main
+    kind = SYNTHETIC if main.respondent == "synthetic" else SIMULATED.format(model=main.model)
+    lines = [
+        f"<b>{_text(run.run_id)}</b> of {_text(run.record.sim_id)}: <b>{_text(run.status)}</b>",
+        _text(run.note),
+        _text(f"resume token: {run.resume_token}" if run.resume_token else ""),
+        f"<i>{_text(kind)}</i>",
+        *(f"⚑ {_text(flag)}" for flag in run.flags),
+        _text(f"report: {run.path / 'report.md'}" if run.report else ""),
+    ]
+    return f"<div>{_rows(rows)}{''.join(f'<div>{line}</div>' for line in lines if line)}</div>"
+
+
+def _answers(counts: Iterable[tuple[str, int]]) -> tuple[str, str]:
+    """Usable answers, and the others by what became of them."""
+    by_status = {name: n for name, n in counts if name.startswith("answers_") and n}
+    usable = sum(n for name, n in by_status.items() if name in USABLE)
+    rest = [f"{n:,} {name.removeprefix('answers_')}" for name, n in sorted(by_status.items()) if name not in USABLE]
+    return f"{usable:,}", ", ".join(rest) or "0"
+
+
+def _rows(rows: Sequence[Sequence[Any]]) -> str:
+    def line(tag: str, cells: Sequence[Any]) -> str:
+        return "<tr>" + "".join(f"<{tag} style='text-align:left'>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table><thead>{line('th', HEAD)}</thead><tbody>{''.join(line('td', row) for row in rows)}</tbody></table>"
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value))

@@ -1,0 +1,112 @@
+"""What a simulation's own life asks for: T0 when it is ready, everything else when it has completed.
+
+`on_ready` and `on_completed` are for whoever runs the simulation and can call Python; `before` and `after` say which
+request of the façade each means, for servers that drive it themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from enquete import study
+from enquete.nodes.workplace import Progress
+from enquete.simulations.completion import completion
+from enquete.simulations.locate import locate
+from enquete.state.errors import SettingsError
+from enquete.state.settings import Environment, RunRequest, resolve_root
+from enquete.study.run import Run, RunSummary
+
+DRIVING = frozenset({"budget_tokens", "budget_usd", "concurrency", "limits", "patience_s", "timeout_s", "confirm",
+                     "assume_completed", "root", "out"})  # fmt: skip
+"""What a request may say about how a run is driven; everything else is about the study itself."""
+
+
+class NotCompleted(SettingsError):
+    """What is to be asked after the simulation was asked for before it had completed."""
+
+
+class AlreadyCompleted(SettingsError):
+    """T0 was asked for when nothing could be measured before the simulation any more."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A request of the façade: go on with `token`, or conduct interviews where there is none."""
+
+    request: dict[str, Any]
+    token: str | None = None
+
+
+def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+    """Take T0: call it when a simulation is ready and has not begun.
+
+    Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with. Raises
+    AlreadyCompleted where the simulation has completed, since nothing can be measured before it then.
+    """
+    return study.conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
+
+
+def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+    """Ask everything that is asked after the simulation: call it when a simulation has completed.
+
+    Goes on with the run that waits for the simulation; without one it uses the latest T0, and without a T0 a
+    reconstructed one. Raises NotCompleted.
+    """
+    wanted = after(sim_id, request)
+    if wanted.token is None:
+        return study.conduct_interviews(sim_id, progress=progress, **wanted.request)
+    return study.resume(wanted.token, progress=progress, sim=str(sim_id), **wanted.request)
+
+
+def before(sim_id: str | Path, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The request that takes T0 and nothing else. Raises AlreadyCompleted naming what says so."""
+    path = _located(sim_id, request)
+    found = completion(path) if path.is_dir() else None
+    if found is not None and found.completed:
+        raise AlreadyCompleted(
+            f"simulation {path.name} has completed already ({found.reason}), so nothing can be measured before it; "
+            "ask for what comes after it, which reconstructs a T0 where none was taken"
+        )
+    return {**request, "methods": ["longitudinal"], "phase": "T0"}
+
+
+def after(sim_id: str | Path, request: Mapping[str, Any]) -> Wanted:
+    """The request that asks what is left once the simulation has completed. Raises NotCompleted."""
+    root, out = request.get("root"), request.get("out")
+    require_completed(_located(sim_id, request), assume=bool(request.get("assume_completed")))
+    runs = study.list_runs(sim_id, root=root, out=out)
+    waiting = [run for run in runs if run.status == "awaiting_simulation"]
+    if waiting and request.keys() <= DRIVING:
+        return Wanted({name: value for name, value in request.items() if name != "confirm"}, waiting[-1].resume_token)
+    return Wanted({**_as_at_t0(sim_id, runs, root, out), **request})
+
+
+def require_completed(path: Path, *, assume: bool) -> None:
+    """Raises NotCompleted naming what says so."""
+    if not path.is_dir():
+        return
+    found = completion(path, assume)
+    if not found.completed:
+        raise NotCompleted(
+            f"simulation {path.name} has not completed ({found.reason}): ask for this once it has, or with "
+            "assume_completed where it was killed and still says running"
+        )
+
+
+def _located(sim_id: str | Path, request: Mapping[str, Any]) -> Path:
+    return locate(str(sim_id), resolve_root(RunRequest(root=request.get("root")), Environment.read()))
+
+
+def _as_at_t0(sim_id: str | Path, runs: list[RunSummary], root: str | None, out: str | None) -> dict[str, Any]:
+    """Language, respondent and model of the latest T0 taken on its own: with others drift could not be told."""
+    alone = [run.run_id for run in runs if run.status == "completed" and run.methods == ("longitudinal",)]
+    for run_id in reversed(alone):
+        record = study.load_run(sim_id, run_id, root=root, out=out).record
+        if record.phases == ["T0"]:
+            main = record.main
+            model = {"model": main.model, "temperature": main.temperature} if main.respondent == "llm" else {}
+            return {"language": record.language, "respondent": main.respondent, "seed": record.seed, **model}
+    return {}

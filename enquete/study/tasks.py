@@ -1,0 +1,142 @@
+"""Runs that go on in the background of a server: started, followed, paused.
+
+A task is its run: its id is the run_id, and what becomes of it is in the run's folder. A server that was restarted
+finds the run there (`Rooted.run`) and resumes it by its token; nothing is kept in memory that could be lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from enquete.state.errors import RunLocked
+from enquete.state.settings import parse_request
+from enquete.study.driver import Driver
+from enquete.study.rooted import Rooted
+from enquete.study.run import Run
+from enquete.study.starting import Start, chosen, drive, to_resume
+
+Event: TypeAlias = dict[str, Any]
+Row: TypeAlias = tuple[str, str, str, int]
+
+MOST_RUNS = 4
+
+
+class TooManyRuns(RunLocked):
+    """As many runs go on in this server as it may drive at once."""
+
+
+class Task:
+    """A run that this process drives or has driven, in the loop that made it."""
+
+    def __init__(self, chosen: Start):
+        self.folder: Path = chosen.folder
+        self.events: dict[Row, Event] = {}
+        """The latest event of each methodology, phase, arm and round."""
+        self._driver = Driver(chosen.folder, chosen.machine, self._note, fresh=chosen.fresh)
+        self._work = asyncio.create_task(drive(chosen, None, self._driver), name=self.run_id)
+        self._work.add_done_callback(_looked_at)
+
+    @property
+    def run_id(self) -> str:
+        return self.folder.name
+
+    @property
+    def is_over(self) -> bool:
+        return self._work.done()
+
+    @property
+    def done(self) -> int:
+        """Agents answered, summed over the rounds so far: it only grows."""
+        return sum(int(event["done"]) for event in self.events.values())
+
+    @property
+    def latest(self) -> Event | None:
+        return next(reversed(self.events.values()), None)
+
+    async def wait(self, seconds: float | None = None) -> Run | None:
+        """The run at its end or next stop; None if that takes longer. Raises what the run raised."""
+        ended, _ = await asyncio.wait({self._work}, timeout=seconds)
+        return self._work.result() if ended else None
+
+    def pause(self) -> None:
+        """Launch no further call, let those in flight finish, stop with a token. The run's end is to be waited for."""
+        if not self.is_over:
+            self._driver.pause()
+
+    def _note(self, event: Event) -> None:
+        row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
+        self.events.pop(row, None)  # the latest comes last
+        self.events[row] = event
+
+
+class Tasks:
+    """The runs that a server drives, under its root. One event loop."""
+
+    def __init__(self, rooted: Rooted, *, most: int = MOST_RUNS):
+        self._rooted = rooted
+        self._most = most
+        self._tasks: dict[Path, Task] = {}
+        self._opening = asyncio.Lock()  # two equal requests at once must find one run, not make two
+
+    async def start(self, sim_id: str, **request: Any) -> Task:
+        """Begin, go on with or find the run that these arguments of `conduct_interviews` mean.
+
+        Returns once the run is on disk; it goes on in the background. One that this server drives already is not
+        started twice. Raises InputError and its children (OverBudget with the estimate), TooManyRuns.
+        """
+        self._rooted.simulation(sim_id)
+        asked = parse_request(sim=sim_id, root=str(self._rooted.root), **request)
+        async with self._opening:
+            return await self._launched(await asyncio.to_thread(chosen, asked))
+
+    async def resume(self, token: str, **request: Any) -> Task:
+        """Go on with an unfinished run in the background. Raises RunNotFound, TooManyRuns."""
+        given: dict[str, Any] = {"root": str(self._rooted.root), **request}
+        name = self._rooted.require_token(token)
+        async with self._opening:
+            return await self._launched(await asyncio.to_thread(to_resume, name, given))
+
+    async def _launched(self, chosen: Start) -> Task:
+        self._rooted.require_inside(chosen.folder)
+        if (driven := self.driven(chosen.folder.name)) is not None:
+            return driven
+        if not chosen.shown:
+            self._require_room()
+            await chosen.begin()
+            chosen.to_begin = None
+        task = self._tasks[chosen.folder] = Task(chosen)
+        return task
+
+    def _require_room(self) -> None:
+        going_on = [task.run_id for task in self._tasks.values() if not task.is_over]
+        self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
+        if len(going_on) >= self._most:
+            raise TooManyRuns(
+                f"{len(going_on)} runs are going on, and this server drives {self._most} at once: "
+                f"{', '.join(going_on)}. Wait for one of them or pause it"
+            )
+
+    def driven(self, run_id: str) -> Task | None:
+        """The task that drives this run right now."""
+        return next((task for task in self._tasks.values() if task.run_id == run_id and not task.is_over), None)
+
+    @property
+    def all(self) -> Mapping[str, Task]:
+        """By run_id: those that go on, and those that ended since another was begun."""
+        return {task.run_id: task for task in self._tasks.values()}
+
+    async def close(self) -> None:
+        """Pause every run and wait for its stop: what is in flight is finished and filed."""
+        going_on = [task for task in self._tasks.values() if not task.is_over]
+        for task in going_on:
+            task.pause()
+        await asyncio.gather(*(task.wait() for task in going_on), return_exceptions=True)
+
+
+def _looked_at(work: asyncio.Task[Run]) -> None:
+    """A run that failed while nobody waited is told by its status; asyncio need not complain."""
+    if not work.cancelled():
+        work.exception()

@@ -1,0 +1,159 @@
+"""A study through the API, from before the simulation to the table; what is refused, and what a restart leaves."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import enquete
+from tests.http.conftest import AGENTS, serving, settled, simulation
+from tests.support.populations import set_status
+
+API = "/api/interview"
+
+
+def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root: Path) -> None:
+    folder = simulation(shared_root, "whole")
+    begun = shared.post(f"{API}/whole/pre", json={"language": "en"})
+    assert begun.status_code == 202
+    assert begun.json()["success"]
+    before = settled(shared, "whole", begun.json()["data"]["task_id"]).json()["data"]
+    assert before["status"] == "completed"
+    assert [(s["methodology"], s["phase"], s["outcome"], s["n_responded"]) for s in before["stages"]] == [
+        ("longitudinal", "T0", "done", AGENTS)
+    ]
+
+    early = shared.post(f"{API}/whole/post")
+    assert early.status_code == 409
+    assert early.json()["error"]["type"] == "NotCompleted"
+
+    set_status(folder, "completed")
+    asked = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
+    assert asked.status_code == 202
+    after = settled(shared, "whole", asked.json()["data"]["task_id"]).json()["data"]
+    assert after["status"] == "completed"
+    assert after["language"] == "en"  # T0's, though nobody said so again
+    record = json.loads((folder / "interviews" / "runs" / after["run_id"] / "instruments_used.json").read_text("utf-8"))
+    assert record["baseline_run_id"] == before["run_id"]
+
+    found = shared.get(f"{API}/whole/results/scenario").json()["data"]
+    assert found["run_id"] == after["run_id"]
+    assert found["result"]
+    report = shared.get(f"{API}/whole/results/synthesis").json()["data"]
+    assert report["report"].startswith("#")
+    table = shared.get(f"{API}/whole/export.csv")
+    assert table.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(table.text)))
+    assert {row["sim_id"] for row in rows} == {"whole"}
+    assert {row["methodology"] for row in rows} == {"longitudinal", "scenario"}
+
+    again = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
+    assert (again.status_code, again.json()["data"]["shown"]) == (200, True)
+    anew = shared.post(f"{API}/whole/rerun", json={"methodology": "scenario"}).json()["data"]
+    assert anew["run_id"] not in (after["run_id"], before["run_id"])
+    assert settled(shared, "whole", anew["task_id"]).json()["data"]["status"] == "completed"
+
+
+def test_post_goes_on_with_the_run_that_waits_after_t0(shared: httpx.Client, shared_root: Path) -> None:
+    folder = simulation(shared_root, "waiting")
+    run = enquete.conduct_interviews("waiting", root=str(shared_root), methods=["longitudinal"])
+    assert run.status == "awaiting_simulation"
+    set_status(folder, "completed")
+    data = shared.post(f"{API}/waiting/post").json()["data"]
+    assert data["run_id"] == run.run_id
+    assert settled(shared, "waiting", run.run_id).json()["data"]["status"] == "completed"
+
+
+def test_over_budget_is_refused_with_the_estimate_then_pauses_and_goes_on(
+    shared: httpx.Client, shared_root: Path
+) -> None:
+    simulation(shared_root, "dear", "completed")
+    body: dict[str, Any] = {"methods": ["scenario"], "budget_tokens": 3000}
+    refused = shared.post(f"{API}/dear/post", json=body)
+    assert refused.status_code == 400
+    assert refused.json()["error"]["type"] == "OverBudget"
+    estimate = refused.json()["data"]["estimate"]
+    assert estimate["tokens"]["high"] > 3000
+    assert not (shared_root / "simulations" / "dear" / "interviews" / "runs").exists()
+
+    begun = shared.post(f"{API}/dear/post", json={**body, "confirm": True}).json()["data"]
+    paused = settled(shared, "dear", begun["task_id"])
+    assert paused.status_code == 503
+    assert int(paused.headers["retry-after"]) > 0
+    envelope = paused.json()
+    assert (envelope["success"], envelope["error"]["type"]) == (False, "BudgetSpent")
+    token, enough = envelope["data"]["resume_token"], envelope["data"]["sufficient_tokens"]
+    resumed = shared.post(f"{API}/dear/resume", json={"resume_token": token, "budget_tokens": enough})
+    assert resumed.status_code in (200, 202)
+    assert settled(shared, "dear", begun["task_id"]).json()["data"]["status"] == "completed"
+
+
+def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> None:
+    folder = simulation(shared_root, "untouched", "completed")
+    before = sorted(folder.rglob("*"))
+    for path in ("status", "results/delphi", "results/synthesis", "export.csv"):
+        answer = shared.get(f"{API}/untouched/{path}")
+        assert answer.status_code == 404, answer.text
+        assert answer.json()["error"]["type"] == "RunNotFound"
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code", "kind"),
+    [
+        ("GET", "nobody/status", None, 404, "SimulationNotFound"),
+        ("POST", "nobody/pre", {}, 404, "SimulationNotFound"),
+        ("POST", "sound/pre", {"modell": "x"}, 422, "MalformedRequest"),
+        ("POST", "sound/pre", {"base_url": "http://elsewhere"}, 422, "MalformedRequest"),
+        ("POST", "sound/pre", {"model": "gpt", "respondent": "synthetic"}, 400, "SettingsError"),
+        ("POST", "sound/post", {"methods": ["astrology"]}, 409, "NotCompleted"),
+        ("POST", "done/pre", {}, 409, "AlreadyCompleted"),
+        ("POST", "sound/rerun", {"methodology": "delphi"}, 404, "RunNotFound"),
+        ("POST", "sound/resume", {"resume_token": "run_20260101T000000_abcdef"}, 404, "RunNotFound"),
+        ("GET", "sound/status?task_id=run_20260101T000000_abcdef", None, 404, "RunNotFound"),
+        ("GET", "sound/status?task_id=..%2F..%2Fetc", None, 422, "MalformedRequest"),
+        ("DELETE", "sound/status", None, 405, "HTTPError"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_envelope(
+    shared: httpx.Client, shared_root: Path, method: str, path: str, body: object, code: int, kind: str
+) -> None:
+    simulation(shared_root, "sound")
+    simulation(shared_root, "done", "completed")
+    answer = shared.request(method, f"{API}/{path}", json=body)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (code, kind), answer.text
+    assert answer.json()["success"] is False
+    assert str(shared_root) not in answer.text
+
+
+def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path) -> None:
+    simulation(tmp_path, "long", agents=400)
+    simulation(tmp_path, "other")
+    with serving(tmp_path, most_runs=1) as client:
+        begun = client.post(f"{API}/long/pre").json()["data"]
+        twice = client.post(f"{API}/long/pre").json()["data"]
+        assert twice["run_id"] == begun["run_id"]  # one run, not two
+        refused = client.post(f"{API}/other/pre")
+        assert (refused.status_code, refused.json()["error"]["type"]) == (429, "TooManyRuns")
+        assert int(refused.headers["retry-after"]) > 0
+
+
+def test_a_task_outlives_the_server(tmp_path: Path) -> None:
+    """A server that is stopped pauses its runs; the next one tells how far they are and goes on with them."""
+    simulation(tmp_path, "lasting", agents=400)
+    with serving(tmp_path) as client:
+        task = client.post(f"{API}/lasting/pre").json()["data"]["task_id"]
+    with serving(tmp_path) as client:
+        status = client.get(f"{API}/lasting/status", params={"task_id": task}).json()["data"]
+        assert (status["status"], status["started_by"]) == ("paused", "pre")
+        answer = client.post(f"{API}/lasting/resume", json={"resume_token": status["resume_token"]})
+        assert answer.json()["data"]["task_id"] == task
+        done = settled(client, "lasting", task).json()["data"]
+        assert done["status"] == "completed"
+        assert done["stages"][0]["n_responded"] == 400

@@ -1,0 +1,61 @@
+"""schemathesis: whatever the OpenAPI document allows, and much that it does not, gets an answer that it describes.
+
+Its jsonschema-rs and the one of LangGraph's server exclude one another, so it has an environment of its own:
+`make schemathesis`, or any `schemathesis` that ENQUETE_SCHEMATHESIS names.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.http.conftest import serving, simulation
+
+HOOKS = Path(__file__).with_name("hooks_schemathesis.py")
+OWN = Path(sys.prefix) / "schemathesis" / "bin" / "schemathesis"
+PROGRAM = os.environ.get("ENQUETE_SCHEMATHESIS") or (str(OWN) if OWN.exists() else shutil.which("schemathesis"))
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
+)
+EXAMPLES = 8
+SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A simulation that runs and one that has completed, of two agents each."""
+    root = tmp_path_factory.mktemp("fuzzed")
+    simulation(root, "running", agents=2)
+    simulation(root, "over", "completed", agents=2)
+    with serving(root, most_runs=1) as client:
+        yield client
+
+
+def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None:
+    paths = server.get("/openapi.json").json()["paths"]
+    assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
+        ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
+        ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"),
+    }  # fmt: skip
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed: make schemathesis")
+def test_no_answer_is_a_server_error_and_all_are_described(server: httpx.Client, tmp_path: Path) -> None:
+    assert PROGRAM is not None
+    said = subprocess.run(
+        [
+            PROGRAM, "run", str(server.base_url.join("/openapi.json")),
+            "--checks", CHECKS, "--phases", "examples,fuzzing", "--max-examples", str(EXAMPLES), "--mode", "all",
+            "--seed", "0", "--generation-deterministic", "--suppress-health-check", "all", "--warnings", "off",
+            "--request-timeout", "30", "--no-color",
+        ],
+        cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS)}, capture_output=True, text=True, timeout=SECONDS,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stdout[-6000:] + said.stderr[-2000:]

@@ -1,0 +1,179 @@
+"""Who gets in, what gets in, and what never gets out."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from enquete.interfaces.http.secrecy import Mask, MaskingFormatter
+from enquete.interfaces.http.security import SAFE_HEADERS
+from enquete.interfaces.http.settings import LARGEST_BODY, ServerSettings, is_loopback, read_token
+from enquete.state.errors import SettingsError
+from tests.http.conftest import serving, settled, simulation
+
+API = "/api/interview"
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+def raw(client: httpx.Client, request: bytes) -> bytes:
+    """The answer to bytes that no client library would send."""
+    url = urlsplit(str(client.base_url))
+    with socket.create_connection((url.hostname or "", url.port or 0), timeout=10) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:80", "", "localhost@evil.example"]
+)
+def test_another_host_is_refused(shared: httpx.Client, host: str) -> None:
+    answer = shared.get(f"{API}/any/status", headers={"Host": host})
+    assert answer.status_code in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:8642", "[::1]:8642", "localhost."])
+def test_this_machine_by_any_of_its_names(shared: httpx.Client, host: str) -> None:
+    assert shared.get(f"{API}/any/status", headers={"Host": host}).status_code == 404
+
+
+def test_two_hosts_are_refused(shared: httpx.Client) -> None:
+    answer = raw(shared, b"GET /docs HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+    assert answer.split(b" ")[1] in (b"400", b"421")
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:1", "http://127.0.0.1"])
+def test_pages_of_other_origins_may_not_call(shared: httpx.Client, shared_root: Path, origin: str) -> None:
+    folder = simulation(shared_root, "origin")
+    answer = shared.post(f"{API}/origin/pre", headers={"Origin": origin})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "WrongOrigin")
+    assert not (folder / "interviews").exists()
+
+
+def test_its_own_page_may_call(shared: httpx.Client) -> None:
+    own = str(shared.base_url).rstrip("/")
+    assert shared.get(f"{API}/any/status", headers={"Origin": own}).status_code == 404
+    page = shared.get("/docs")
+    assert page.status_code == 200
+    assert "<script" not in page.text
+    assert all(page.headers[name] == value for name, value in SAFE_HEADERS.items())
+
+
+def test_a_named_origin_is_told_that_it_may(tmp_path: Path) -> None:
+    with serving(tmp_path, token=SecretStr(TOKEN), allow_origins=("https://app.example",)) as client:
+        asked = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
+        assert (
+            client.options(f"{API}/x/pre", headers=asked).headers["access-control-allow-origin"]
+            == "https://app.example"
+        )
+        said = {"Origin": "https://app.example", "Authorization": f"Bearer {TOKEN}"}
+        assert client.get(f"{API}/x/status", headers=said).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "said", [None, "Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", f"Bearer {TOKEN.upper()}"]
+)
+def test_no_path_without_the_token(tmp_path: Path, said: str | None) -> None:
+    headers = {"Authorization": said} if said else {}
+    with serving(tmp_path, token=SecretStr(TOKEN)) as client:
+        for path in ("/docs", "/openapi.json", f"{API}/x/status", f"{API}/x/status?token={TOKEN}"):
+            answer = client.get(path, headers=headers)
+            assert answer.status_code == 401
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert TOKEN not in answer.text
+        assert client.get("/docs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_another_address_needs_a_token() -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "studies.example"):
+        with pytest.raises(SettingsError, match="token"):
+            ServerSettings(root=Path(), host=host)
+    assert ServerSettings(root=Path(), host="0.0.0.0", token=SecretStr(TOKEN)).hosts == {
+        "localhost",
+        "127.0.0.1",
+        "::1",
+    }
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+
+
+def test_a_weak_token_is_refused_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "token").write_text("hunter2\n", "utf-8")
+    with pytest.raises(SettingsError, match="at least 16") as refused:
+        read_token(tmp_path / "token")
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_token(tmp_path / "missing")
+    monkeypatch.setenv("ENQUETE_HTTP_TOKEN", TOKEN)
+    token = read_token(None)
+    assert token is not None
+    assert TOKEN not in repr(ServerSettings(root=tmp_path, token=token))
+
+
+def test_a_body_that_is_too_large_is_refused_however_it_comes(shared: httpx.Client) -> None:
+    large = b" " * (LARGEST_BODY + 1)
+    for content in (large, iter([large[:1000], large[1000:]])):  # an iterator is sent in chunks, without a length
+        answer = shared.post(f"{API}/any/pre", content=content, headers={"Content-Type": "application/json"})
+        assert (answer.status_code, answer.json()["error"]["type"]) == (413, "TooLarge")
+    told = b"POST /api/interview/any/pre HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\nConnection: close\r\n\r\n"
+    assert raw(shared, told).split(b" ")[1] == b"413"
+
+
+@pytest.mark.parametrize(
+    "sim_id", ["..", "%2e%2e", "..%2f..%2fetc", "%2Fetc%2Fpasswd", "sims%00", "a%5Cb", "%2e%2e%2f", "~root", "C%3A"]
+)
+def test_no_path_leads_out_of_the_root(shared: httpx.Client, sim_id: str) -> None:
+    for line in (f"GET {API}/{sim_id}/status", f"GET {API}/{sim_id}/export.csv", f"POST {API}/{sim_id}/pre"):
+        answer = raw(
+            shared, f"{line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        )
+        assert answer.split(b" ")[1] in (b"404", b"405"), answer
+
+
+def test_links_out_of_the_root_are_refused(shared: httpx.Client, shared_root: Path, tmp_path: Path) -> None:
+    outside = simulation(tmp_path, "outside", "completed")
+    (shared_root / "simulations" / "linked").symlink_to(outside, target_is_directory=True)
+    assert shared.get(f"{API}/linked/status").status_code == 404
+    for number, name in enumerate(("interviews", "reddit/more", "notes.json")):
+        folder = simulation(shared_root, f"linking{number}")
+        (folder / name).symlink_to(tmp_path)
+        answer = shared.post(f"{API}/linking{number}/pre")
+        assert answer.status_code in (403, 404)
+        assert str(tmp_path) not in answer.text
+    assert not list(tmp_path.rglob("runs"))
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_neutralised(shared: httpx.Client, shared_root: Path) -> None:
+    folder = simulation(shared_root, "formula")
+    for file in (folder / "simulation_config.json", folder / "reddit_profiles.json"):
+        file.write_text(file.read_text("utf-8").replace("Agent 1", "=HYPERLINK(1)"), "utf-8")
+    task = shared.post(f"{API}/formula/pre").json()["data"]["task_id"]
+    assert settled(shared, "formula", task).json()["data"]["status"] == "completed"
+    table = shared.get(f"{API}/formula/export.csv").text
+    assert ",'=HYPERLINK(1)," in table
+    assert ",=HYPERLINK" not in table
+
+
+def test_secrets_are_masked_in_answers_and_logs(tmp_path: Path) -> None:
+    import logging
+
+    mask = Mask(["sk-verysecret"], tmp_path)
+    assert mask(f"{tmp_path}/simulations: sk-verysecret") == "ROOT/simulations: ***"
+    try:
+        raise ValueError("the server said sk-verysecret")
+    except ValueError as error:
+        record = logging.LogRecord(
+            "x", logging.ERROR, "", 0, "key %s", ("sk-verysecret",), (type(error), error, error.__traceback__)
+        )
+    text = MaskingFormatter(mask.secrets_only).format(record)
+    assert "sk-verysecret" not in text
+    assert "Traceback" in text
+
+
+def test_more_requests_than_the_server_takes_are_told_to_come_back(tmp_path: Path) -> None:
+    with serving(tmp_path, most_requests=0) as client:
+        answer = client.get("/docs")
+        assert (answer.status_code, answer.json()["error"]["type"], answer.headers["retry-after"]) == (503, "Busy", "1")

@@ -1,0 +1,77 @@
+"""`enquete serve` as a process of its own: what it says, what it refuses, how it stops."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+import enquete
+from enquete.interfaces import cli
+from tests.http.conftest import serving, settled, simulation
+from tests.support.processes import environment
+
+REPOSITORY = Path(__file__).parents[2]
+SECRET = "0123456789abcdef-the-token"
+KEY = "sk-the-key-of-a-model-server"
+
+
+def start(root: Path, *words: str) -> subprocess.Popen[str]:
+    program = "from enquete.interfaces.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, "serve", "--root", str(root), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**environment(), "PYTHONPATH": str(REPOSITORY), "ENQUETE_HTTP_TOKEN": SECRET, "LLM_API_KEY": KEY},
+    )
+
+
+def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_path: Path) -> None:
+    simulation(tmp_path, "served", agents=150)
+    process = start(tmp_path, "--port", "0")
+    assert process.stderr is not None
+    said = process.stderr.readline()
+    url = re.search(r"on (http://\S+)", said)
+    assert url, said
+    with httpx.Client(base_url=url[1], headers={"Authorization": f"Bearer {SECRET}"}, timeout=60) as client:
+        task = client.post("/api/interview/served/pre", json={"respondent": "synthetic"}).json()["data"]["task_id"]
+        assert client.get("/api/interview/served/status").json()["data"]["task_id"] == task
+        answers = [client.get(path, headers={"Authorization": f"Bearer {KEY}"}).text for path in ("/docs", "/x")]
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode in (0, -signal.SIGTERM)  # uvicorn passes the signal on once it has stopped
+    assert re.search(r"run_\S+ of served: (paused|completed)", err)
+    for text in (said, out, err, *answers, *(file.read_text("utf-8", "ignore") for file in tmp_path.rglob("*.json"))):
+        assert SECRET not in text
+        assert KEY not in text
+
+
+def test_wrong_options_are_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for words, said in (
+            (("--host", "0.0.0.0"), "--host 0.0.0.0: other machines could reach the server, so it needs a token"),
+            (("--host", "0.0.0.0", "--token-file", "missing"), "--token-file missing: cannot be read"),
+            (("--watch", "elsewhere"), "--watch elsewhere: --root names another folder"),
+            (("--port", port), f"--port {port}: "),
+            (("--allow-origin", "app.example"), "SCHEME://HOST[:PORT] is expected"),
+        ):
+            assert cli.run(["serve", "--root", str(tmp_path), *words]) == 2
+            assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_status_follows_a_run_of_another_process(tmp_path: Path) -> None:
+    """The ledger is the truth, whoever drives the run."""
+    simulation(tmp_path, "elsewhere")
+    run = enquete.conduct_interviews("elsewhere", root=str(tmp_path), methods=["longitudinal"], phase="T0")
+    with serving(tmp_path) as client:
+        data = settled(client, "elsewhere").json()["data"]
+    assert (data["run_id"], data["status"], data["started_by"]) == (run.run_id, "completed", "")

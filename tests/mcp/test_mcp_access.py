@@ -1,0 +1,105 @@
+"""Who may speak to the HTTP server, and what an id may reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from mcp_served import Served
+from starlette.testclient import TestClient
+
+from enquete.interfaces import cli
+from enquete.interfaces.mcp_serving import http_app, is_local, make_office, security
+from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
+from enquete.study.rooted import Rooted
+
+PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+TOKEN = "a-long-and-random-token"
+
+
+def post(url: str, **headers: str) -> int:
+    return httpx.post(url, json=PING, headers=ACCEPT | headers).status_code
+
+
+def test_a_page_of_another_site_is_refused(served: Served) -> None:
+    assert post(served.url, Host="evil.example") == 421
+    assert post(served.url, Origin="https://evil.example") == 403
+    assert post(served.url, Origin="http://localhost:6274") not in (401, 403, 421)
+
+
+def test_a_request_that_is_too_large_is_refused(served: Served) -> None:
+    big = {**PING, "params": {"x": "y" * 1_100_000}}
+    assert httpx.post(served.url, json=big, headers=ACCEPT).status_code == 413
+
+
+def test_another_address_needs_a_long_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    office = make_office(tmp_path)
+    with pytest.raises(SettingsError, match="ENQUETE_TOKEN"):
+        http_app(office, "0.0.0.0", [])
+    monkeypatch.setenv("ENQUETE_TOKEN", "short")
+    with pytest.raises(SettingsError, match="shorter than 16") as refused:
+        http_app(office, "0.0.0.0", [])
+    assert "'short'" not in str(refused.value)
+
+
+def test_without_the_token_nothing_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENQUETE_TOKEN", TOKEN)
+    with TestClient(
+        http_app(make_office(tmp_path), "0.0.0.0", ["study.example"]), base_url="http://study.example"
+    ) as client:
+        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}, {"Authorization": "Bearer é"}):
+            sent = {name: value.encode() for name, value in wrong.items()}
+            refused = client.post("/mcp", json=PING, headers={**{k: v.encode() for k, v in ACCEPT.items()}, **sent})
+            assert refused.status_code == 401
+            assert TOKEN not in refused.text
+        right = client.post("/mcp", json=PING, headers=ACCEPT | {"Authorization": f"Bearer {TOKEN}"})
+        assert right.status_code not in (401, 403, 421)
+        elsewhere = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
+        assert client.post("/mcp", json=PING, headers=ACCEPT | elsewhere).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("host", False)],
+)
+def test_which_addresses_are_this_machine(host: str, local: bool) -> None:
+    assert is_local(host) is local
+
+
+def test_a_wildcard_address_is_no_host_name() -> None:
+    assert not any("0.0.0.0" in name for name in security("0.0.0.0", []).allowed_hosts)
+
+
+@pytest.mark.parametrize(
+    "sim_id", ["", ".", "..", "../x", "/etc", "a/b", "a\\b", "C:x", "x\0y", "~", "linked", "opened", "y" * 300]
+)
+def test_no_id_leaves_the_root(served: Served, tmp_path: Path, sim_id: str) -> None:
+    """`linked` is a symlink to a simulation outside; `opened` is inside, but its interviews folder is a symlink outward."""
+    (tmp_path / "outside").mkdir()
+    root = tmp_path / "root"
+    (root / "simulations" / "opened").mkdir(parents=True)
+    (root / "simulations" / "linked").symlink_to(served.root / "simulations" / served.finished)
+    (root / "simulations" / "opened" / "simulation_config.json").write_text("{}", "utf-8")
+    (root / "simulations" / "opened" / "interviews").symlink_to(tmp_path / "outside")
+    with pytest.raises(SimulationNotFound) as refused:
+        Rooted(root).simulation(sim_id)
+    assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize("token", ["", "run_", "run_x/../..", "sim_finished", "run_x.y.z", "run_x\n", "../run_x"])
+def test_a_token_names_a_run_and_no_path(served: Served, token: str) -> None:
+    with pytest.raises(RunNotFound):
+        Rooted(served.root).require_token(token)
+    with pytest.raises(RunNotFound):
+        Rooted(served.root).run(served.finished, token)
+
+
+def test_the_command_refuses_what_cannot_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["mcp", "--root", str(tmp_path / "missing")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+    assert cli.run(["mcp", "--root", str(tmp_path), "--http", "--host", "0.0.0.0"]) == 2
+    assert "ENQUETE_TOKEN" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+"""The clients that people use: the official one over stdio, the Inspector, a LangGraph agent.
+
+Inspector and agent live in environments of their own (`make mcp-clients`): langchain-mcp-adapters needs mcp < 2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp_served import METHOD, Served
+
+CLIENTS = Path(__file__).parents[2] / ".mcp-clients"
+INSPECTOR = CLIENTS / "inspector" / "node_modules" / ".bin" / "mcp-inspector"
+AGENT = CLIENTS / "agent" / "bin" / "python"
+COMMAND = ["-c", "from enquete.interfaces.cli import main; main()", "mcp", "--root"]
+
+
+def surroundings(root: Path) -> dict[str, str]:
+    return {"PYTHONPATH": os.pathsep.join(sys.path), "ENQUETE_RESPONDENT": "synthetic", "HOME": str(root)}
+
+
+def test_the_official_client_over_stdio(served: Served) -> None:
+    server = StdioServerParameters(
+        command=sys.executable, args=[*COMMAND, str(served.root)], env=surroundings(served.root), cwd=served.root
+    )
+
+    async def work() -> tuple[Any, Any]:
+        async with Client(server) as client:
+            arguments = {"sim_id": served.finished, "methods": [METHOD], "language": "en"}
+            return (
+                await client.call_tool("conduct_interviews", arguments),
+                await client.call_tool("get_interview_report", {"sim_id": served.finished}),
+            )
+
+    shown, report = asyncio.run(work())
+    assert (shown.structured_content["run_id"], shown.structured_content["shown"]) == (served.run_id, True)
+    assert report.structured_content["markdown"].startswith("#")
+
+
+@pytest.mark.skipif(not INSPECTOR.exists(), reason="the Inspector is not installed (make mcp-clients)")
+def test_the_inspector(served: Served) -> None:
+    call = ["--method", "tools/call", "--tool-name", "interview_status", "--tool-arg", f"sim_id={served.finished}"]
+    found = subprocess.run(
+        [str(INSPECTOR), "--cli", served.url, "--transport", "http", *call],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(found.stdout)["structuredContent"]["run_id"] == served.run_id
+
+
+@pytest.mark.skipif(not AGENT.exists(), reason="langchain-mcp-adapters is not installed (make mcp-clients)")
+def test_a_langgraph_agent(served: Served) -> None:
+    script = Path(__file__).with_name("agent_client.py")
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    found = subprocess.run(
+        [str(AGENT), str(script), served.url, served.started], capture_output=True, text=True, timeout=120, env=clean
+    )
+    assert found.returncode == 0, found.stderr
+    heard = json.loads(found.stdout)
+    assert heard["tools"] == ["list_simulations", "conduct_interviews"]
+    assert served.started in heard["texts"][0]
+    assert heard["state"]["status"] == "completed"
+    assert "SYNTHETIC" in heard["texts"][1]
+    assert heard["progress"]
+    assert heard["answer"] == "Done."

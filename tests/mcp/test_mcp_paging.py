@@ -1,0 +1,77 @@
+"""Whatever the findings are, a page is small and nothing is lost but the ends of long texts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enquete.interfaces.mcp_paging import (
+    ENTRY_CHARS,
+    PAGE_CHARS,
+    entries,
+    pages_of,
+    report_sections,
+    require_page,
+    require_section,
+    text_pages,
+)
+from enquete.interfaces.mcp_shapes import MOST_CHARS
+from enquete.state.errors import SettingsError
+
+SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=20)
+FINDINGS = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(max_size=12), inner, max_size=8)
+)
+
+
+def scalars(value: Any) -> int:
+    """An empty list or mapping counts as one."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    return sum(scalars(each) for each in inner) if inner else 1
+
+
+@settings(max_examples=40)
+@given(FINDINGS, st.integers(1, 40))
+def test_pages_are_small_and_lose_nothing(value: Any, times: int) -> None:
+    whole = [value] * times
+    pages = pages_of(list(entries(whole)))
+    assert sum(scalars(entry.value) for page in pages for entry in page) == scalars(whole)
+    for page in pages:
+        assert len(json.dumps([entry.model_dump() for entry in page], ensure_ascii=False)) <= MOST_CHARS
+
+
+def test_many_numbers_stay_together_under_their_place_in_the_list() -> None:
+    # "NNN": N, twice a number of up to three digits: at most 11 characters with braces, so well over 150 an entry.
+    found = list(entries({"draws": list(range(1000))}))
+    assert found[0].path.startswith("draws[0:")
+    assert len(found) < 10
+    assert [n for entry in found for n in entry.value] == list(range(1000))  # type: ignore[union-attr]
+
+
+def test_a_long_text_is_cut_and_says_how_long_it_is() -> None:
+    (entry,) = entries("x" * (ENTRY_CHARS + 1))
+    assert str(entry.value).endswith(f"({ENTRY_CHARS + 1} characters; whole in the resource)")
+
+
+@given(st.text(max_size=50), st.integers(1, 1000))
+def test_pages_of_a_text_together_are_the_text(line: str, times: int) -> None:
+    text = (line + "\n") * times
+    pages = text_pages(text)
+    assert "".join(pages) == text
+    assert all(len(page) <= PAGE_CHARS for page in pages)
+
+
+def test_sections_of_a_report_go_by_headings_of_the_second_level() -> None:
+    assert report_sections("# T\n\nA\n## B\n### C\nx\n") == {"beginning": "# T\n\nA\n", "B": "## B\n### C\nx\n"}
+
+
+def test_what_there_is_not_is_refused_with_what_there_is() -> None:
+    assert require_section(" Limits ", ["limits", "data"]) == "limits"
+    with pytest.raises(SettingsError, match="'x' is none of limits, data"):
+        require_section("x", ["limits", "data"])
+    with pytest.raises(SettingsError, match="3 is not within 1 and 2"):
+        require_page(3, 2)

@@ -1,0 +1,212 @@
+"""The tools that ask nobody anything, by the official client over streamable HTTP."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from mcp import MCPError
+from mcp.client import Client
+from mcp_served import METHOD, Served, size_of, text_of
+
+from enquete import study
+from enquete.interfaces.mcp_shapes import MOST_CHARS
+
+TOOLS = {
+    "conduct_interviews",
+    "estimate_interviews",
+    "resume_interviews",
+    "interview_status",
+    "get_interview_results",
+    "get_interview_report",
+    "list_simulations",
+    "list_instruments",
+    "export_responses",
+    "pause_interviews",
+}
+
+
+def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean(served: Served) -> None:
+    tools = served.session(lambda client: client.list_tools()).tools
+    assert {tool.name for tool in tools} == TOOLS
+    for tool in tools:
+        assert tool.output_schema, tool.name
+        assert tool.description, tool.name
+        for name, argument in tool.input_schema["properties"].items():
+            assert argument.get("description"), (tool.name, name)
+            assert name not in ("ctx", "begun"), tool.name
+
+
+def test_lists_name_what_the_other_tools_take(served: Served) -> None:
+    simulations = served.call("list_simulations").structured_content["simulations"]
+    by_id = {one["sim_id"]: one for one in simulations}
+    assert by_id[served.finished]["latest_run_id"] == served.run_id
+    assert by_id[served.finished]["latest_status"] == "completed"
+    instruments = served.call("list_instruments").structured_content["instruments"]
+    assert [one["name"] for one in instruments] == list(study.list_instruments())
+
+
+def test_an_estimate_is_the_facades(served: Served) -> None:
+    found = served.call(
+        "estimate_interviews", sim_id=served.untouched, methods=[METHOD], language="en"
+    ).structured_content
+    expected = study.estimate(served.untouched, root=str(served.root), methods=[METHOD], language="en")
+    assert found["agents"] == 10
+    assert found["tokens"] == expected.tokens.model_dump()
+    assert found["exceeds"] == ""
+
+
+def test_status_says_what_to_call_next_and_that_nobody_real_answered(served: Served) -> None:
+    result = served.call("interview_status", sim_id=served.finished)
+    state = result.structured_content
+    assert (state["status"], state["run_id"], state["resume_token"]) == ("completed", served.run_id, None)
+    (stage,) = state["stages"]
+    assert (stage["outcome"], stage["agents_responded"], stage["agents_total"]) == ("done", 50, 50)
+    assert "get_interview_report" in state["next"]
+    assert "SYNTHETIC" in text_of(result)
+
+
+def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) -> None:
+    async def read(client: Client) -> dict[str, list[dict[str, Any]]]:
+        asked = {"sim_id": served.finished, "methodology": METHOD}
+        first = await client.call_tool("get_interview_results", asked)
+        assert size_of(first) <= MOST_CHARS
+        found: dict[str, list[dict[str, Any]]] = {}
+        for section in first.structured_content["sections"]:
+            for page in range(1, section["pages"] + 1):
+                wanted = {**asked, "section": section["name"], "page": page}
+                result = await client.call_tool("get_interview_results", wanted)
+                assert size_of(result) <= MOST_CHARS, wanted
+                assert result.structured_content["pages"] == section["pages"]
+                found.setdefault(section["name"], []).extend(result.structured_content["entries"])
+        return found
+
+    whole = study.load_run(served.finished, root=str(served.root)).results[METHOD]
+    found = served.session(read)
+    assert list(found) == list(whole)
+    for name, entries in found.items():
+        if len(entries) == 1:
+            assert entries[0]["value"] == whole[name]
+        else:
+            assert leaves(whole[name]) == sum(leaves(entry["value"]) for entry in entries)
+
+
+def leaves(value: Any) -> int:
+    """Scalars; an empty list or mapping counts as one."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    return sum(leaves(each) for each in inner) if inner else 1
+
+
+def test_the_report_comes_in_sections_that_together_are_the_report(served: Served) -> None:
+    async def read(client: Client) -> str:
+        asked = {"sim_id": served.finished}
+        first = await client.call_tool("get_interview_report", asked)
+        assert size_of(first) <= MOST_CHARS
+        parts = []
+        for section in first.structured_content["sections"]:
+            for page in range(1, section["pages"] + 1):
+                wanted = {**asked, "section": section["name"], "page": page}
+                result = await client.call_tool("get_interview_report", wanted)
+                assert size_of(result) <= MOST_CHARS, wanted
+                parts.append(result.structured_content["markdown"])
+        return "".join(parts)
+
+    assert served.session(read) == study.load_run(served.finished, root=str(served.root)).report
+
+
+def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Served) -> None:
+    state = served.call("export_responses", sim_id=served.finished).structured_content
+    frame = study.load_run(served.finished, root=str(served.root)).responses
+    assert state["rows"] == len(frame)
+    assert "status" in state["columns"]
+    files = {file["name"]: file["resource_uri"] for file in state["files"]}
+    codebook = served.session(lambda client: client.read_resource(files["codebook.json"]))
+    assert json.loads(codebook.contents[0].text)
+
+
+def test_resources_give_the_whole(served: Served) -> None:
+    base = f"enquete://runs/{served.finished}/{served.run_id}"
+    run = study.load_run(served.finished, root=str(served.root))
+
+    async def read(client: Client) -> list[str]:
+        wanted = (f"{base}/report", f"{base}/results/{METHOD}", f"{base}/codebook", f"enquete://instruments/{METHOD}")
+        return [(await client.read_resource(uri)).contents[0].text for uri in wanted]
+
+    report, results, codebook, instrument = served.session(read)
+    assert report == run.report
+    assert json.loads(results) == run.results[METHOD]
+    assert codebook.startswith("#")
+    assert "instrument_id:" in instrument
+    templates = served.session(lambda client: client.list_resource_templates()).resource_templates
+    assert len(templates) == 4
+
+
+def test_every_answer_fits_a_context_window(served: Served) -> None:
+    sim = {"sim_id": served.finished}
+    asked = {"conduct_interviews": {**sim, "methods": [METHOD], "language": "en"}, "list_simulations": {}}
+    others = ("interview_status", "estimate_interviews", "export_responses", "get_interview_report")
+    for tool, arguments in {**asked, "list_instruments": {}, **dict.fromkeys(others, sim)}.items():
+        result = served.call(tool, **arguments)
+        assert not result.is_error, text_of(result)
+        assert 0 < size_of(result) <= MOST_CHARS, tool
+
+
+def test_the_prompt_plans_a_study(served: Served) -> None:
+    prompts = served.session(lambda client: client.list_prompts()).prompts
+    assert [prompt.name for prompt in prompts] == ["plan_a_stakeholder_study"]
+    asked = {"topic": "Baltic cod", "sim_id": served.finished}
+    prompt = served.session(lambda client: client.get_prompt("plan_a_stakeholder_study", asked))
+    text = prompt.messages[0].content.text
+    assert "Baltic cod" in text
+    assert served.finished in text
+    assert "estimate_interviews" in text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("conduct_interviews", {"sim_id": "sim_finishd"}, "Known, nearest first: sim_finished"),
+        ("interview_status", {"sim_id": "../simulations/sim_finished"}, "no simulation"),
+        ("interview_status", {"sim_id": "/etc"}, "list_simulations"),
+        ("interview_status", {"sim_id": "sim_untouched"}, "conduct_interviews begins one"),
+        ("interview_status", {"sim_id": "sim_finished", "run_id": "../../x"}, "its latest runs: run_"),
+        ("resume_interviews", {"resume_token": "../sim_finished"}, "no resume token"),
+        ("resume_interviews", {"resume_token": "run_20200101T000000_abcdef"}, "no run"),
+        ("conduct_interviews", {"sim_id": "sim_untouched", "methods": ["tarot"]}, "tarot unknown; there are"),
+        ("get_interview_results", {"sim_id": "sim_finished", "methodology": "tarot"}, "there are: diversity"),
+        ("get_interview_results", {"sim_id": "sim_finished", "methodology": METHOD, "section": "x"}, "none of arms"),
+        ("get_interview_report", {"sim_id": "sim_finished", "page": 999}, "not within 1 and"),
+        ("pause_interviews", {"run_id": "run_1"}, "does not drive such a run"),
+        ("conduct_interviews", {"sim_id": "sim_untouched", "budget_tokens": 0}, "greater than 0"),
+    ],
+)
+def test_errors_say_what_would_be_right_and_name_no_folder(
+    served: Served, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    result = served.call(tool, **arguments)
+    assert result.is_error
+    assert said in text_of(result)
+    assert str(served.root) not in text_of(result)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "enquete://runs/..%2Fsim_finished/run_1/report",
+        "enquete://runs/sim_finished/..%2F..%2Fx/report",
+        "enquete://runs/sim_finished/{run}/exports/..%2Freport.md",
+        "enquete://runs/sim_finished/{run}/exports/%2Fetc%2Fpasswd",
+        "enquete://runs/sim_finished/{run}/results/tarot",
+        "enquete://instruments/tarot",
+    ],
+)
+def test_no_resource_leaves_the_root(served: Served, uri: str) -> None:
+    async def read(client: Client) -> str:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(uri.format(run=served.run_id))
+        return str(refused.value)
+
+    refusal = served.session(read)
+    assert str(served.root) not in refusal
+    assert "Error" not in refusal  # no crash of a handler, but an answer

@@ -1,0 +1,182 @@
+"""Runs by the official client: progress, waiting, cancellation, resuming, over budget with and without a user to ask."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.types import ElicitRequestParams, ElicitResult
+from mcp_served import QUICK, Served, serving, simulation, text_of
+
+from enquete import study
+
+LONG = ["longitudinal", "delphi"]
+
+
+@pytest.fixture
+def fresh(served: Served) -> Served:
+    """A simulation of its own that has completed."""
+    name = f"sim_fresh_{len(list((served.root / 'simulations').iterdir()))}"
+    simulation(served.root, name)
+    return Served(served.url, served.root, served.finished, served.run_id, name, served.started)
+
+
+@pytest.fixture
+def crowd(served: Served) -> Served:
+    """As `fresh`, with agents enough that a run takes some seconds."""
+    name = f"sim_crowd_{len(list((served.root / 'simulations').iterdir()))}"
+    simulation(served.root, name, agents=60)
+    return Served(served.url, served.root, served.finished, served.run_id, name, served.started)
+
+
+async def until(client: Client, sim_id: str, *statuses: str) -> dict[str, Any]:
+    """Poll as a model would, only faster."""
+    deadline = time.monotonic() + 60
+    while True:
+        state = (await client.call_tool("interview_status", {"sim_id": sim_id})).structured_content
+        if state["status"] in statuses or time.monotonic() > deadline:
+            assert state["status"] in statuses, state
+            return dict(state)
+        await asyncio.sleep(0.1)
+
+
+def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served) -> None:
+    heard: list[tuple[float, str]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        assert total is None
+        heard.append((done, message or ""))
+
+    async def work(client: Client) -> Any:
+        arguments = {"sim_id": fresh.untouched, "methods": [QUICK], "language": "en", "wait_seconds": 120}
+        return await client.call_tool("conduct_interviews", arguments, progress_callback=progress)
+
+    result = fresh.session(work)
+    assert not result.is_error, text_of(result)
+    assert result.structured_content["status"] == "completed"
+    counts = [done for done, _ in heard]
+    assert counts
+    assert counts == sorted(set(counts))
+    assert heard[-1][1].startswith(f"{QUICK} T1 round 1: 10/10 agents")
+    again = fresh.session(work)
+    assert again.structured_content["shown"]
+    assert "nobody was asked" in text_of(again)
+
+
+def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paused_and_resumed(crowd: Served) -> None:
+    async def work(client: Client) -> None:
+        arguments = {"sim_id": crowd.untouched, "methods": LONG, "wait_seconds": 0}
+        first = (await client.call_tool("conduct_interviews", arguments)).structured_content
+        assert first["status"] == "running"
+        assert "interview_status" in first["next"]
+        second = (await client.call_tool("conduct_interviews", arguments)).structured_content
+        assert second["run_id"] == first["run_id"]
+        paused = (await client.call_tool("pause_interviews", {"run_id": first["run_id"]})).structured_content
+        assert (paused["status"], paused["note"][:17]) == ("paused", "paused on request")
+        token = paused["resume_token"]
+        resumed = (
+            await client.call_tool("resume_interviews", {"resume_token": token, "wait_seconds": 0})
+        ).structured_content
+        assert (resumed["run_id"], resumed["status"]) == (first["run_id"], "running")
+        await client.call_tool("pause_interviews", {"run_id": first["run_id"]})
+
+    crowd.session(work)
+    assert len(study.list_runs(crowd.untouched, root=str(crowd.root))) == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_cancelling_the_request_pauses_the_run_cleanly(crowd: Served, mode: str) -> None:
+    async def work(client: Client) -> dict[str, Any]:
+        begun = asyncio.Event()
+
+        async def progress(*_: Any) -> None:
+            begun.set()
+
+        arguments = {"sim_id": crowd.untouched, "methods": LONG, "wait_seconds": 300}
+        request = asyncio.create_task(client.call_tool("conduct_interviews", arguments, progress_callback=progress))
+        await asyncio.wait_for(begun.wait(), 60)
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        return await until(client, crowd.untouched, "paused", "completed")
+
+    state = crowd.session(work, mode=mode)
+    assert state["status"] == "paused"
+    assert state["note"].startswith("paused on request")
+    assert state["resume_token"]
+
+
+def test_t0_waits_for_the_simulation_and_says_so(served: Served) -> None:
+    arguments = {"sim_id": served.started, "methods": ["longitudinal"], "wait_seconds": 120}
+    state = served.call("conduct_interviews", **arguments).structured_content
+    assert state["status"] == "awaiting_simulation"
+    assert state["resume_token"] in state["next"]
+
+
+def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: Served) -> None:
+    asked = {"sim_id": fresh.untouched, "methods": [QUICK], "budget_tokens": 100, "wait_seconds": 120}
+    refused = fresh.call("conduct_interviews", **asked)
+    expected = study.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
+    assert refused.is_error
+    for said in ("confirm=true", f"budget_tokens={expected.tokens.high:.0f}", "The cap is 100 tokens"):
+        assert said in text_of(refused)
+    assert not study.list_runs(fresh.untouched, root=str(fresh.root))
+    confirmed = fresh.call("conduct_interviews", **asked, confirm=True).structured_content
+    assert confirmed["status"] == "paused"
+    assert "budget" in confirmed["note"]
+    resumed = fresh.call(
+        "resume_interviews", resume_token=confirmed["resume_token"], budget_tokens=5_000_000, wait_seconds=120
+    )
+    assert resumed.structured_content["status"] == "completed"
+
+
+async def ask_over_budget(client: Client, sim_id: str) -> Any:
+    arguments = {"sim_id": sim_id, "methods": [QUICK], "budget_tokens": 100, "wait_seconds": 120}
+    return await client.call_tool("conduct_interviews", arguments)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_where_the_client_can_the_user_is_asked_and_may_allow_more(fresh: Served, mode: str) -> None:
+    questions: list[str] = []
+
+    async def allow(context: Any, params: ElicitRequestParams) -> ElicitResult:
+        questions.append(params.message)
+        return ElicitResult(action="accept", content={"go_ahead": True, "budget_tokens": 5_000_000})
+
+    result = fresh.session(lambda c: ask_over_budget(c, fresh.untouched), elicitation_callback=allow, mode=mode)
+    (question,) = questions
+    assert "over budget" in question
+    assert result.structured_content["status"] == "completed", text_of(result)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    "reply", [ElicitResult(action="accept", content={"go_ahead": False}), ElicitResult(action="decline")]
+)
+def test_a_user_who_does_not_allow_it_is_heard(served: Served, mode: str, reply: ElicitResult) -> None:
+    async def refuse(context: Any, params: ElicitRequestParams) -> ElicitResult:
+        return reply
+
+    result = served.session(lambda c: ask_over_budget(c, served.untouched), elicitation_callback=refuse, mode=mode)
+    assert result.is_error
+    assert "nothing was asked" in text_of(result)
+    assert not study.list_runs(served.untouched, root=str(served.root))
+
+
+def test_a_restarted_server_finds_the_run_in_its_folder_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "simulations").mkdir()
+    sim = simulation(tmp_path, "sim_moved")
+    arguments = {"sim_id": sim, "methods": [QUICK], "wait_seconds": 0}
+    with serving(tmp_path) as url:
+        first = Served(url, tmp_path, "", "", sim, "").call("conduct_interviews", **arguments).structured_content
+    with serving(tmp_path) as url:
+        restarted = Served(url, tmp_path, "", "", sim, "")
+        status = restarted.call("interview_status", sim_id=sim, run_id=first["run_id"]).structured_content
+        assert status["status"] in ("paused", "completed")  # closing the server paused it, unless it was done by then
+        token = status["resume_token"] or status["run_id"]
+        ended = restarted.call("resume_interviews", resume_token=token, wait_seconds=120).structured_content
+        assert (ended["run_id"], ended["status"]) == (first["run_id"], "completed")

@@ -1,0 +1,175 @@
+"""examples/study.ipynb, run from top to bottom in a kernel of its own; and a kernel that is interrupted.
+
+Nothing in here asserts numbers of the study: the notebook is executed, and what a reader is promised must be on the page.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nbclient", reason="the extra 'notebook' is not installed")
+pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
+
+import nbformat
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+
+from tests.support.processes import environment, server_process
+from tests.support.studies import personas
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "examples" / "study.ipynb"
+PLOTLY = "application/vnd.plotly.v1+json"
+WAIT_S = 120
+SETUP = """
+import enquete
+people = {people!r}
+given = dict(methods=["delphi"], language="en", model="test", base_url={url!r})
+def say(event):
+    print("asked", event["done"], flush=True)
+"""
+
+
+def kernel_environment() -> dict[str, str]:
+    return {**environment(), "PYTHONPATH": str(ROOT), "JUPYTER_PLATFORM_DIRS": "1"}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """Outputs of the executed notebook by cell id. A cell that fails fails the test with its traceback."""
+    folder = tmp_path_factory.mktemp("notebook")
+    notebook = nbformat.read(NOTEBOOK, 4)
+    client = NotebookClient(
+        notebook, timeout=WAIT_S, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
+    )
+    client.execute(env=kernel_environment())
+    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def text(cell: list[Any]) -> str:
+    return "".join(str(output.get("text") or output.get("data", {}).get("text/plain", "")) for output in cell)
+
+
+def data(cell: list[Any], kind: str) -> list[Any]:
+    return [output["data"][kind] for output in cell if kind in output.get("data", {})]
+
+
+def test_outputs_are_stripped_in_the_repository() -> None:
+    notebook = nbformat.read(NOTEBOOK, 4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.outputs == [] and cell.execution_count is None for cell in code)
+
+
+def test_the_notebook_goes_through_both_waves(outputs: dict[str, list[Any]]) -> None:
+    assert "50 agents" in text(outputs["population"])
+    assert "likely=" in text(outputs["estimate"])
+    assert "awaiting_simulation" in text(outputs["t0"])
+    assert "completed" in text(outputs["t1"])
+
+
+def test_a_progress_bar_shows_in_each_round(outputs: dict[str, list[Any]]) -> None:
+    shown = data(outputs["t1"], "application/vnd.jupyter.widget-view+json")
+    assert len(shown) >= 6  # longitudinal, diversity and scenario once, Delphi three rounds
+    assert "delphi T1 round 3" in text(outputs["t1"])
+
+
+def test_a_run_shows_a_table_and_its_figures(outputs: dict[str, list[Any]]) -> None:
+    (page,) = data(outputs["run"], "text/html")
+    assert "<table>" in page
+    assert "Synthetic answers" in page
+    for name in ("longitudinal", "diversity", "delphi", "scenario"):
+        assert f">{name}</td>" in page
+    assert len(data(outputs["run"], PLOTLY)) >= 4
+
+
+@pytest.mark.parametrize("name", ["longitudinal", "diversity", "delphi", "scenario"])
+def test_each_methodology_has_its_figure(outputs: dict[str, list[Any]], name: str) -> None:
+    (figure,) = data(outputs[f"figure-{name}"], PLOTLY)
+    note = figure["layout"]["title"]["subtitle"]["text"]
+    assert "simulated respondents" in note
+    assert " of " in note
+
+
+def test_one_methodology_is_asked_anew_and_compared(outputs: dict[str, list[Any]]) -> None:
+    assert "completed" in text(outputs["rerun"])
+    bars = text(outputs["rerun"])
+    assert "scenario T1" in bars
+    assert "delphi" not in bars
+    assert "instrument_hash" in text(outputs["compare"])
+
+
+@contextmanager
+def kernel(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env=kernel_environment(), cwd=str(folder))
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=WAIT_S)
+        yield manager, client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def run(client: BlockingKernelClient, code: str) -> str:
+    """What the code printed. Fails the test where it raised."""
+    printed: list[str] = []
+
+    def keep(message: dict[str, Any]) -> None:
+        if message["msg_type"] == "stream":
+            printed.append(message["content"]["text"])
+
+    reply = client.execute_interactive(code, output_hook=keep, timeout=WAIT_S)
+    assert reply["content"]["status"] == "ok", reply["content"]
+    return "".join(printed)
+
+
+def wait_for_answers(client: BlockingKernelClient) -> None:
+    """Until the first progress line of the run that is going on."""
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        try:
+            message = client.get_iopub_msg(timeout=1)
+        except queue.Empty:
+            continue
+        if message["msg_type"] == "stream" and "asked" in message["content"]["text"]:
+            return
+        assert message["msg_type"] != "error", message["content"]
+    raise AssertionError("no answer arrives")
+
+
+def test_interrupting_the_kernel_pauses_the_run(tmp_path: Path) -> None:
+    """A sync call lets the calls in flight finish; an awaited one is cancelled. Both runs go on from where they were."""
+    people = personas(tmp_path, 12)
+    with server_process(tmp_path, "--latency", "0.3") as server, kernel(tmp_path) as (manager, client):
+        run(client, SETUP.format(people=str(people), url=server.base_url))
+        for call in ("enquete.conduct_interviews", "await enquete.aconduct_interviews"):
+            before = server.count()
+            out = tmp_path / call.split(".")[-1]
+            asked = client.execute(f"run = {call}(people, out={str(out)!r}, progress=say, concurrency=2, **given)")
+            wait_for_answers(client)
+            manager.interrupt_kernel()
+            reply = client.get_shell_msg(timeout=WAIT_S)
+            assert reply["parent_header"]["msg_id"] == asked
+            if "await" not in call:
+                assert reply["content"]["status"] == "ok", reply["content"]
+                assert run(client, "print(run.status, run.note)").startswith("paused paused on request")
+            said = run(client, f"run = enquete.load_run(people, out={str(out)!r}); print(run.status, run.resume_token)")
+            assert said.startswith("paused run_"), said
+            again = (
+                f"run = enquete.resume(run.resume_token, out={str(out)!r}, base_url=given['base_url'], concurrency=12)"
+            )
+            said = run(client, again + "; print(run.status, run.spent['calls'])")
+            assert said.startswith("completed "), said
+            lost = 2 if "await" in call else 0  # what was in flight when the cell was cancelled
+            assert server.count() - before <= int(said.split()[1]) + lost

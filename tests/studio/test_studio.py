@@ -1,0 +1,224 @@
+"""A real `langgraph dev`, driven through langgraph-sdk: graphs listed and drawn, started from their default input, paused
+after T0, resumed, read. No network: every address that the server's process asks for is noted, and none may be another's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("langgraph_api", reason="the extra 'studio' is not installed")
+
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+from tests.support.processes import environment
+
+ROOT = Path(__file__).parents[2]
+LISTED = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]
+START_S = 90
+WATCH = """
+import sys
+LOCAL = ("127.", "::1", "localhost", "0.0.0.0", "::")
+def watch(event, args):
+    host = args[1][0] if event == "socket.connect" and isinstance(args[1], tuple) else args[0] if event == "socket.getaddrinfo" else None
+    if isinstance(host, (str, bytes)) and host and not str(host).startswith(LOCAL):
+        with open({log!r}, "a") as file:
+            file.write(f"{{event}} {{host}}\\n")
+sys.addaudithook(watch)
+"""
+
+
+@dataclass(frozen=True)
+class Studio:
+    """The server as a browser sees it, and what its process asked for."""
+
+    client: SyncLangGraphClient
+    folder: Path
+
+    def strangers(self) -> list[str]:
+        log = self.folder / "addresses.log"
+        return log.read_text("utf-8").splitlines() if log.exists() else []
+
+    def go(self, graph: str, thread: str, **given: Any) -> list[tuple[str, Any]]:
+        """All events of a run, (event, data); fails the test where the run fails."""
+        modes: Any = ["custom", "updates"]
+        stream = self.client.runs.stream(thread, graph, stream_mode=modes, stream_subgraphs=True, **given)
+        events: list[tuple[str, Any]] = [(part.event, part.data) for part in stream]
+        errors = [data for event, data in events if "error" in event]
+        assert not errors, (errors, self.client.threads.get_state(thread)["tasks"])
+        return events
+
+    def thread(self) -> str:
+        return str(self.client.threads.create()["thread_id"])
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """Started once, as docs/studio.md says, in an empty folder, without a key."""
+    folder = tmp_path_factory.mktemp("studio")
+    (folder / "sitecustomize.py").write_text(WATCH.format(log=str(folder / "addresses.log")), "utf-8")
+    port = free_port()
+    words = ["dev", "--config", str(ROOT / "langgraph.json"), "--no-browser", "--no-reload", "--allow-blocking"]
+    with (folder / "server.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "langgraph_cli", *words, "--port", str(port)],
+            cwd=folder,
+            env={**environment(), "PYTHONPATH": str(folder), "LANGGRAPH_CLI_NO_ANALYTICS": "1", "HOME": str(folder)},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            wait_until_up(process, f"http://127.0.0.1:{port}/ok", folder / "server.log")
+            with get_sync_client(url=f"http://127.0.0.1:{port}", api_key=None) as client:
+                yield Studio(client, folder)
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(10)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_up(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            pass
+        assert process.poll() is None, log.read_text("utf-8")[-3000:]
+        assert time.monotonic() < deadline, log.read_text("utf-8")[-3000:]
+        time.sleep(0.2)
+
+
+def interrupts(studio: Studio, thread: str) -> list[dict[str, Any]]:
+    tasks: Any = studio.client.threads.get_state(thread)["tasks"]
+    return [interrupt["value"] for task in tasks for interrupt in task["interrupts"]]
+
+
+def test_every_graph_is_listed(studio: Studio) -> None:
+    listed = {assistant["graph_id"] for assistant in studio.client.assistants.search(limit=100)}
+    assert listed == LISTED.keys()  # and these are the registry's: tests/graphs/test_graphs.py
+
+
+def test_the_drawing_names_what_happens_inside(studio: Studio) -> None:
+    graph: Any = studio.client.assistants.get_graph("interviews", xray=True)
+    nodes = {str(node["id"]) for node in graph["nodes"]}
+    assert {"load_population", "freeze", "await_simulation", "gate", "synthesis"} <= nodes
+    assert {"longitudinal_T0:ask_wave", "longitudinal_T1:ask_wave", "delphi:ask_panel", "delphi:feedback"} <= nodes
+    for name in LISTED.keys() - {"interviews"}:
+        assert any(node.startswith(name) and ":" in node for node in nodes), name
+
+
+def test_input_and_context_are_described(studio: Studio) -> None:
+    (parent,) = studio.client.assistants.search(graph_id="interviews")
+    schemas: Any = studio.client.assistants.get_schemas(parent["assistant_id"])
+    assert {"sim", "run"} <= schemas["input_schema"]["properties"].keys()
+    context = schemas["context_schema"]["properties"]
+    assert context["methods"]["description"]
+    assert context["temperature"]["maximum"] == 2
+
+
+def test_the_parent_pauses_after_t0_and_is_resumed(studio: Studio) -> None:
+    """On the demo population, which no input had to name; its simulation runs to its end when the run is resumed."""
+    thread = studio.thread()
+    context: Any = {"methods": ["longitudinal", "delphi"], "language": "en", "budget_tokens": 3_000_000}
+    first = studio.go("interviews", thread, input={}, context=context)
+    (pause,) = interrupts(studio, thread)
+    assert pause["reason"] == "awaiting_simulation"
+    assert pause["status"] == "running"
+    assert "resume with any value" in pause["how"]
+    progress = [data for event, data in first if event.startswith("custom")]
+    assert progress[-1] | {"tokens": 0} == {
+        "methodology": "longitudinal", "phase": "T0", "arm": "main", "round": 1, "done": 50, "total": 50,
+        "tokens": 0, "cap": 3_000_000, "expected": None,
+    }  # fmt: skip
+    studio.go("interviews", thread, command={"resume": True})
+    values: Any = studio.client.threads.get_state(thread)["values"]
+    assert values["status"] == "completed"
+    assert values["agents"] == 50
+    assert values["outcomes"] == {"delphi/T1": "done", "longitudinal/T0": "done", "longitudinal/T1": "done"}
+    record = json.loads((Path(values["run"]) / "instruments_used.json").read_text("utf-8"))
+    assert '"respondent": "synthetic"' in json.dumps(record)
+
+
+def test_state_is_counts_rounds_and_medians(studio: Studio) -> None:
+    """A Delphi from its default input to its end: the parent's state, and the rounds' own as Studio opens them."""
+    thread = studio.thread()
+    studio.go("delphi", thread, input={"sim": "demo"}, context={"language": "en"})
+    values: Any = studio.client.threads.get_state(thread)["values"]
+    assert len(json.dumps(values)) < 2000
+    inner = inner_values(studio, thread)
+    assert inner["round"] == 3
+    assert inner["counts"]["round 2/done"] == 50
+    medians = list(inner["feedback"]["round 2"].values())
+    assert medians
+    assert all(1 <= median <= 5 for median in medians)
+    assert len(json.dumps(inner)) < 40_000
+
+
+def inner_values(studio: Studio, thread: str) -> dict[str, Any]:
+    """The last values of the subgraph of the one methodology on this thread."""
+    history: Any = studio.client.threads.get_history(thread, limit=20)
+    for state in history:
+        for task in state["tasks"]:
+            if task.get("checkpoint"):
+                inner: Any = studio.client.threads.get_history(thread, checkpoint=task["checkpoint"], limit=1)
+                return dict(inner[0]["values"])
+    raise AssertionError(f"no subgraph in {[state['tasks'] for state in history]}")
+
+
+def test_longitudinal_on_its_own_waits_after_t0(studio: Studio) -> None:
+    thread = studio.thread()
+    studio.go("longitudinal", thread, input={})
+    (pause,) = interrupts(studio, thread)
+    assert pause["reason"] == "awaiting_simulation"
+    values: Any = studio.client.threads.get_state(thread)["values"]
+    assert values["outcomes"] == {"longitudinal/T0": "done"}
+
+
+@pytest.mark.parametrize("name", sorted(set(LISTED) - {"interviews", "delphi", "longitudinal"}))
+def test_each_graph_starts_from_its_default_input(studio: Studio, name: str) -> None:
+    """Until its agents are asked; what comes then has tests of its own."""
+    thread = studio.thread()
+    stream = studio.client.runs.stream(
+        thread, name, input={}, stream_mode="custom", stream_subgraphs=True, on_disconnect="cancel"
+    )
+    for part in stream:
+        assert "error" not in part.event, studio.client.threads.get_state(thread)["tasks"]
+        if part.event.startswith("custom"):
+            data: Any = part.data
+            assert data["methodology"] == name
+            assert data["total"] > 0
+            stream.close()  # type: ignore[attr-defined]  # a generator
+            return
+    raise AssertionError(f"{name} asked nobody: {studio.client.threads.get_state(thread)}")
+
+
+def test_nobody_outside_was_asked(studio: Studio) -> None:
+    """Last in this file: neither a telemetry server nor a package registry, while all of the above happened."""
+    assert studio.strangers() == []
