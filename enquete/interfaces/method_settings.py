@@ -108,9 +108,18 @@ class Flag:
         return f"{self.method}: {told}{default}."
 
 
+FILLED_IN = {"layers"}
+"""Settings that a run fills in by itself: nobody types them."""
+
+
 def flags_of(models: Models, taken: Collection[str]) -> list[Flag]:
     """`taken`: option names of the command itself. A name that is taken or shared needs the methodology's in front."""
-    fields = [(method, field, info) for method, model in models.items() for field, info in model.model_fields.items()]
+    fields = [
+        (method, field, info)
+        for method, model in models.items()
+        for field, info in model.model_fields.items()
+        if field not in FILLED_IN
+    ]
     times = Counter(field for _, field, _ in fields)
     found = []
     for method, field, info in fields:

@@ -136,3 +136,29 @@ Assume: TypeAlias = Annotated[
 RunId: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="run_id or resume token; else the one that matters most now.")
 ]
+Probes: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="A,B|all", help="Ask a sample of agents once more under other conditions (docs/probes.md)."),
+]
+ProbeSample: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Agents asked in each probe, from every stakeholder type; 20 unless named."),
+]
+Placebo: TypeAlias = Annotated[
+    bool, typer.Option("--placebo", help="Ask T1 once more with a neutral memory: what did the simulation change?")
+]
+Replicates: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="R", help="Ask the whole study R times, with other seeds: which claims hold?")
+]
+ReplicateModels: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="A,B", help="Other models that are asked the whole study, in place of other seeds."),
+]
+Randomise: TypeAlias = Annotated[
+    Literal["none", "items", "options", "both"] | None,
+    typer.Option(help="Show items, answer options or both in an order of each agent's own, drawn by seed."),
+]
+Elicitation: TypeAlias = Annotated[
+    Literal["point", "distribution"] | None,
+    typer.Option(help="Ask for one answer, or for the probability of every answer option; point unless named."),
+]

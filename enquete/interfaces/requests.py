@@ -13,10 +13,12 @@ from enquete.state.errors import SettingsError
 from enquete.state.settings import ModelLimits
 
 OF_THE_RUN = ("methods", "phase", "language", "model", "base_url", "temperature", "seed", "asking", "instrument", "set_",
-              "baseline", "rerun", "arms")  # fmt: skip
+              "baseline", "rerun", "arms", "probes", "probe_sample", "placebo", "replicates", "replicate_models", "randomise",
+              "elicitation")  # fmt: skip
 """What a replay has from the run it replays."""
 
-NOT_PASSED_ON = ("sim", "yes", "as_json", "quiet", "cache", "respondent", "methods", "instrument", "set_", "limit")
+NOT_PASSED_ON = ("sim", "yes", "as_json", "quiet", "cache", "respondent", "methods", "instrument", "set_", "limit",
+                 "probes", "replicate_models")  # fmt: skip
 """Of the commands themselves, or read first."""
 
 
@@ -32,6 +34,8 @@ def requested(said: Mapping[str, Any]) -> dict[str, Any]:
         "settings": settings,
         "limits": read_limits(said["limit"]),
         "confirm": said.get("yes"),
+        "probes": read_names("--probes", said["probes"]),
+        "replicate_models": read_names("--replicate-models", said["replicate_models"]),
     }
     as_it_is = {name: value for name, value in said.items() if name not in NOT_PASSED_ON}
     cache = {} if said["cache"] is None else {"cache": said["cache"]}  # "no" beats the environment's "yes"
@@ -61,11 +65,16 @@ def read_respondent(said: Mapping[str, Any]) -> str | None:
 
 def read_methods(text: str | None) -> list[str] | None:
     """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
+    return read_names("--methods", text, " such as --methods longitudinal,delphi")
+
+
+def read_names(option: str, text: str | None, example: str = "") -> list[str] | None:
+    """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise SettingsError(f"--methods {text!r}: name at least one, such as --methods longitudinal,delphi")
+        raise SettingsError(f"{option} {text!r}: name at least one,{example or ' separated by commas'}")
     return names
 
 
