@@ -17,12 +17,14 @@ from tests.support.studies import call_keys, personas, rows, spent, stored_answe
 
 NAMES = sorted(methodologies())
 ENOUGH = 50_000_000
+SHORT: dict[str, Any] = {"laddering": {"turns": 5}}
+"""Settings that make a study short: what is tested here does not depend on them."""
 
 
 def interview(tmp_path: Path, name: str, agents: int = 5, *, out: str = "out", **more: Any) -> Run:
     return enquete.conduct_interviews(
         personas(tmp_path, agents), out=str(tmp_path / out), methods=[name], confirm=True,
-        **{"budget_tokens": ENOUGH, **more},
+        **{"budget_tokens": ENOUGH, "settings": {name: SHORT[name]} if name in SHORT else {}, **more},
     )  # fmt: skip
 
 
@@ -49,7 +51,12 @@ def test_calls_and_rows_lie_within_the_plan(tmp_path: Path, name: str, asking: s
     run = interview(tmp_path, name, 6, asking=asking)
     methodology = methodologies()[name]
     used = run.record.instruments[name]
-    plan = methodology.plan(methodology.instrument.model_validate(used.content), methodology.settings(), 6, asking)
+    plan = methodology.plan(
+        methodology.instrument.model_validate(used.content),
+        methodology.settings.model_validate(run.record.settings[name]),
+        6,
+        asking,
+    )
     made = dict(rows(run.folder, "SELECT purpose, count(*) FROM calls GROUP BY purpose"))
     assert made.keys() == plan.calls.keys()
     for purpose, (least, most) in plan.calls.items():
@@ -159,7 +166,10 @@ def test_checkpoints_deleted_after_a_pause_cost_nothing(tmp_path: Path, name: st
 @pytest.mark.parametrize("name", NAMES)
 def test_the_estimate_of_a_synthetic_run_contains_what_it_costs(tmp_path: Path, name: str) -> None:
     """The rehearsal builds the prompts of the run itself; of five agents it rehearses all."""
-    expected = enquete.estimate(personas(tmp_path, 5), out=str(tmp_path / "out"), methods=[name])
+    expected = enquete.estimate(
+        personas(tmp_path, 5), out=str(tmp_path / "out"), methods=[name],
+        settings={name: SHORT[name]} if name in SHORT else {},
+    )  # fmt: skip
     run = interview(tmp_path, name)
     assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
     assert expected.tokens.likely == spent(run.folder)

@@ -205,7 +205,7 @@ def test_the_section_has_no_empty_table_and_both_languages_the_same_shape(langua
 
 def test_files_and_item_facts(panel: dict[str, Any]) -> None:
     written = files(panel, table(45), "T1")
-    assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json"}
+    assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv", "pqmethod.dat"}
     assert len(list(written["responses.jsonl"])) == 45 * 30
     sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
     assert (sort.family, sort.scale_min, sort.scale_max) == ("sort", -3, 3)

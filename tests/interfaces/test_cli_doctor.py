@@ -109,7 +109,7 @@ def test_export_names_the_files_of_a_format(command: Command, uploads: Path) -> 
         format_: command("export", SIM_ID, "--root", uploads, "--format", format_, "--json").object["files"]
         for format_ in ("csv", "jsonl", "codebook", "all")
     }
-    assert named["csv"] == ["exports/all_responses.csv"]
+    assert named["csv"] == ["exports/agents.csv", "exports/all_responses.csv"]
     assert named["codebook"] == ["exports/codebook.json", "exports/codebook.md"]
     assert "exports/episodes.jsonl" in named["jsonl"]
     assert any(

@@ -58,11 +58,11 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
 def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
     """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
     grid = {int(column): int(n) for column, n in findings["grid"]["distribution"].items()}
-    main = frame[frame["arm"].isin(findings["arms"])]
+    main = frame[frame["arm"].isin(findings["arms"])] if "arm" in frame else frame
     sorts = complete_sorts(main, grid, [str(statement["item"]) for statement in findings["statements"]])
     if sorts.empty:
         return {}
-    dat = pqmethod_dat(sorts, grid, str(frame["sim_id"].iloc[0]))
+    dat = pqmethod_dat(sorts, grid, f"{len(sorts)} sorts")
     return {"sorts.csv": sorts_csv(sorts), **({"pqmethod.dat": dat} if dat else {})}
 
 

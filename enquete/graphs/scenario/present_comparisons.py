@@ -133,6 +133,7 @@ def every_pair(found: Found, language: Language) -> Iterator[str]:
             yield f"### {words['title']}: {words['pairs'].format(dimension=label)}"
             rows = [one for one in found["pairwise"] if one["dimension"] == name]
             yield _pair_table(rows, found, words, language)
+            yield source(words, f"{MATRIX} → pairwise")
 
 
 def every_group_test(found: Found, language: Language) -> Iterator[str]:
