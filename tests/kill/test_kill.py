@@ -100,4 +100,5 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
 def test_two_hundred_kills(tmp_path: Path, server: ServerProcess) -> None:
-    soak(tmp_path, server, kills=200, agents=200, asking="item", methods=sorted(methodologies()))
+    four = [name for name, methodology in methodologies().items() if methodology.default]
+    soak(tmp_path, server, kills=200, agents=120, asking="item", methods=four, budget_tokens=10**9)
