@@ -13,6 +13,8 @@ from enquete.checkpoints.record import RunRecord
 from enquete.state.seam import Arm, Methodology
 
 NARRATIVE = "narrative"
+OF_PROBES = " of probes"
+"""Ends the note of a stage whose main arm is done and whose probes or replicates are not."""
 NARRATIVE_SHARE = 20
 """The narrative may hold back one part in so many of the cap; a run with less to spend gets the rule's text."""
 
@@ -57,9 +59,11 @@ def claims(record: RunRecord, ledger: Ledger, cap: int) -> dict[str, Claim]:
             drawn.spent += value if counter == "tokens" else 0
             drawn.calls += value if counter == "calls" else 0
     for (name, phase), stage in ledger.stages().items():
-        for drawn in (found.get(f"{name}/{phase}"), found.get(f"{name}/{phase}/probes")):
-            if drawn is not None and (stage.outcome in ("done", "failed")):
-                drawn.closed = True
+        over = stage.outcome in ("done", "failed")
+        for name_ in (f"{name}/{phase}", f"{name}/{phase}/probes"):
+            main_is_over = stage.note.endswith(OF_PROBES) and not name_.endswith("/probes")
+            if name_ in found and (over or main_is_over):
+                found[name_].closed = True
     return found
 
 

@@ -14,16 +14,13 @@ from langgraph.config import get_stream_writer
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.planning import claim_name
+from enquete.nodes.planning import OF_PROBES, claim_name
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
 from enquete.respondents.desk import LocalDesk
 from enquete.state.channels import RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Arm
-
-OF_PROBES = " of probes"
-"""Ends the note of a stage whose main arm is done and whose probes or replicates are not."""
 
 executor: ShardExecutor = LocalExecutor()
 
@@ -115,6 +112,8 @@ class Rounds:
             verdict = await self._between(workplace, state["phase"], number, state["aside"])
             readout = self._read(workplace, state["phase"], number) if self._readout else {}
             others = verdict == "end" and not state["aside"] and _arms(workplace, True)
+            if others:  # what the main arm did not need is for its probes
+                await workplace.budget.close(claim_name(self._name, state["phase"], workplace.record.main))
         if verdict == "next":
             return {"round": number + 1, "outcome": "", **readout}
         if others:

@@ -21,8 +21,8 @@ from langgraph.types import Send, interrupt
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.nodes.opening import begin, choose_run
-from enquete.nodes.planning import planned
-from enquete.nodes.rounds import OF_PROBES, graph_failure
+from enquete.nodes.planning import OF_PROBES, planned
+from enquete.nodes.rounds import graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState

@@ -234,7 +234,8 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
     assert sum(json.loads(row["placed"])[-1] != row["value"] for row in lines if row["placed"]) == len(moved)
     assert {path.name for path in folder.iterdir()} == {
-        "responses.jsonl", "audit.jsonl", "typology.json", "pca.json", "qmethod.json",
+        "responses.jsonl", "audit.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv",
+        "pqmethod.dat",
     }  # fmt: skip
     assert f"{len(moved)} of 240 placements" in run.report
 

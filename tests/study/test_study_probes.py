@@ -288,9 +288,9 @@ def test_distributions_are_an_arm_s_own_and_stored_whole(tmp_path: Path) -> None
     for who, item, value, data in found:
         shares = json.loads(data)["distribution"]
         assert sum(shares.values()) == pytest.approx(1)
-        # By hand: .7 on the answer and .15 on either side keep its mean; at an end .3 go one point inwards.
+        # By hand: .7 on the answer keep it the median, whatever the rest does.
         point = points[who, item]
-        assert value == pytest.approx({1: 1.3, 5: 4.7}.get(point, point))
+        assert value == point
     assert set(run.responses.groupby("arm")["elicitation"].first().items()) == {
         ("main", "point"), ("shares", "distribution"),
     }  # fmt: skip

@@ -9,6 +9,13 @@ from collections.abc import Coroutine
 from aiohttp import web
 
 
+def free_port() -> int:
+    """A port of nobody's: one that is asked for with SO_REUSEPORT may be another process's, and share its requests."""
+    with socket.socket() as alone:
+        alone.bind(("127.0.0.1", 0))
+        return int(alone.getsockname()[1])
+
+
 class Doors:
     """A port that is listened on, or refuses connections. All but the constructor belong to the server's event loop."""
 
@@ -25,6 +32,7 @@ class Doors:
 
     async def open(self, runner: web.AppRunner) -> None:
         self._runner = runner
+        self._wanted = self._wanted or free_port()
         self._held = socket.socket()
         self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -19,7 +19,7 @@ builder.add_node("close_interviews", steps.close_round)
 builder.add_edge(START, "open_interviews")
 builder.add_conditional_edges("open_interviews", steps.fan_out, ["interview_agents", "close_interviews"])
 builder.add_edge("interview_agents", "close_interviews")
-builder.add_edge("close_interviews", END)
+builder.add_conditional_edges("close_interviews", steps.route, {"next": "open_interviews", "end": END})
 
 graph = builder.compile(name="laddering_interviews")
 standalone = build("laddering", {"laddering": ("enquete.graphs.laddering:METHODOLOGY", ("T1",), graph)}, synthesise)
