@@ -55,8 +55,10 @@ def soak(tmp_path: Path, server: ServerProcess, kills: int, agents: int, **more:
     code, summary = finish(**arguments)
     assert (code, summary["status"]) == (0, "completed")
     assert hits == kills, "the study was too short for that many kills"
-    assert server.repeated() <= lost
-    print(table(run_folder(tmp_path / "killed"), hits, lost, server.repeated()))
+    # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
+    repeated = server.count() - len(call_keys(run_folder(tmp_path / "killed")))
+    assert repeated <= lost
+    print(table(run_folder(tmp_path / "killed"), hits, lost, repeated))
     code, _ = finish(**study(tmp_path, server, "whole", agents, **more))
     assert code == 0
     assert stored_answers(run_folder(tmp_path / "killed")) == stored_answers(run_folder(tmp_path / "whole"))
