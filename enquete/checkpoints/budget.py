@@ -11,8 +11,9 @@ against every later one, so that neither a probe nor the second methodology can 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 ENOUGH_CALLS = 20
 """From so many calls on, what they really cost says more about the rest than the estimate does."""
@@ -149,19 +150,14 @@ class Budget:
         within = self.spent + self.reserved + held + tokens <= self.cap
         return within and (self.cap_usd is None or self.spent_usd + self.reserved_usd + usd <= self.cap_usd)
 
+    def _before(self, claim: str) -> Iterator[Claim]:
+        """Claims that get budget before this one; all of them where it is unknown."""
+        return (self.claims[name] for name in takewhile(lambda name: name != claim, self.claims))
+
     def _held_before(self, claim: str) -> int:
-        held = 0
-        for name, other in self.claims.items():
-            if name == claim:
-                break
-            held += other.outstanding
-        return held
+        return sum(other.outstanding for other in self._before(claim))
 
     def _is_deferred(self, tokens: int, claim: str) -> bool:
         """Even if everything in flight cost nothing more than expected, what is held would leave no room."""
-        held = 0
-        for name, other in self.claims.items():
-            if name == claim:
-                break
-            held += 0 if other.closed else max(0, other.need - other.spent)
+        held = sum(max(0, other.need - other.spent) for other in self._before(claim) if not other.closed)
         return held > 0 and self.spent + held + tokens > self.cap

@@ -67,7 +67,6 @@ def standing(run: Run) -> Standing:
     try:
         cap, cap_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
         (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
-        usage = ledger.usage_by_model(set(run.record.carried))
     finally:
         ledger.close_reading()
     return Standing(
@@ -75,25 +74,16 @@ def standing(run: Run) -> Standing:
         expected=run.expected_tokens,
         cap_tokens=int(cap) if cap else environment.max_tokens,
         cap_usd=float(cap_usd) if cap_usd else None,
-        usd=_paid(run, usage, environment),
+        usd=_paid(run),
         largest=max(int(largest), run.refused_tokens),
     )
 
 
-def _paid(run: Run, usage: list[tuple[str, int, int, int]], environment: Environment) -> float | None:
+def _paid(run: Run) -> float | None:
     """None where no model is paid, or one's price is unknown."""
-    from enquete.models.prices import Prices, cost  # noqa: PLC0415 - not for --help
-
     if run.record.replay_of or not any(arm.respondent == "llm" for arm in run.record.arms):
         return None
-    prices = Prices.read(environment.prices)
-    found = 0.0
-    for model, read, written, allowance in usage:
-        price = prices.of(model, run.record.base_url or None)
-        if price is None:
-            return None
-        found += cost(price, read, written + allowance)
-    return found
+    return run.spent_usd
 
 
 def remaining(run: Run, methodology: str, phase: str) -> int | None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Prices
-from enquete.nodes.estimate import Estimate, Line, Range, estimated, priced_line
+from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
 from enquete.nodes.opening import Choice, run_population
 from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
@@ -19,8 +20,6 @@ from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.errors import OverBudget, SettingsError
 from enquete.state.settings import Machine
-
-BYTES_PER_TOKEN = 4
 
 
 async def estimate_run(choice: Choice, population: Population, machine: Machine) -> Estimate:
@@ -71,7 +70,7 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
         purpose=narrative.PURPOSE,
         model=main.model,
         calls=Range(low=0, likely=1, high=6),
-        input_tokens=Range(low=0, likely=read[1] / BYTES_PER_TOKEN, high=read[2] / BYTES_PER_TOKEN * 1.6).whole(),
+        input_tokens=Range(low=0, likely=read[1] / BYTES_PER_TOKEN, high=read[2] / BYTES_LEAST).whole(),
         output_tokens=Range(low=0, likely=written[1], high=written[2]),
         price=prices.of(main.model, url),
     )
