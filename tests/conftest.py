@@ -27,7 +27,14 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 SPREAD = {"kill", "faults"}
-TOGETHER = {"studio", "notebook", "test_laddering_run.py", "test_reruns.py", "test_study_probes.py"}
+TOGETHER = {
+    "studio",
+    "notebook",
+    "test_laddering_run.py",
+    "test_reruns.py",
+    "test_study_probes.py",
+    "test_http_polls.py",
+}
 """Long tests: one by one, and those that share what their module has set up."""
 
 

@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import psutil
@@ -31,13 +32,15 @@ CLIENTS = 100
 EVERY_S = 1.0
 AGENTS = 150
 LATENCY_S = 0.5
+CONCURRENCY = 8
 API = "/api/interview"
 PROGRAM = "from enquete.interfaces.cli import main; main()"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds from the POST to the end of the run, and CPU seconds of the server; polls meanwhile, and the slowest."""
+    """Seconds from a run's making to its end as they stand in its files (a status may be a second old), and CPU seconds of
+    the server; polls meanwhile, and the slowest."""
 
     seconds: float
     cpu_s: float
@@ -46,9 +49,10 @@ class Measured:
 
 
 @contextmanager
-def enquete_serve(root: Path, model_url: str | None) -> Iterator[str]:
+def enquete_serve(root: Path, model_url: str | None, concurrency: int = CONCURRENCY) -> Iterator[str]:
     """A server process; its base URL. Without a model the synthetic respondent answers."""
     model = {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test"} if model_url else {}
+    model["ENQUETE_CONCURRENCY"] = str(concurrency)
     command = [sys.executable, "-c", PROGRAM, "serve", "--root", str(root), "--port", "0"]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env={**environment(), **model, "PYTHONPATH": str(Path.cwd())}
@@ -65,7 +69,7 @@ def enquete_serve(root: Path, model_url: str | None) -> Iterator[str]:
         process.stderr.close()
 
 
-async def measure(url: str, sim_id: str, clients: int) -> Measured:
+async def measure(url: str, root: Path, sim_id: str, clients: int) -> Measured:
     """One T0 of this simulation while so many clients poll it."""
     connector = aiohttp.TCPConnector(limit=clients + 1)
     server = psutil.Process().children()[-1]  # the last process that was started
@@ -73,18 +77,26 @@ async def measure(url: str, sim_id: str, clients: int) -> Measured:
         async with client.post(f"{API}/{sim_id}/pre", json={"language": "en"}) as answer:
             begun = await answer.json()
         path = f"{API}/{sim_id}/status?task_id={begun['data']['task_id']}"
-        start, cpu, slow, over = time.perf_counter(), _cpu(server), [0.0], asyncio.Event()
+        cpu, slow, over = _cpu(server), [0.0], asyncio.Event()
         polling = [asyncio.create_task(_poll(client, path, over, slow, n / max(1, clients))) for n in range(clients)]
         status = "running"
         while status == "running":
             await asyncio.sleep(0.25)
             async with client.get(path) as answer:
-                status = (await answer.json())["data"]["status"]
-        seconds, cpu = time.perf_counter() - start, _cpu(server) - cpu
+                now = (await answer.json())["data"]
+                status = now["status"]
+        cpu = _cpu(server) - cpu
         over.set()
         polls = sum(await asyncio.gather(*polling))
         assert status == "completed", status
-        return Measured(seconds, cpu, polls, max(slow))
+        return Measured(_lasted(root, sim_id, now), cpu, polls, max(slow))
+
+
+def _lasted(root: Path, sim_id: str, status: dict[str, Any]) -> float:
+    task = json.loads(
+        (root / "simulations" / sim_id / "interviews" / "tasks" / f"{status['task_id']}.json").read_text()
+    )
+    return (datetime.fromisoformat(task["ended_at"]) - datetime.fromisoformat(status["created_at"])).total_seconds()
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -108,8 +120,10 @@ async def _poll(client: aiohttp.ClientSession, path: str, over: asyncio.Event, s
 
 
 def ratio(agents: int, rounds: int, clients: int = CLIENTS, *, latency_s: float | None = LATENCY_S) -> dict[str, float]:
-    """Medians with polls over medians without: of seconds, and of the server's CPU, which others do not disturb.
+    """With polls over without: the shortest run of each, which other work on the machine disturbed least, and the server's
+    CPU, summed.
 
+    A run of `agents` calls, CONCURRENCY at a time, lasts agents · latency_s / CONCURRENCY and whatever the server adds.
     `latency_s` None: the synthetic respondent, all CPU.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -127,11 +141,11 @@ async def _alternate(root: Path, model_url: str | None, names: list[str], client
     quiet: list[Measured] = []
     polled: list[Measured] = []
     with enquete_serve(root, model_url) as url:
-        await measure(url, names[0], 0)  # the first run pays for imports
+        await measure(url, root, names[0], 0)  # the first run pays for imports
         for number, name in enumerate(names[1:]):
-            (polled if number % 2 else quiet).append(await measure(url, name, clients if number % 2 else 0))
-    without, with_ = (statistics.median(m.seconds for m in each) for each in (quiet, polled))
-    cpu, cpu_polled = (statistics.median(m.cpu_s for m in each) for each in (quiet, polled))
+            (polled if number % 2 else quiet).append(await measure(url, root, name, clients if number % 2 else 0))
+    without, with_ = (min(m.seconds for m in each) for each in (quiet, polled))
+    cpu, cpu_polled = (sum(m.cpu_s for m in each) for each in (quiet, polled))
     return {
         "ratio": with_ / without,
         "ratio_cpu": cpu_polled / cpu,

@@ -14,6 +14,7 @@ import pytest
 
 from enquete.interfaces.http.server import address, bound, make_server
 from enquete.interfaces.http.settings import ServerSettings
+from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
 WAIT_S = 60
@@ -38,11 +39,15 @@ def serving(root: Path, **settings: Any) -> Iterator[httpx.Client]:
     assert not thread.is_alive()
 
 
-def settled(client: httpx.Client, sim_id: str, task_id: str | None = None) -> httpx.Response:
+def settled(
+    client: httpx.Client, sim_id: str, task_id: str | None = None, headers: dict[str, str] | None = None
+) -> httpx.Response:
     """The first status that does not say running."""
     deadline = time.monotonic() + WAIT_S
     while True:
-        answer = client.get(f"/api/interview/{sim_id}/status", params={"task_id": task_id} if task_id else {})
+        answer = client.get(
+            f"/api/interview/{sim_id}/status", params={"task_id": task_id} if task_id else {}, headers=headers
+        )
         if answer.json()["data"] is None or answer.json()["data"]["status"] != "running":
             return answer
         assert time.monotonic() < deadline, answer.text
@@ -51,6 +56,16 @@ def settled(client: httpx.Client, sim_id: str, task_id: str | None = None) -> ht
 
 def simulation(root: Path, sim_id: str, status: str = "running", agents: int = AGENTS) -> Path:
     return mirofish_folder(root / "simulations" / sim_id, agents, status=status)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def slow_model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A model that takes its time, one request after the other: a run of 20 agents goes on for 4 s on any machine."""
+    with ModelServer(latency=0.2) as model:
+        monkeypatch.setenv("LLM_BASE_URL", model.base_url)
+        monkeypatch.setenv("LLM_MODEL_NAME", "test")
+        monkeypatch.setenv("ENQUETE_CONCURRENCY", "1")
+        yield model
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ import pytest
 
 import enquete
 from tests.http.conftest import AGENTS, serving, settled, simulation
+from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 
 API = "/api/interview"
@@ -132,8 +133,8 @@ def test_what_is_wrong_is_said_in_the_envelope(
     assert str(shared_root) not in answer.text
 
 
-def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path) -> None:
-    simulation(tmp_path, "long", agents=400)
+def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, slow_model: ModelServer) -> None:
+    simulation(tmp_path, "long", agents=20)
     simulation(tmp_path, "other")
     with serving(tmp_path, most_runs=1) as client:
         begun = client.post(f"{API}/long/pre").json()["data"]
@@ -144,9 +145,9 @@ def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path) ->
         assert int(refused.headers["retry-after"]) > 0
 
 
-def test_a_task_outlives_the_server(tmp_path: Path) -> None:
+def test_a_task_outlives_the_server(tmp_path: Path, slow_model: ModelServer) -> None:
     """A server that is stopped pauses its runs; the next one tells how far they are and goes on with them."""
-    simulation(tmp_path, "lasting", agents=400)
+    simulation(tmp_path, "lasting", agents=20)
     with serving(tmp_path) as client:
         task = client.post(f"{API}/lasting/pre").json()["data"]["task_id"]
     with serving(tmp_path) as client:
@@ -156,4 +157,4 @@ def test_a_task_outlives_the_server(tmp_path: Path) -> None:
         assert answer.json()["data"]["task_id"] == task
         done = settled(client, "lasting", task).json()["data"]
         assert done["status"] == "completed"
-        assert done["stages"][0]["n_responded"] == 400
+        assert done["stages"][0]["n_responded"] == 20

@@ -12,11 +12,16 @@ from enquete.state.errors import RunNotFound
 from tests.http.bench_polls import ratio
 
 
-def test_a_hundred_clients_polling_hardly_slow_a_run() -> None:
-    """The CPU of the server, because seconds depend on what else the machine does; 5 % is measured on a quiet one."""
-    measured = ratio(agents=40, rounds=1, latency_s=0.2)
-    assert measured["polls"] >= 50
-    assert measured["ratio_cpu"] < 3, measured
+def test_a_hundred_clients_polling_do_not_slow_a_run_by_more_than_five_percent() -> None:
+    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. Other work on the machine hits one of two runs
+    more than the other now and then, so that a second and third measurement is allowed; without snapshots (FRESH_S = 0)
+    all three were at 1.12 and more."""
+    for _ in range(3):
+        measured = ratio(agents=48, rounds=2, latency_s=1.0)
+        assert measured["polls"] >= 500
+        if measured["ratio"] <= 1.05:
+            return
+    raise AssertionError(measured)
 
 
 def test_who_asks_at_once_is_answered_by_one_reading() -> None:
@@ -39,6 +44,21 @@ def test_who_asks_at_once_is_answered_by_one_reading() -> None:
         return [*first, await snapshots.get("run", read)]
 
     assert asyncio.run(ask()) == [1] * 99 + [2]
+
+
+def test_what_was_read_within_the_second_is_ready() -> None:
+    async def ask() -> list[int | None]:
+        snapshots: Snapshots[int] = Snapshots(fresh_s=0.2)
+        told = [snapshots.ready("run")]
+        waiting = asyncio.create_task(snapshots.get("run", lambda: 7))
+        await asyncio.sleep(0)
+        told.append(snapshots.ready("run"))  # it is being read
+        await waiting
+        told.append(snapshots.ready("run"))
+        await asyncio.sleep(0.3)
+        return [*told, snapshots.ready("run")]
+
+    assert asyncio.run(ask()) == [None, None, 7, None]
 
 
 def test_an_error_is_told_and_not_kept() -> None:

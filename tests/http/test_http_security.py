@@ -88,6 +88,26 @@ def test_no_path_without_the_token(tmp_path: Path, said: str | None) -> None:
         assert client.get("/docs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
+def test_a_status_that_lies_ready_is_nobody_elses(tmp_path: Path) -> None:
+    simulation(tmp_path, "held")
+    path = f"{API}/held/status"
+    with serving(tmp_path, token=SecretStr(TOKEN)) as client:
+        allowed = {"Authorization": f"Bearer {TOKEN}"}
+        begun = client.post(f"{API}/held/pre", headers=allowed).json()["data"]
+        settled(client, "held", headers=allowed)
+        long_way, short_way = (
+            client.get(f"{API}/held/status?task_id={begun['task_id']}", headers=allowed) for _ in "ab"
+        )
+        assert long_way.status_code == short_way.status_code == 200
+        assert long_way.content == short_way.content
+        assert {**long_way.headers, "date": ""} == {**short_way.headers, "date": ""}
+        assert client.get(path, headers=allowed).status_code == 200
+        assert client.get(path).status_code == 401
+        assert client.get(path, headers={**allowed, "Host": "evil.example"}).status_code == 421
+        assert client.get(path, headers={**allowed, "Origin": "https://evil.example"}).status_code == 403
+        assert client.post(path, headers=allowed).status_code == 405
+
+
 def test_another_address_needs_a_token() -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "studies.example"):
         with pytest.raises(SettingsError, match="token"):

@@ -14,6 +14,7 @@ from enquete.interfaces.http.task_files import tasks_of
 from enquete.state.errors import SettingsError
 from enquete.study.lifecycle import NotCompleted, on_completed, on_ready
 from tests.http.conftest import WAIT_S, serving, simulation
+from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 
 EVERY_S = 0.1
@@ -58,9 +59,9 @@ def test_t0_when_ready_and_the_rest_when_completed_each_once(tmp_path: Path) -> 
     assert not (abandoned / "interviews").exists()
 
 
-def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: Path) -> None:
+def test_what_the_end_of_a_server_broke_off_the_next_one_goes_on_with(tmp_path: Path, slow_model: ModelServer) -> None:
     (tmp_path / "simulations").mkdir()
-    folder = simulation(tmp_path, "broken", agents=400)
+    folder = simulation(tmp_path, "broken", agents=20)
     with serving(tmp_path, watch=True, watch_every_s=EVERY_S):
         until(lambda: len(tasks_of(folder)) == 1)
     assert [task.stopped for task in tasks_of(folder)] == [True]

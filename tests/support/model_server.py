@@ -86,11 +86,11 @@ class ModelServer:
         self.tokens = 0
         self.other_requests = 0  # to any other path, by whatever client
         self.base_url = ""
-        self.busy_s = 0.0  # so many seconds `busy_fault`, as many answers, and so on; 0: never
+        self.busy_s = 0.0  # from the first request on so many seconds `busy_fault`, as many answers, …; 0: never
         self.busy_fault = "http_429"
         self.poison = ""  # a question that holds this text is answered 500, always
         self.capacity = 10**9  # requests at once; more get `busy_fault`
-        self._started = time.monotonic()
+        self._first_asked: float | None = None
         self._in_flight = 0
         self._seen: Counter[str] = Counter()
         self._log_path, self._log_file = log, None if log is None else log.open("a", encoding="utf-8")
@@ -228,7 +228,8 @@ class ModelServer:
         return web.json_response(self._completion(body, text, cut, around, draw))
 
     def _is_busy(self) -> bool:
-        windows = int((time.monotonic() - self._started) / self.busy_s) if self.busy_s else 1
+        self._first_asked = self._first_asked or time.monotonic()
+        windows = int((time.monotonic() - self._first_asked) / self.busy_s) if self.busy_s else 1
         return windows % 2 == 0 or self._in_flight > self.capacity
 
     def _record(self, body: dict[str, Any], draw: Draw, faults: list[str], authorization: str) -> None:

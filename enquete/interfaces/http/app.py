@@ -22,6 +22,7 @@ from enquete.interfaces.http.runner import Runner
 from enquete.interfaces.http.secrecy import Mask, known_secrets
 from enquete.interfaces.http.security import Guard
 from enquete.interfaces.http.settings import ServerSettings
+from enquete.interfaces.http.shortcut import StatusShortcut
 from enquete.interfaces.http.watcher import watching
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.settings import Environment
@@ -60,6 +61,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     )
     app.include_router(make_router(desk))
     _explain_errors(app, mask)
+    app.add_middleware(StatusShortcut, ready=desk.status_ready)  # the innermost of the three
     if settings.allow_origins:
         origins = list(settings.allow_origins)
         app.add_middleware(

@@ -93,8 +93,12 @@ class Desk:
 
     async def status(self, sim_id: str, task_id: str | None) -> Response:
         """Read and written out once for all who ask within a second."""
-        kept = await self._statuses.get((sim_id, task_id), lambda: self._read(sim_id, task_id))
-        return Response(kept.body, kept.status_code, dict(kept.headers))
+        return _again(await self._statuses.get((sim_id, task_id), lambda: self._read(sim_id, task_id)))
+
+    def status_ready(self, sim_id: str, task_id: str | None) -> Response | None:
+        """The same, where somebody asked for it within the second."""
+        kept = self._statuses.ready((sim_id, task_id))
+        return None if kept is None else _again(kept)
 
     def _read(self, sim_id: str, task_id: str | None) -> Response:
         found = read_status(self.places, sim_id, task_id, self.drives, self.mask)
@@ -103,3 +107,8 @@ class Desk:
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
         problem = Problem(type="BudgetSpent", message=found.note, remedy=remedy)
         return failed(503, problem, found, retry_after_s=BUDGET_RETRY_S)
+
+
+def _again(kept: Response) -> Response:
+    """A response is sent once: whoever sends it adds headers to it."""
+    return Response(kept.body, kept.status_code, dict(kept.headers))

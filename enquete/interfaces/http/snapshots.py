@@ -28,14 +28,21 @@ class Snapshots(Generic[T]):
 
     async def get(self, key: Hashable, read: Callable[[], T]) -> T:
         """`read` runs in a thread, once for all who ask meanwhile."""
-        snapshot = self._kept.get(key)
-        if snapshot is None or time.monotonic() - snapshot.at > self._fresh_s:
-            snapshot = self._begin(key, read)
+        snapshot = self._fresh(key) or self._begin(key, read)
         return await asyncio.shield(snapshot.reading)  # who leaves does not take it from the others
+
+    def ready(self, key: Hashable) -> T | None:
+        """What `get` would give without waiting."""
+        snapshot = self._fresh(key)
+        return snapshot.reading.result() if snapshot is not None and snapshot.reading.done() else None
 
     def forget(self) -> None:
         """What was read is about to be wrong: a run was started or resumed."""
         self._kept.clear()
+
+    def _fresh(self, key: Hashable) -> _Snapshot[T] | None:
+        snapshot = self._kept.get(key)
+        return snapshot if snapshot is not None and time.monotonic() - snapshot.at <= self._fresh_s else None
 
     def _begin(self, key: Hashable, read: Callable[[], T]) -> _Snapshot[T]:
         if len(self._kept) >= MOST_KEPT:
