@@ -125,7 +125,7 @@ def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tup
         (words["run"], f"`{record.run_id}`"),
         (words["sim"], escape(record.sim_id)),
         (words["topic"], escape(record.topic)),
-        (words["status"], _status(reading, words.get(f"s_{status}", status))),
+        (words["status"], _status(reading, status)),
         (words["language"], words[record.language]),
         (words["agents"], str(len(reading.population))),
         (words["rows"], str(len(frame))),
@@ -134,10 +134,11 @@ def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tup
     ]
 
 
-def _status(reading: RunReading, word: str) -> str:
-    """The status and, where the run stopped, why."""
-    stage = reading.ledger.stages().get(("", ""))
-    return f"{word}: {escape(stage.note)}" if stage and stage.note else word
+def _status(reading: RunReading, status: str) -> str:
+    """The status and, where the run stopped, why. What an earlier stop left on file says nothing about this one."""
+    word = WORDS[reading.record.language].get(f"s_{status}", status)
+    filed = reading.ledger.stages().get(("", ""))
+    return f"{word}: {escape(filed.note)}" if filed and filed.note and filed.outcome == status else word
 
 
 def population_table(reading: RunReading, frame: pd.DataFrame) -> str:

@@ -30,6 +30,8 @@ def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Pa
     folder = sim / "interviews" / "runs" / paused["run_id"]
     assert {key[1] for key in call_keys(folder)} == {"T0"}
     assert "simulation" in paused["note"]
+    waiting = enquete.load_run(sim, paused["run_id"])
+    assert paused["note"].partition(" (")[0] in waiting.report
     again, still = finish(sim_id=str(sim))
     assert (again, still["run_id"]) == (4, paused["run_id"])
     set_status(sim, "completed")
@@ -37,6 +39,7 @@ def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Pa
     assert (code, done["status"], done["run_id"]) == (0, "completed", paused["run_id"])
     run = enquete.load_run(sim)
     assert len(wave(run, "T0")) == len(wave(run, "T1")) == AGENTS * ITEMS
+    assert paused["note"].partition(" (")[0] not in run.report  # why it stopped then is no news now
     assert run.record.baseline == "measured"
     assert run.results["longitudinal"]["drift"] is not None
     assert latest(sim / "interviews")["T0/longitudinal"] == run.run_id
