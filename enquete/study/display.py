@@ -51,25 +51,31 @@ def in_notebook() -> bool:
 
 
 def table(run: Run) -> str:
-    """HTML: who answered, status and what to do next, one row a stage."""
+    """HTML: the run and its status, one row a stage, then who answered, what to mind and where the report is."""
     rows = [
         (
-            stage.methodology, stage.phase, " ".join(filter(None, (stage.outcome, stage.note))),
+            stage.methodology, stage.phase, stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),
             f"{stage.responded} of {stage.total}", *_answers(stage.counts.items()), f"{stage.counts.get('tokens', 0):,}",
         )
         for stage in run.stages
     ]  # fmt: skip
     main = run.record.main
     kind = SYNTHETIC if main.respondent == "synthetic" else SIMULATED.format(model=main.model)
-    lines = [
+    head = [
         f"<b>{_text(run.run_id)}</b> of {_text(run.record.sim_id)}: <b>{_text(run.status)}</b>",
         _text(run.note),
         _text(f"resume token: {run.resume_token}" if run.resume_token else ""),
+    ]
+    foot = [
         f"<i>{_text(kind)}</i>",
         *(f"⚑ {_text(flag)}" for flag in run.flags),
         _text(f"report: {run.path / 'report.md'}" if run.report else ""),
     ]
-    return f"<div>{_rows(rows)}{''.join(f'<div>{line}</div>' for line in lines if line)}</div>"
+    return f"<div>{_lines(head)}{_rows(rows)}{_lines(foot)}</div>"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"<div>{line}</div>" for line in lines if line)
 
 
 def _answers(counts: Iterable[tuple[str, int]]) -> tuple[str, str]:
