@@ -25,6 +25,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "wished_expected": "erwünscht und erwartet", "wished_unexpected": "erwünscht, nicht erwartet",
         "feared_expected": "gefürchtet und erwartet", "feared_unexpected": "gefürchtet, nicht erwartet",
         "no_polarity": "keine Wünsche und Erwartungen", "hover_n": "{n} von {total}",
+        "map_title": "Laddering: hierarchische Wertekarte", "no_links": "keine Verknüpfungen",
+        "cut_off": "Verknüpfungen von mindestens {n} Agenten",
     },
     "en": {
         "simulated": "simulated respondents", "answered": "{what}: {n} of {total} answers",
@@ -44,6 +46,8 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "wished_expected": "wished for and expected", "wished_unexpected": "wished for, not expected",
         "feared_expected": "feared and expected", "feared_unexpected": "feared, not expected",
         "no_polarity": "no wishes and expectations", "hover_n": "{n} of {total}",
+        "map_title": "Laddering: hierarchical value map", "no_links": "no links",
+        "cut_off": "links that at least {n} agents gave",
     },
 }  # fmt: skip
 

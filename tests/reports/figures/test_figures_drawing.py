@@ -69,7 +69,25 @@ DIVERSITY: dict[str, Any] = {
     "archetypes": [{"archetype": "A", "name": "for rest"}],
     "members": [{"participant": "p", "archetype": "A", "name": "Kai", "stakeholder_type": "Fisher"}],
 }
-FINDINGS = {"longitudinal": LONGITUDINAL, "delphi": DELPHI, "scenario": SCENARIO, "diversity": DIVERSITY}
+BOX = {"lines": [], "agents": 4}
+LADDERING: dict[str, Any] = {
+    "answers": {"n_responded": 28, "n_total": 30},
+    "value_map": {
+        "cut_off": 3,
+        "levels": ["attribute", "value"],
+        "boxes": [{**BOX, "id": "c1", "label": "short trips", "level": 0, "x": 100.0},
+                  {**BOX, "id": "c2", "label": "time at home", "level": 1, "x": 200.0}],
+        "links": [{"source": "c1", "target": "c2", "direct": 3, "indirect": 0},
+                  {"source": "c1", "target": "gone", "direct": 9, "indirect": 0}],
+    },
+}  # fmt: skip
+FINDINGS = {
+    "longitudinal": LONGITUDINAL,
+    "delphi": DELPHI,
+    "scenario": SCENARIO,
+    "diversity": DIVERSITY,
+    "laddering": LADDERING,
+}
 
 
 def named(figure: Any, name: str) -> Any:
@@ -129,6 +147,15 @@ def test_agents_by_type_or_ranks_without_a_plane() -> None:
     assert figure.layout.yaxis.title.text == "component 2 (28% of variance)"
     ranks = draw("diversity", {"diversity": {**DIVERSITY, "pca": {"scores": []}}}, "en")
     assert ranks.data[0].x[0] == 1.5
+
+
+def test_a_value_map_rises_from_the_lowest_level() -> None:
+    figure = draw("laddering", FINDINGS, "en")
+    link, low, high = figure.data
+    assert (list(link.x), list(link.y)) == ([100.0, 150.0, 200.0], [0, 0.5, 1])  # none to a concept off the map
+    assert (low.name, low.y[0], high.name, high.y[0]) == ("attribute", 0, "value", 1)
+    assert [note.text for note in figure.layout.annotations] == ["short trips", "time at home"]
+    assert "links that at least 3 agents gave" in figure.layout.title.subtitle.text
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
