@@ -25,7 +25,7 @@ from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound
 from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
-from enquete.study.background import wait
+from enquete.study.background import awaited, wait
 from enquete.study.comparing import compare
 from enquete.study.driver import Driver
 from enquete.study.estimating import estimate_run
@@ -68,8 +68,8 @@ def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, 
 
 
 async def aconduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
-    """`conduct_interviews` in the caller's event loop."""
-    return await drive(chosen(parse_request(sim=str(sim_id), **request)), progress)
+    """`conduct_interviews` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
+    return await _async(chosen(parse_request(sim=str(sim_id), **request)), progress)
 
 
 def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
@@ -82,8 +82,8 @@ def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **requ
 
 
 async def aresume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
-    """`resume` in the caller's event loop."""
-    return await drive(to_resume(str(token_or_sim), request), progress)
+    """`resume` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
+    return await _async(to_resume(str(token_or_sim), request), progress)
 
 
 def estimate(sim_id: str | Path, **request: Any) -> Estimate:
@@ -158,3 +158,8 @@ def check(sim_id: str | Path, *, root: str | None = None) -> CheckReport:
 def _sync(task: Start, progress: Progress | None) -> Run:
     driver = Driver(task.folder, task.machine, progress, fresh=task.fresh)
     return wait(drive(task, progress, driver), driver.pause)
+
+
+async def _async(task: Start, progress: Progress | None) -> Run:
+    driver = Driver(task.folder, task.machine, progress, fresh=task.fresh)
+    return await awaited(drive(task, progress, driver), driver.pause)

@@ -21,6 +21,19 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+async def awaited(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> T:
+    """Run `work` in this loop. The first cancellation calls `on_cancel`, lets the work come to its end and is raised then;
+    the second cancels the work."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if not task.done():
+            on_cancel()
+            await task
+        raise
+
+
 def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None]) -> T:
     """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels."""
     loop = _loop()
