@@ -173,6 +173,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     assert again.closed_failed == run.closed_failed
 
 
+@pytest.mark.timeout(900)  # thirteen runs of 260 agents: 100 s of CPU
 def test_a_budget_cut_in_any_round_holds_with_256_calls_in_flight(tmp_path: Path) -> None:
     """The server reports fewer tokens than the reserved upper bound, so the cap holds exactly."""
     agents, enough = 260, 500_000_000
