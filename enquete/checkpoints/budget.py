@@ -11,7 +11,7 @@ against every later one, so that neither a probe nor the second methodology can 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -23,12 +23,14 @@ ENOUGH_CALLS = 20
 class Claim:
     """Work that is to be paid for. `need`: expected tokens, upper estimate; `likely` and `likely_calls`: the middle one.
 
-    All are 0 where nobody estimated.
+    All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls cost
+    in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
     """
 
     need: int
     likely: int = 0
     likely_calls: int = 0
+    course: Sequence[float] = ()
     spent: int = 0
     calls: int = 0
     reserved: int = 0
@@ -36,12 +38,24 @@ class Claim:
 
     @property
     def remaining(self) -> int:
-        """Tokens that are still likely to be needed, by actual usage as soon as there is enough of it."""
+        """Tokens that are still likely to be needed: by how dear the calls so far were against what was expected of them,
+        as soon as there are enough of them."""
         if self.closed:
             return 0
-        if self.calls < ENOUGH_CALLS:
+        so_far = self.likely * self._share_so_far
+        if self.calls < ENOUGH_CALLS or not so_far:
             return max(0, self.likely - self.spent)
-        return round(max(0, self.likely_calls - self.calls) * self.spent / self.calls)
+        return round((self.likely - so_far) * self.spent / so_far)
+
+    @property
+    def _share_so_far(self) -> float:
+        """Of the likely tokens, by the number of calls made."""
+        done = min(1.0, self.calls / self.likely_calls) if self.likely_calls else 0.0
+        steps = len(self.course) - 1
+        if steps < 1:
+            return done
+        step = min(int(done * steps), steps - 1)
+        return self.course[step] + (self.course[step + 1] - self.course[step]) * (done * steps - step)
 
     @property
     def outstanding(self) -> int:
@@ -74,6 +88,7 @@ class Budget:
         self.ran_short = False
         self.deferred = False  # somebody was refused only for what is held for claims before theirs
         self.refused = 0  # the largest reservation that did not fit
+        self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
@@ -127,6 +142,7 @@ class Budget:
             self.failed = self.failed or (failed and not self.stopped)
             self.stopped = self.stopped or reason
             self._changed.notify_all()
+        self.when_stopped()
 
     @property
     def expected(self) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -105,8 +105,16 @@ def _without_later(methodology: str, values: Mapping[str, JsonValue]) -> dict[st
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:
-    """What differs between two runs' identities, one line each."""
-    return _differences(old.identity(), new.identity(), "")
+    """What differs between two runs' identities, one line each. A methodology that only one of them asks is named among
+    the methods; that its instrument and settings are missing in the other goes without saying."""
+    shared = old.methods.keys() & new.methods.keys()
+    return _differences(_of_methods(old.identity(), shared), _of_methods(new.identity(), shared), "")
+
+
+def _of_methods(identity: Mapping[str, Any], methods: Set[str]) -> dict[str, Any]:
+    """Instruments and settings of these methodologies only; everything else as it is."""
+    kept = {part: {k: v for k, v in identity[part].items() if k in methods} for part in ("instruments", "settings")}
+    return {**identity, **kept}
 
 
 def content_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

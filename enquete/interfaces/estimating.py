@@ -10,6 +10,7 @@ from enquete.interfaces import options as o
 from enquete.interfaces.figures import counted, duration, money, rounded_up, short, span
 from enquete.interfaces.output import number, one_object, result, table
 from enquete.interfaces.requests import requested
+from enquete.interfaces.study_options import with_study_options
 from enquete.interfaces.words import say
 from enquete.state.errors import SettingsError
 
@@ -17,41 +18,8 @@ if TYPE_CHECKING:
     from enquete.nodes.estimate import Estimate, Line
 
 
-def estimate(
-    sim: o.Sim,
-    root: o.Root = None,
-    out: o.Out = None,
-    methods: o.Methods = None,
-    phase: o.PhaseOption = None,
-    language: o.LanguageOption = None,
-    respondent: o.Respondent = None,
-    model: o.Model = None,
-    base_url: o.BaseUrl = None,
-    temperature: o.Temperature = None,
-    seed: o.Seed = None,
-    asking: o.Asking = None,
-    instrument: o.InstrumentOption = None,
-    set_: o.SetOption = None,
-    probes: o.Probes = None,
-    probe_sample: o.ProbeSample = None,
-    placebo: o.Placebo = False,
-    replicates: o.Replicates = None,
-    replicate_models: o.ReplicateModels = None,
-    randomise: o.Randomise = None,
-    elicitation: o.Elicitation = None,
-    budget_tokens: o.Budget = None,
-    budget_usd: o.BudgetUsd = None,
-    concurrency: o.Concurrency = None,
-    limit: o.Limit = None,
-    timeout_s: o.Timeout = None,
-    patience_s: o.Patience = None,
-    cache: o.Cache = None,
-    baseline: o.Baseline = None,
-    assume_completed: o.Assume = False,
-    rerun: o.Rerun = False,
-    replay_of: o.ReplayOf = None,
-    as_json: o.Json = False,
-) -> int:
+@with_study_options
+def estimate(sim: o.Sim, as_json: o.Json = False, **study: Any) -> int:
     """Say what `enquete run` with the same options would cost: requests, tokens, money and time, each as a range.
 
     Asks nobody and writes nothing. The prompts of up to forty agents are built and measured. Every figure is the likely
@@ -66,12 +34,12 @@ def estimate(
     \b
     Exit codes: 0 shown, whether it fits the budget or not · 2 wrong input
     """
-    request = requested(locals())
+    request = requested(study)
     if request.get("respondent") == "replay":
         raise SettingsError("--respondent replay: a replay sends no request and costs nothing, so nothing is estimated")
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.study import estimate as estimated  # noqa: PLC0415 - takes seconds to import
 
-    expected = study.estimate(sim, **request)
+    expected = estimated(sim, **request)
     if as_json:
         one_object({**expected.as_object(), "exit_code": 0})
         return 0

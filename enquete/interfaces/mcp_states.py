@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from enquete.interfaces.mcp_shapes import EstimatePart, EstimateState, RunState, RunStatus, StageState
+from enquete.interfaces.standing import standing
 from enquete.nodes.estimate import Estimate
 from enquete.study import Run, StageStatus
 
@@ -76,8 +77,7 @@ def next_call(run: Run, status: RunStatus, sim_id: str) -> str:
     if status == "awaiting_simulation":
         return f"Once the simulation has completed: {resume}."
     if status == "paused" and "budget" in run.note:
-        enough = f", budget_tokens={run.expected_tokens}" if run.expected_tokens else ""
-        return f"Ask the user for a larger cap, then {resume[:-1]}{enough})."
+        return f"Ask the user for a larger cap, then {resume[:-1]}, budget_tokens={standing(run).enough_tokens})."
     return f"{resume}; what has been answered is kept and not asked again."
 
 

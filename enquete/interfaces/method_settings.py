@@ -102,10 +102,14 @@ class Flag:
     @property
     def _help(self) -> str:
         told = (self.info.description or self.field.replace("_", " ")).rstrip(".")
-        default = (
-            "" if self.info.is_required() else f"; {json.dumps(self.info.get_default(), default=str)} unless named"
+        default = None if self.info.is_required() else self.info.get_default()
+        # Nothing by default, and what is made of several values, say nothing in one word.
+        named = (
+            f"; {json.dumps(default)} unless named"
+            if isinstance(default, bool | int | float | str) and default != ""
+            else ""
         )
-        return f"{self.method}: {told}{default}."
+        return f"{self.method}: {told}{named}."
 
 
 FILLED_IN = {"layers"}

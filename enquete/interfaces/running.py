@@ -15,6 +15,7 @@ from enquete.interfaces.output import one_object, remark, result
 from enquete.interfaces.place import Place
 from enquete.interfaces.requests import given, read_limits, requested
 from enquete.interfaces.signals import Interrupts, Stopped
+from enquete.interfaces.study_options import with_study_options
 from enquete.interfaces.words import say
 
 if TYPE_CHECKING:
@@ -23,40 +24,10 @@ if TYPE_CHECKING:
 Drive = Callable[[Callable[[dict[str, Any]], None] | None], "Run"]
 
 
+@with_study_options
 def run(
     sim: o.Sim,
-    root: o.Root = None,
-    out: o.Out = None,
-    methods: o.Methods = None,
-    phase: o.PhaseOption = None,
-    language: o.LanguageOption = None,
-    respondent: o.Respondent = None,
-    model: o.Model = None,
-    base_url: o.BaseUrl = None,
-    temperature: o.Temperature = None,
-    seed: o.Seed = None,
-    asking: o.Asking = None,
-    instrument: o.InstrumentOption = None,
-    set_: o.SetOption = None,
-    probes: o.Probes = None,
-    probe_sample: o.ProbeSample = None,
-    placebo: o.Placebo = False,
-    replicates: o.Replicates = None,
-    replicate_models: o.ReplicateModels = None,
-    randomise: o.Randomise = None,
-    elicitation: o.Elicitation = None,
-    budget_tokens: o.Budget = None,
-    budget_usd: o.BudgetUsd = None,
-    concurrency: o.Concurrency = None,
-    limit: o.Limit = None,
-    timeout_s: o.Timeout = None,
-    patience_s: o.Patience = None,
-    cache: o.Cache = None,
-    baseline: o.Baseline = None,
-    assume_completed: o.Assume = False,
     new: Annotated[bool, typer.Option("--new", help="Start another run even where one matches.")] = False,
-    rerun: o.Rerun = False,
-    replay_of: o.ReplayOf = None,
     yes: Annotated[
         bool,
         typer.Option(
@@ -65,6 +36,7 @@ def run(
     ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
+    **study: Any,
 ) -> int:
     """Interview every agent of a simulation.
 
@@ -86,7 +58,7 @@ def run(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    asked = requested(locals())
+    asked = requested({**study, "new": new, "yes": yes})
     if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
         confirmed = agreed(sim, asked)
         if confirmed is None:
@@ -95,11 +67,11 @@ def run(
         asked = confirmed
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
-        from enquete import study  # noqa: PLC0415 - takes seconds to import
+        from enquete.study import conduct_interviews  # noqa: PLC0415 - takes seconds to import
 
-        return study.conduct_interviews(sim, progress=report, **asked)
+        return conduct_interviews(sim, progress=report, **asked)
 
-    return finish(drive, Place(sim, root, out), as_json, quiet)
+    return finish(drive, Place(sim, study["root"], study["out"]), as_json, quiet)
 
 
 def resume(

@@ -82,7 +82,8 @@ def require_baseline(interviews: Path, run_id: str, population: Population, used
     try:
         stage = ledger.stages().get(("longitudinal", "T0"))
         if record.baseline != "earlier" and (stage is None or stage.outcome != "done"):
-            raise RunMismatch(f"T0 of run {run_id} is not complete; resume it first: enquete resume {record.token}")
+            fact = f"T0 of run {run_id} is not complete; resume it first"
+            raise RunMismatch(f"{fact}: enquete resume {record.token}", fact=fact)
         require_joinable(join(ledger.population(), population.participants))
     finally:
         ledger.close_reading()

@@ -10,7 +10,7 @@ A model that thinks before it answers may write more than that: its thoughts are
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Annotated
 
@@ -87,6 +87,7 @@ class Estimate(BaseModel):
     respondent: str
     lines: tuple[Line, ...]
     largest_call: int = 0
+    courses: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, exclude=True)
     seconds: Range
     concurrency: int
     cap_tokens: int
@@ -146,9 +147,12 @@ class Estimate(BaseModel):
         for line in self.lines:
             calls[line.claim] = calls.get(line.claim, 0) + line.calls.likely
         needs: dict[str, JsonValue] = {
-            claim: {"high": int(tokens.high), "likely": int(tokens.likely), "calls": round(calls[claim])}
+            claim: {
+                "high": int(tokens.high), "likely": int(tokens.likely), "calls": round(calls[claim]),
+                "course": list(self.courses.get(claim, ())),
+            }
             for claim, tokens in self.by_claim().items()
-        }
+        }  # fmt: skip
         return {"claims": needs, "estimate": self.model_dump(mode="json")}
 
     def as_object(self) -> dict[str, JsonValue]:
@@ -163,6 +167,7 @@ class Estimate(BaseModel):
             "usd": usd.model_dump() if usd else "unknown",
             "unpriced": list(self.unpriced),
             "exceeds": self.exceeds,
+            "sufficient_tokens": self.sufficient_tokens,
         }
 
 
@@ -186,6 +191,7 @@ def estimated(
         respondent=record.main.respondent,
         lines=lines,
         largest_call=rehearsal.largest,
+        courses={claim: tuple(course) for claim, course in rehearsal.courses.items()},
         seconds=_seconds(lines, record, machine),
         concurrency=machine.concurrency,
         cap_tokens=machine.cap_tokens or machine.default_cap_tokens,

@@ -95,10 +95,10 @@ def choose_run(
 
 def refuse_mismatch(unfinished: Mapping[Path, RunRecord], draft: RunRecord) -> NoReturn:
     folder, record = list(unfinished.items())[-1]
+    lines = [f"run {folder.name} is unfinished and differs from what you ask for:", *differences(record, draft)]
+    fact = "\n  ".join(lines)
     raise RunMismatch(
-        f"run {folder.name} is unfinished and differs from what you ask for:\n  "
-        + "\n  ".join(differences(record, draft))
-        + f"\nGo on with it: enquete resume {record.token}\nStart another beside it: add --new"
+        f"{fact}\nGo on with it: enquete resume {record.token}\nStart another beside it: add --new", fact=fact
     )
 
 
@@ -168,9 +168,11 @@ def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
     """
     for folder in run_folders(interviews):
         if is_damaged(folder / LEDGER):
+            fact = f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for"
             raise LedgerError(
-                f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for. Save what is in "
-                f"it (enquete doctor --repair {folder.name}), restore it, move the folder away, or start another run with --new"
+                f"{fact}. Save what is in it (enquete doctor --repair {folder.name}), restore it, move the folder away, or "
+                "start another run with --new",
+                fact=fact,
             )
     return known_runs(interviews)
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.nodes.planning import planned
+from enquete.nodes.planning import claim_name, planned
 from enquete.nodes.workplace import Sources, Workplace
 from enquete.state.seam import Arm, Participant
 from enquete.state.settings import Machine
 
+STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
 
@@ -54,6 +56,7 @@ class Rehearsal:
     of: int
     kinds: tuple[Rehearsed, ...]
     rows: Mapping[tuple[str, str], int]
+    courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
 
 
@@ -78,7 +81,7 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
             await _play(Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources()))
             kinds = tuple(_fitted(Rehearsed(*row), record, len(chosen), len(people)) for row in _called(ledger))
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
-            return Rehearsal(len(chosen), len(people), kinds, _rows(ledger, acted), largest)
+            return Rehearsal(len(chosen), len(people), kinds, _rows(ledger, acted), _courses(ledger, acted), largest)
         finally:
             await ledger.close()
 
@@ -118,6 +121,23 @@ async def _play(workplace: Workplace) -> None:
                 await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in units))
                 if await procedure.between(number, desk) != "next":
                     break
+
+
+def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:
+    """For each claim the share of its tokens after every twentieth of its calls, in the order in which they were made."""
+    arms = {arm.id: arm for arm in record.arms}
+    tokens: dict[str, list[int]] = {}
+    for name, phase, arm, used in ledger.read(
+        "SELECT methodology, phase, arm, input_tokens + output_tokens FROM calls WHERE phase <> '' ORDER BY id"
+    ):
+        tokens.setdefault(claim_name(name, phase, arms[arm]), []).append(used)
+    return {claim: _course(each) for claim, each in tokens.items() if sum(each)}
+
+
+def _course(tokens: Sequence[int]) -> list[float]:
+    sums = [0, *accumulate(tokens)]
+    places = (step * len(tokens) / STEPS for step in range(STEPS + 1))
+    return [round(sums[int(place)] / sums[-1], 4) for place in places]
 
 
 def _rows(ledger: Ledger, record: RunRecord) -> dict[tuple[str, str], int]:

@@ -29,10 +29,14 @@ def base_run(interviews: Path, finished: Callable[[Path], bool]) -> Path:
     run_id = latest(interviews).get("synthesis")
     folder = run_folder(interviews, run_id) if run_id else None
     if folder is None or not folder.is_dir():
-        raise RunNotFound(f"--rerun: no finished run in {interviews}; start one first: enquete run SIM")
+        raise RunNotFound(
+            f"--rerun: no finished run in {interviews}; start one first: enquete run SIM",
+            fact="there is no finished run that a methodology could be asked anew in",
+        )
     if not finished(folder):
+        fact = f"run {folder.name} is not finished, so nothing can be asked anew in it"
         raise RunMismatch(
-            f"--rerun: run {folder.name} is not finished; first: enquete resume {read_record(folder).token}"
+            f"--rerun: run {folder.name} is not finished; first: enquete resume {read_record(folder).token}", fact=fact
         )
     return folder
 
@@ -44,10 +48,8 @@ def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None
         said |= {"arms"}
     wrong = [name for name in KEPT if name in said and getattr(base, name) != getattr(draft, name)]
     if wrong:
-        raise SettingsError(
-            f"--rerun: {', '.join(wrong)} differ from run {base.run_id}, whose other answers are taken over; "
-            "leave them out, or start a run of its own with --new"
-        )
+        fact = f"{', '.join(wrong)} differ from run {base.run_id}, whose other answers are taken over; leave them out"
+        raise SettingsError(f"--rerun: {fact}, or start a run of its own with --new", fact=fact)
 
 
 def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunRecord:

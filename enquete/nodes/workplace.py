@@ -63,6 +63,8 @@ class Workplace:
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
         self.tally: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
+        if sources.sender is not None:
+            self.budget.when_stopped = sources.sender.halt
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
         self._procedures: dict[str, Procedure] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}

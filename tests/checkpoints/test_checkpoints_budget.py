@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.budget import Budget, Claim
 
 Call = tuple[int, int, int]  # reserved, used, turns of the loop that it takes
 
@@ -136,3 +136,20 @@ def test_what_was_spent_before_counts() -> None:
         return await Budget(100, spent=90).reserve(20)
 
     assert not asyncio.run(work())
+
+
+def test_what_is_left_follows_the_course_of_the_rehearsal() -> None:
+    """By hand: half of 100 calls, which the rehearsal says cost .2 of 1,000 tokens, have cost 300: everything is half as
+    dear again, so the other .8 will cost 1,200. Without a course each call costs the same: 300 more."""
+    known = Claim(2000, likely=1000, likely_calls=100, course=(0.0, 0.2, 1.0), spent=300, calls=50)
+    assert known.remaining == 1200
+    assert Claim(2000, likely=1000, likely_calls=100, spent=300, calls=50).remaining == 300
+    # Three quarters: .2 and half of .8 are .6, or 600; 450 were spent, so .4 of 1,000 cost .75 as much.
+    assert Claim(0, likely=1000, likely_calls=100, course=(0.0, 0.2, 1.0), spent=450, calls=75).remaining == 300
+    assert Claim(0, likely=1000, likely_calls=100, course=(0.0, 0.2, 1.0), spent=900, calls=140).remaining == 0
+
+
+def test_a_few_calls_say_nothing_about_the_rest() -> None:
+    assert Claim(0, likely=1000, likely_calls=100, course=(0.0, 1.0), spent=300, calls=5).remaining == 700
+    assert Claim(0, likely=1000, likely_calls=100, spent=300, calls=50, closed=True).remaining == 0
+    assert Claim(0, spent=300, calls=50).remaining == 0

@@ -9,6 +9,7 @@ import pytest
 
 import enquete
 from enquete import Arm
+from enquete.interfaces.standing import standing
 from enquete.state.errors import OverBudget, SettingsError
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
@@ -158,6 +159,19 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
         assert outcomes == {first: "done", second: "short"}
         assert f"{second}/T1 short" in run.note
         assert run.outlook[f"{second}/T1"].remaining > 0
+
+
+@pytest.mark.parametrize("paid", [0.1, 0.5])
+def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path, paid: float) -> None:
+    """A Delphi's last rounds cost several times its first: what the first calls cost must not be taken for the mean."""
+    people = personas(tmp_path, 30)
+    common = {"out": str(tmp_path / "o"), "methods": ["delphi"]}
+    likely = enquete.estimate(people, **common).tokens.likely
+    run = enquete.conduct_interviews(people, **common, budget_tokens=round(paid * likely), confirm=True)
+    assert run.status == "paused"
+    named = standing(run).enough_tokens
+    assert named < 1.3 * likely
+    assert enquete.resume(run.resume_token, out=common["out"], budget_tokens=named).status == "completed"
 
 
 def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
