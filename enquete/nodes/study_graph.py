@@ -27,12 +27,14 @@ from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import LedgerError
-from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine, resolve_root
+from enquete.state.settings import Environment, Machine, RunRequest, parse_request, resolve_machine, resolve_root
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""
 
 PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
+
+LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 
 
 class Synthesise(Protocol):
@@ -125,19 +127,37 @@ class Steps:
         async with using(state["run"]) as workplace:
             return self._todo(workplace, "T1") or "gate"
 
-    async def gate(self, state: InterviewsState) -> dict[str, Any]:
-        """The one place that stops for budget or people; after it, what is unfinished is dispatched again."""
+    async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
+        """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
+
+        Resumed with `{"budget_tokens": N}`, or in a context that names one, the run goes on under that cap.
+        """
         async with using(state["run"]) as workplace:
             unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
-            stopped, failed = workplace.budget.stopped, workplace.budget.failed
+            budget = workplace.budget
+            stopped, failed = budget.stopped, budget.failed
+            stands = {"spent_tokens": budget.spent, "cap_tokens": budget.cap, "expected_tokens": budget.expected}
             released = self._released(workplace)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
             return {"awaiting": "gate"}
-        reason = "budget" if "short" in unfinished.values() else "waiting"
-        interrupt({"reason": stopped or reason, "failed": failed, "unfinished": unfinished})
+        reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
+        how = {"how": LARGER_CAP, **stands} if reason == "budget" else {}
+        answer = interrupt({"reason": reason, "failed": failed, "unfinished": unfinished, **how})
+        await self._raise_cap(state["run"], answer, runtime.context)
         return {"awaiting": "gate"}
+
+    async def _raise_cap(self, address: str, answer: object, context: RunRequest | None) -> None:
+        """Raises SettingsError where what was named is no number of tokens."""
+        named = answer.get("budget_tokens") if isinstance(answer, Mapping) else None
+        named = named if named is not None else (context.budget_tokens if context else None)
+        if named is None:
+            return
+        cap = parse_request(sim="", budget_tokens=named).budget_tokens
+        async with using(address) as workplace:
+            await workplace.ledger.note("cap_tokens", str(cap))
+            workplace.budget.cap = cap or workplace.budget.cap
 
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
         if not state.get("awaiting"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,10 @@ import pandas as pd
 
 from enquete.reports.context import Files, jsonable
 
-EXECUTED = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins with one of these is run as a formula by spreadsheets."""
+EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian versions."""
+UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
+"""Unicode categories of control, format and space characters: spreadsheets drop some of them before they look."""
 
 
 @contextmanager
@@ -90,9 +93,14 @@ def _cells(column: pd.Series[Any]) -> list[str]:
     return [known[value] if there else "" for value, there in pairs]
 
 
+def _would_run(text: str) -> bool:
+    seen = next((place for place, sign in enumerate(text) if unicodedata.category(sign) not in UNSEEN), len(text))
+    return text.startswith(EXECUTED, seen) or text.startswith(("\t", "\r", "\n"))
+
+
 def _cell(value: object) -> str:
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(EXECUTED) else value
+        return f"'{value}" if _would_run(value) else value
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -66,3 +66,19 @@ def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
 def test_jsonl_is_one_object_a_line(tmp_path):
     write_jsonl(tmp_path / "a.jsonl", iter([{"a": "ä\n"}, {"a": float("nan")}]))
     assert (tmp_path / "a.jsonl").read_text("utf-8") == '{"a": "ä\\n"}\n{"a": null}\n'
+
+
+@pytest.mark.parametrize(
+    "text", ["=1", " =1", "\u00a0=1", "\u200b=1", "\ufeff+1", "\n=1", "＝1", "＋1", "－1", "＠sum", "\u2060＝1"]
+)
+def test_a_formula_behind_what_nobody_sees_is_one(tmp_path, text) -> None:
+    write_csv(tmp_path / "t.csv", pd.DataFrame({"text": [text]}))
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file))[1] == ["'" + text]
+
+
+@pytest.mark.parametrize("text", ["1 = 1", "", " ", "\u200b", "a-b", "„=“", "→ =1"])
+def test_what_is_no_formula_is_left_alone(tmp_path, text) -> None:
+    write_csv(tmp_path / "t.csv", pd.DataFrame({"text": [text, "x"]}))
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file))[1] == [text]
