@@ -100,9 +100,21 @@ def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     else the null data would lack what the forcing alone does to distances, and noise would pass for types.
     """
     found = rng.permuted(block, axis=0)
+    values = forced_places(block)
+    return found if values is None else ranked(found, values, rng)
+
+
+def forced_places(block: Matrix) -> Matrix | None:
+    """The values that all rows are orders of (the places of a forced sort), ascending; None where rows are free."""
     values = np.sort(block[0]) if len(block) else np.empty(0)
     if len(values) < 2 or values[0] == values[-1] or not (np.sort(block, axis=1) == values).all():
-        return found
-    order = np.lexsort((rng.random(found.shape), found), axis=1)
+        return None
+    return np.asarray(values)
+
+
+def ranked(rows: Matrix, values: Matrix, rng: np.random.Generator) -> Matrix:
+    """Each row ranked into `values` (ascending), ties at random."""
+    order = np.lexsort((rng.random(rows.shape), rows), axis=1)
+    found = np.empty_like(rows)
     np.put_along_axis(found, order, np.broadcast_to(values, found.shape), axis=1)
     return found

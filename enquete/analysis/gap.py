@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from enquete.analysis.clustering import Labels, partitions, sampled
 from enquete.analysis.components import Matrix, permuted, weighted
-from enquete.analysis.typology import Labels, clusters, sampled
 
-MOST = 6  # one more than the largest number of types tried, since the rule looks one ahead
+MOST = 9  # one more than the largest number of types tried, since the rule looks one ahead
 DRAWS = 20
 
 
@@ -18,7 +18,7 @@ DRAWS = 20
 class Gap:
     """gaps and errors by k = 1, 2, …; k: the number of clusters by the one-standard-error rule, 1 for none.
 
-    k is None with fewer than three different agents. n_compared: agents, at most 600.
+    k is None with fewer than three different agents. n_compared: agents, at most 300.
     """
 
     gaps: tuple[float, ...]
@@ -33,7 +33,7 @@ def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS) -> Gap:
     s_k = SD(log W*_k)·√(1 + 1/draws); k is the smallest with Gap(k) ≥ Gap(m) − s_m, m the k of the largest gap (Dudoit &
     Fridlyand 2002; the first rule, against k + 1 alone, stops at 1 before four clouds). The reference keeps each column's
     distribution and the grid of forced sorts (a box, as usual, would hold no legal sort). blocks: agents × columns each,
-    without NaN; of more than 600 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
+    without NaN; of more than 300 agents a seeded sample. Source: Tibshirani, Walther & Hastie 2001.
     """
     rng = np.random.default_rng(seed)
     blocks = sampled(blocks, rng)
@@ -52,7 +52,7 @@ def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS) -> Gap:
 
 
 def _log_within(columns: Matrix, most: int, seed: int) -> Matrix:
-    labels = [clusters(columns, k, seed) for k in range(1, most + 1)]
+    labels = partitions(columns, range(1, most + 1), seed)
     return np.log([max(_within(columns, one), np.finfo(float).tiny) for one in labels])
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from enquete.analysis.clustering import ONE_THREAD, Labels
 from enquete.analysis.components import Matrix
 from enquete.analysis.qmethod_extraction import centroid, principal, standardised
 from enquete.analysis.qmethod_flags import FlagEdits, Flags, automatic_flags, edited
@@ -31,7 +32,6 @@ from enquete.analysis.qmethod_scores import (
 )
 from enquete.analysis.qmethod_statements import Comparison, Distinction, comparisons, consensus, distinguishing
 from enquete.analysis.qsort import legal, places
-from enquete.analysis.typology import ONE_THREAD, Labels
 
 Extraction = Literal["pca", "centroid"]
 Reason = Literal["factors", "chance", "few", "undefined"]

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from enquete.analysis.clustering import Labels
 from enquete.analysis.components import Matrix
 from enquete.analysis.qmethod_scores import (
     composites,
@@ -22,7 +23,6 @@ from enquete.analysis.qmethod_scores import (
     standard_errors_of_difference,
     z_scores,
 )
-from enquete.analysis.typology import Labels
 
 Direction = Literal["above", "below", "between"]
 

@@ -1,49 +1,69 @@
-"""Types among agents: k-means with the number of types chosen against chance, and "no typology" as a possible answer.
+"""Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible answer.
 
-K-means finds its k clusters in pure noise too. So the silhouette (Rousseeuw 1987) is taken in the full space, the best one
-over the numbers of types tried is compared with the best one in data whose columns were permuted within their blocks, and
-only a silhouette that chance does not reach makes a typology.
+K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before there are
+types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum: agents normally
+distributed along the observed components; only what beats that too comes in clusters. And types have to come back in
+bootstrap samples (Hennig 2007).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.cluster.vq import vq
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score, pairwise_distances, silhouette_samples
+from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
-from threadpoolctl import ThreadpoolController
 
+from enquete.analysis import continuum
+from enquete.analysis.clustering import (
+    ONE_THREAD,
+    Labels,
+    Separation,
+    centres,
+    clusters,
+    different,
+    sampled,
+    separation,
+)
 from enquete.analysis.components import Matrix, permuted, principal_components, weighted
 
-Labels: TypeAlias = "npt.NDArray[np.int64]"
-
-CANDIDATES = (3, 4, 5)
+CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
 DRAWS = 99
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
+FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
 ALPHA = 0.01
-RESTARTS = 5
+# Of the silhouette over a continuum's: with many agents a test also finds out that a gradient is not quite normal.
+LEAST_EXCESS = 0.07
 RESAMPLES = 50
-# Threads cost more than they bring here. Made once, since looking for pools is slow, and after the import of scikit-learn,
-# since only pools that are loaded by then are found.
-ONE_THREAD = ThreadpoolController()
-MOST_COMPARED = 600  # agents among whom k is chosen: the silhouette needs all pairs; of more, a seeded sample
+UNSTABLE = 0.60  # mean Jaccard index of a type below which it is not to be trusted (Hennig 2007)
+
+
+@dataclass(frozen=True)
+class Continuity:
+    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the observed
+    silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
+
+    p: float
+    draws: int
+    expected: dict[int, float]
+    excess: dict[int, float]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How many types: k (1: none), why in a word, silhouette by k, and the test against chance.
+    """How many types: k (1: none), why in a word, mean silhouette by k, and the tests.
 
-    reason: "typology", "chance" (no better than permuted data), "few" (too few agents), "alike" (too few different ones).
-    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested.
+    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable" (clusters
+    that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
+    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the k that
+    was tested for stability, None before that.
     """
 
     k: int
@@ -52,6 +72,13 @@ class Choice:
     p: float | None = None
     null: tuple[float, ...] = ()
     n_compared: int = 0
+    continuity: Continuity | None = None
+    candidate: int | None = None
+
+    @property
+    def at_the_edge(self) -> bool:
+        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was tested."""
+        return self.k > 1 and self.k == max(self.silhouettes)
 
 
 @dataclass(frozen=True)
@@ -64,11 +91,35 @@ class Stability:
     resamples: int
 
 
-def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Choice:
-    """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN).
+@dataclass(frozen=True)
+class Types:
+    """labels: the type of each agent, None without types. stability: None where clusters did not get so far."""
 
-    p = (1 + #{null ≥ observed}) / (1 + draws); where EXCEEDANCES null values reach the observed one first, drawing ends and
-    p = EXCEEDANCES / draws made. A typology needs p ≤ alpha.
+    choice: Choice
+    labels: Labels | None = None
+    stability: Stability | None = None
+
+
+def types(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Types:
+    """The types among the agents (rows) of `blocks`, as `choose` finds them and only if each of them is stable."""
+    choice = choose(blocks, seed, draws=draws, alpha=alpha)
+    if choice.k == 1:
+        return Types(choice)
+    columns = weighted(blocks)[0]
+    labels = clusters(columns, choice.k, seed)
+    firm = stability(columns, labels, seed)
+    if min(firm.jaccard) < UNSTABLE:
+        return Types(replace(choice, k=1, reason="unstable"), None, firm)
+    return Types(choice, labels, firm)
+
+
+def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Choice:
+    """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN), stability aside.
+
+    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null values
+    reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see `_against_continuum`.
+    A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the continuum most, by LEAST_EXCESS
+    at least: the silhouette alone prefers two where two of three types are close (compare Hennig & Lin 2015).
     """
     rng = np.random.default_rng(seed)
     n = len(blocks[0])
@@ -83,84 +134,71 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
 def _chosen(
     blocks: Sequence[Matrix], tried: Sequence[int], seed: int, rng: np.random.Generator, draws: int, alpha: float
 ) -> Choice:
-    found = _silhouettes(weighted(blocks)[0], tried, seed)
-    compared = len(blocks[0])
-    if not found:
+    columns, compared = weighted(blocks)[0], len(blocks[0])
+    tried = [k for k in tried if k < different(columns)]
+    if not tried:
         return Choice(1, "alike", n_compared=compared)
-    best = max(found, key=lambda k: (found[k], -k))
-    null, p = _tested(blocks, tried, found[best], rng, draws)
-    typology = p <= alpha
-    return Choice(best if typology else 1, "typology" if typology else "chance", found, p, tuple(null), compared)
+    found = separation(columns, tried, seed)
+    null, p = _against_chance(blocks, tried, max(found.full.values()), rng, draws)
+    choice = Choice(1, "chance", found.full, p, tuple(null), compared)
+    if p > alpha:
+        return choice
+    continuity = _against_continuum(blocks, tried, found, rng, draws)
+    choice = replace(choice, reason="continuum", continuity=continuity)
+    best = max(tried, key=lambda k: (continuity.excess[k], -k))
+    if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
+        return choice
+    return replace(choice, k=best, reason="typology", candidate=best)
 
 
-def sampled(blocks: Sequence[Matrix], rng: np.random.Generator) -> Sequence[Matrix]:
-    """The blocks of at most MOST_COMPARED agents, drawn without replacement and kept in order."""
-    n = len(blocks[0])
-    if n <= MOST_COMPARED:
-        return blocks
-    rows = np.sort(rng.choice(n, MOST_COMPARED, replace=False))
-    return [block[rows] for block in blocks]
-
-
-def _tested(
+def _against_chance(
     blocks: Sequence[Matrix], tried: Sequence[int], observed: float, rng: np.random.Generator, draws: int
 ) -> tuple[list[float], float]:
     null: list[float] = []
     reached = 0
-    for draw in range(draws):
+    for made in range(draws):
         columns = weighted([permuted(block, rng) for block in blocks])[0]
-        null.append(max(_silhouettes(columns, tried, draw).values(), default=-1.0))
+        null.append(max(separation(columns, tried, made).full.values(), default=-1.0))
         reached += null[-1] >= observed
         if reached == EXCEEDANCES:
             return null, reached / len(null)
     return null, (1 + reached) / (1 + draws)
 
 
-def _silhouettes(columns: Matrix, tried: Sequence[int], seed: int) -> dict[int, float]:
-    """Mean silhouette by number of clusters, over Euclidean distances; only for numbers below that of different agents."""
-    different = len(np.unique(columns.round(9), axis=0))
-    possible = [k for k in tried if k < different]
-    if not possible:
-        return {}
-    distances = pairwise_distances(columns)
-    np.fill_diagonal(distances, 0.0)
-    return {
-        k: float(silhouette_samples(distances, clusters(columns, k, seed), metric="precomputed").mean())
-        for k in possible
-    }
+def _against_continuum(
+    blocks: Sequence[Matrix], tried: Sequence[int], found: Separation, rng: np.random.Generator, draws: int
+) -> Continuity:
+    """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
+
+    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share; each
+    standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value exact for a
+    continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed one, it ends there:
+    that can only keep a p-value above alpha.
+    """
+    model = continuum.fitted(blocks, rng)
+    null: list[Separation] = []
+    for upto in (min(FIRST_DRAWS, draws), draws):
+        null += [separation(weighted(continuum.draw(model, rng))[0], tried, n) for n in range(len(null), upto)]
+        together = np.array([_row(one.reduced, tried) for one in (found, *null)])
+        reached = _reaching(together)
+        if reached >= EXCEEDANCES:
+            break
+    expected = np.mean([_row(one.full, tried) for one in null], axis=0)
+    excess = (_row(found.full, tried) - expected + together[0] - together[1:].mean(axis=0)) / 2
+    by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
+    return Continuity((1 + reached) / (1 + len(null)), len(null), *by_k)
 
 
-def clusters(columns: Matrix, k: int, seed: int) -> Labels:
-    """k-means labels 0 … k − 1, the largest cluster first and of equal ones that of the earliest agent."""
-    return _labelled(_fitted(columns, k, seed), columns)
+def _reaching(together: Matrix) -> int:
+    """How many of the later rows have a largest standardised value as large as the first row's."""
+    spread = together.std(axis=0)
+    largest = ((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
+    return int((largest[1:] >= largest[0]).sum())
 
 
-def _fitted(columns: Matrix, k: int, seed: int) -> KMeans:
-    with ONE_THREAD.limit(limits=1), warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # fewer different agents than clusters: caught by the callers
-        return KMeans(k, n_init=RESTARTS, random_state=seed % 2**32).fit(columns)
-
-
-def _labelled(model: KMeans, columns: Matrix) -> Labels:
-    raw = np.asarray(model.labels_)
-    order = sorted(set(raw.tolist()), key=lambda label: (-int((raw == label).sum()), int((raw == label).argmax())))
-    places = {label: place for place, label in enumerate(order)}
-    return np.array([places[label] for label in raw.tolist()], dtype=np.int64)
-
-
-def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
-    """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of others."""
-    if len(columns) <= MOST_COMPARED:
-        return np.asarray(silhouette_samples(columns, labels))
-    rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
-    distances = pairwise_distances(columns, columns[rows])
-    means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
-    own = means[np.arange(len(columns)), labels]
-    means[np.arange(len(columns)), labels] = np.inf
-    other = means.min(axis=1)
-    return np.asarray((other - own) / np.maximum(own, other))
+def _row(values: Mapping[int, float], tried: Sequence[int]) -> Matrix:
+    """In the order of the numbers tried; null data with too few different agents for one separate nothing."""
+    return np.array([values.get(k, -1.0) for k in tried])
 
 
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> Stability:
@@ -168,11 +206,12 @@ def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAM
     rng = np.random.default_rng(seed)
     k = int(labels.max()) + 1
     rands, jaccards = [], []
-    for draw in range(resamples):
+    for made in range(resamples):
         rows = rng.integers(0, len(columns), len(columns))
-        if len(np.unique(columns[rows].round(9), axis=0)) < k:
+        if different(columns[rows]) < k:
             continue
-        again = np.asarray(_fitted(columns[rows], k, draw).predict(columns))
+        (again_at,) = centres(columns[rows], [k], made)
+        again = vq(columns, again_at)[0]
         rands.append(float(adjusted_rand_score(labels, again)))
         jaccards.append([max(_jaccard(labels == a, again == b) for b in range(k)) for a in range(k)])
     if not rands:

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from enquete.analysis.clustering import clusters
 from enquete.analysis.components import weighted
 from enquete.analysis.gap import gap
 from enquete.analysis.qmethod import Extraction, agreement, q_analysis
-from enquete.analysis.typology import choose, clusters
+from enquete.analysis.typology import choose
 from tests.analysis.planted_sorts import GRID, noise, planted
 
 

@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from enquete.analysis.clustering import MOST_COMPARED, agent_silhouettes, clusters
 from enquete.analysis.components import Matrix, weighted
 from enquete.analysis.qsort import places
-from enquete.analysis.typology import (
-    MOST_COMPARED,
-    agent_silhouettes,
-    choose,
-    clusters,
-    memberships,
-    stability,
-)
+from enquete.analysis.typology import LEAST_EXCESS, UNSTABLE, choose, memberships, stability, types
+from tests.analysis.planted_sorts import continuum, mixed, planted
 
 PLACES = places({-3: 2, -2: 3, -1: 4, 0: 6, 1: 4, 2: 3, 3: 2})
 
@@ -32,7 +27,7 @@ def clouds(agents: int, k: int, distance: float, seed: int = 0) -> tuple[list[Ma
     """Corners of a simplex, `distance` SDs from the centre, in both blocks."""
     rng = np.random.default_rng(seed)
     label = np.arange(agents) % k
-    return [distance * np.eye(width)[label] + rng.normal(size=(agents, width)) for width in (10, 6)], label
+    return [distance * np.eye(width)[label] + rng.normal(size=(agents, width)) for width in (10, 8)], label
 
 
 def test_no_typology_in_noise() -> None:
@@ -41,19 +36,99 @@ def test_no_typology_in_noise() -> None:
     assert sum(k > 1 for k in found) <= 2
 
 
-@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("k", [2, 5, 8])
 def test_types_far_apart_are_found(k: int) -> None:
-    blocks, truth = clouds(45, k, 6.0)
+    blocks, truth = clouds(48, k, 8.0)
     found = choose(blocks, 0)
     assert (found.k, found.reason, found.p) == (k, "typology", 0.01)
     assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
 
 
 def test_few_or_equal_agents_have_no_typology() -> None:
-    assert choose(noise(8, 0), 0).reason == "few"
+    assert choose(noise(5, 0), 0).reason == "few"
     equal = choose([np.ones((20, 4)), np.ones((20, 2))], 0)
     assert (equal.k, equal.reason, equal.p, equal.null) == (1, "alike", None, ())
     assert choose([np.repeat(np.eye(2), 10, axis=0)], 0).reason == "alike"
+
+
+@pytest.mark.parametrize(("sizes", "seed"), [((25, 25), 1), ((35, 15), 1), ((17, 17, 16), 1), ((9, 9, 8, 8, 8, 8), 0)])
+def test_planted_types_are_counted(sizes: tuple[int, ...], seed: int) -> None:
+    blocks, truth = mixed(sizes, seed)
+    found = types(blocks, seed)
+    assert (found.choice.k, found.choice.reason) == (len(sizes), "typology")
+    assert found.labels is not None
+    assert adjusted_rand_score(truth, found.labels) >= 0.9
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+@pytest.mark.parametrize("uniform", [False, True])
+def test_a_continuum_has_no_types_though_its_columns_are_related(dimensions: int, uniform: bool) -> None:
+    found = types(continuum(50, dimensions, 0, uniform=uniform), 0)
+    assert (found.choice.k, found.choice.reason, found.labels) == (1, "continuum", None)
+    assert found.choice.p == 0.01  # independence is beaten
+    told = found.choice.continuity
+    assert told is not None
+    assert told.p > 0.01 or max(told.excess.values()) < LEAST_EXCESS
+
+
+def test_a_p_value_against_the_continuum_counts_the_observed_data_too() -> None:
+    told = choose(planted(48, 0)[0], 0, draws=49, alpha=0.02).continuity
+    assert told is not None
+    assert (told.p, told.draws) == (1 / 50, 49)
+    stopped = choose(continuum(50, 1, 0), 0).continuity
+    assert stopped is not None
+    assert stopped.draws == 19
+    assert round(stopped.p * 20) == pytest.approx(stopped.p * 20)
+    assert stopped.p >= 6 / 20
+
+
+def test_types_that_do_not_come_back_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit above what any type reaches, the four planted types have to be refused; with the real one they stand."""
+    blocks = planted(48, 0)[0]
+    stable = types(blocks, 0, draws=19, alpha=0.05)
+    assert stable.stability is not None
+    assert stable.choice.k == 4
+    assert min(stable.stability.jaccard) >= UNSTABLE
+    monkeypatch.setattr("enquete.analysis.typology.UNSTABLE", 1.01)
+    found = types(blocks, 0, draws=19, alpha=0.05)
+    assert (found.choice.k, found.choice.candidate, found.choice.reason, found.labels) == (1, 4, "unstable", None)
+    assert found.stability == stable.stability
+
+
+def test_the_largest_number_tried_is_an_edge() -> None:
+    found = choose(clouds(48, 8, 8.0)[0], 0, draws=19, alpha=0.05)
+    assert (found.k, found.at_the_edge) == (8, True)
+    assert not choose(clouds(48, 2, 8.0)[0], 0, draws=19, alpha=0.05).at_the_edge
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3 * 3600)
+@pytest.mark.parametrize("agents", [50, 200])
+def test_rates_over_two_hundred_seeds(agents: int) -> None:
+    """Planted types, balanced and 7 : 3 in turn, and continua; pure noise is in test_qmethod_accuracy.py."""
+    rates = {f"{k} types, {shares}": counted(agents, k, shares) for k in (2, 3, 4, 6) for shares in ((1, 1), (7, 3))}
+    untyped = {
+        (dimensions, uniform): sum(
+            types(continuum(agents, dimensions, seed, uniform=uniform), seed).labels is None for seed in range(200)
+        )
+        / 200
+        for dimensions in (1, 2)
+        for uniform in (False, True)
+    }
+    print(agents, rates, untyped)
+    assert min(rates.values()) >= 0.9
+    assert min(untyped.values()) >= 0.9
+
+
+def counted(agents: int, k: int, shares: tuple[int, int]) -> float:
+    weights = np.array([shares[view % 2] for view in range(k)], dtype=float)
+    sizes = (agents * weights / weights.sum()).astype(int)
+    hits = []
+    for seed in range(200):
+        blocks, truth = mixed(sizes.tolist(), seed)
+        labels = types(blocks, seed).labels
+        hits.append(labels is not None and adjusted_rand_score(truth, labels) >= 0.9)
+    return float(np.mean(hits))
 
 
 def test_the_same_seed_gives_the_same_choice() -> None:

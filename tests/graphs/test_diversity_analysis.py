@@ -25,6 +25,7 @@ from enquete.respondents.grid import violations
 from enquete.respondents.planted import uniform
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.seam import Language, Reply
+from tests.analysis.planted_sorts import continuum
 from tests.graphs.test_synthetic_diversity import blocks, population
 from tests.support.ledgers import opened
 from tests.support.model_server import ModelServer
@@ -94,7 +95,7 @@ def test_archetypes_are_described_by_statements_that_set_them_apart_from_every_o
                 assert told["position"] <= min(means)
     gap = panel["typology"]["gap"]
     assert (gap["k"], gap["n_compared"]) == (4, 45)
-    assert list(gap["gaps"]) == list(gap["errors"]) == ["1", "2", "3", "4", "5", "6"]
+    assert list(gap["gaps"]) == list(gap["errors"]) == [str(k) for k in range(1, 10)]
 
 
 def test_figures_of_a_statement_are_those_of_its_answers(panel: dict[str, Any]) -> None:
@@ -191,6 +192,25 @@ def test_noise_has_no_archetypes(seed: int) -> None:
     assert (found["typology"]["k"], found["typology"]["reason"], found["members"]) == (1, "chance", [])
     assert "**No typology.**" in section(found, "en")
     assert any("first two components" in flag for flag in found["flags"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_continuum_and_unstable_types_have_words_and_no_archetypes(panel: dict[str, Any], language: Language) -> None:
+    """One gradient behind all answers; and a verdict of instability in findings that are otherwise the panel's."""
+    frame = table(50)
+    sorts, axes = continuum(50, 1, 0)
+    for (_, part), sort, place in zip(frame.groupby("participant", sort=False), sorts, axes, strict=True):
+        frame.loc[part.index, "value"] = [*sort, *place]
+    found = findings(frame, language)
+    assert (found["typology"]["k"], found["typology"]["reason"]) == (1, "continuum")
+    assert (found["archetypes"], found["members"]) == ([], [])
+    text = section(found, language)
+    assert {"de": "**Keine Typen: ein Kontinuum.**", "en": "**No types: a continuum.**"}[language] in text
+    unstable = {**panel["typology"], "k": 1, "reason": "unstable", "memberships": None}
+    told = section({**panel, "typology": unstable, "archetypes": [], "members": []}, language)
+    assert {"de": "nicht stabil", "en": "not stable"}[language] in told
+    doubtful = section({**panel, "typology": {**panel["typology"], "warnings": ["gap", "edge"]}}, language)
+    assert doubtful.count({"de": "**Vorsicht:**", "en": "**Caution:**"}[language]) == 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

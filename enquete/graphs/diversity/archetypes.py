@@ -8,26 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from enquete.analysis.clustering import Labels, agent_silhouettes
 from enquete.analysis.components import Matrix
 from enquete.analysis.gap import gap
 from enquete.analysis.qmethod_statements import Distinction, group_distinctions
 from enquete.analysis.qsort import Contrast, common_sort, contrasts
 from enquete.analysis.typology import (
     ALPHA,
+    LEAST_EXCESS,
+    UNSTABLE,
     Choice,
-    Labels,
     Memberships,
     Stability,
-    agent_silhouettes,
-    choose,
-    clusters,
+    Types,
     memberships,
-    stability,
+    types,
 )
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.sorting import Sorts, by_type
 from enquete.state.seam import Language
 
+NOBODY = Types(Choice(1, "few"))
 DISTINGUISHING = 0.5  # least difference from the rest, in SDs of the grid
 
 _NAMING: Mapping[Language, Mapping[str, str]] = {
@@ -48,27 +49,26 @@ def typology(
 
     blocks: sort and axes of the analysed agents; columns: the same, weighted, side by side.
     """
-    choice = choose(blocks, seed) if len(columns) else Choice(1, "few")
-    tested = {**_test(choice), "gap": _gap(blocks, seed), "stability": None, "memberships": None}
-    if choice.k == 1:
+    found = types(blocks, seed) if len(columns) else NOBODY
+    labels, firm = found.labels, found.stability
+    tested = {**_test(found, _gap(blocks, seed)), "memberships": None}
+    if labels is None or firm is None:
         return {"typology": tested, "archetypes": [], "members": []}
-    labels = clusters(columns, choice.k, seed)
-    firm, sure = stability(columns, labels, seed), memberships(columns, labels, seed)
+    sure = memberships(columns, labels, seed)
     return {
-        "typology": {
-            **tested,
-            "stability": {"ari": firm.ari, "resamples": firm.resamples},
-            "memberships": {"reason": sure.reason, "components": sure.components},
-        },
+        "typology": {**tested, "memberships": {"reason": sure.reason, "components": sure.components}},
         "archetypes": _archetypes(labels, firm, sorts, instrument, language, seed),
         "members": _members(agent_silhouettes(columns, labels, seed), labels, sure, sorts),
     }
 
 
-def _test(choice: Choice) -> dict[str, Any]:
+def _test(found: Types, gap_found: dict[str, Any]) -> dict[str, Any]:
+    """The choice with both tests. candidate: the number of clusters before bootstrap samples spoke."""
+    choice = found.choice
     return {
         "k": choice.k,
         "reason": choice.reason,
+        "candidate": choice.candidate,
         "silhouettes": {str(k): value for k, value in choice.silhouettes.items()},
         "p": choice.p,
         "alpha": ALPHA,
@@ -76,11 +76,38 @@ def _test(choice: Choice) -> dict[str, Any]:
         "null_best": max(choice.null, default=None),
         "null_median": float(np.median(choice.null)) if choice.null else None,
         "n_compared": choice.n_compared,
+        "continuum": _continuum(choice),
+        "gap": gap_found,
+        "warnings": _warnings(choice, gap_found["k"]),
+        "stability": _stability(found.stability),
     }
 
 
+def _continuum(choice: Choice) -> dict[str, Any] | None:
+    """The test against a continuum, with the mean silhouette expected there by number of clusters; None without one."""
+    told = choice.continuity
+    if told is None:
+        return None
+    by_k = {name: {str(k): v for k, v in getattr(told, name).items()} for name in ("expected", "excess")}
+    return {"p": told.p, "draws": told.draws, **by_k, "least_excess": LEAST_EXCESS}
+
+
+def _warnings(choice: Choice, by_gap: int | None) -> list[str]:
+    """What makes the number of types doubtful: "gap" (another number by the gap statistic), "edge" (the largest tried)."""
+    if choice.k == 1:
+        return []
+    doubts = {"gap": by_gap != choice.k, "edge": choice.at_the_edge}
+    return [name for name, applies in doubts.items() if applies]
+
+
+def _stability(firm: Stability | None) -> dict[str, Any] | None:
+    if firm is None:
+        return None
+    return {"ari": firm.ari, "resamples": firm.resamples, "jaccard": list(firm.jaccard), "least_jaccard": UNSTABLE}
+
+
 def _gap(blocks: Sequence[Matrix], seed: int) -> dict[str, Any]:
-    """The gap statistic by number of clusters, and its own choice: shown beside the silhouette, which decides."""
+    """The gap statistic by number of clusters, and its own choice: shown beside the tests, which decide."""
     if len(blocks[0]) < 2:
         return {"k": None, "gaps": {}, "errors": {}, "n_compared": len(blocks[0])}
     found = gap(blocks, seed)

@@ -142,30 +142,49 @@ def _types(found: Found, words: Words, language: Language) -> Iterator[str]:
     typology = found["typology"]
     yield f"### {words['types']}"
     verdict = words[f"verdict_{typology['reason']}"]
-    yield verdict.format(k=typology["k"], n=found["participation"]["agents_analysed"])
+    yield verdict.format(k=typology["k"], n=found["participation"]["agents_analysed"], candidate=typology["candidate"])
+    for doubt in typology["warnings"]:
+        yield words[f"doubt_{doubt}"].format(k=typology["k"], gap=typology["gap"]["k"])
     yield from _by_number(typology, words, language)
-    if typology["p"] is not None:
-        yield words["test"].format(
-            draws=typology["draws"], best=number(typology["null_best"], language, 3),
-            median=number(typology["null_median"], language, 3), p=p_value(typology["p"], language),
-            alpha=number(typology["alpha"], language), n=typology["n_compared"],
-        )  # fmt: skip
-    if typology["stability"]:
-        firm = typology["stability"]
-        yield words["stability"].format(ari=number(firm["ari"], language), n=firm["resamples"])
+    yield from _tests(typology, words, language)
+    yield from _stability(typology["stability"], words, language)
     yield _typology_json(words, "typology")
 
 
+def _tests(typology: Found, words: Words, language: Language) -> Iterator[str]:
+    """Against independence, and where that falls against a continuum."""
+    if typology["p"] is None:
+        return
+    yield words["test"].format(
+        draws=typology["draws"], best=number(typology["null_best"], language, 3),
+        median=number(typology["null_median"], language, 3), p=p_value(typology["p"], language),
+        alpha=number(typology["alpha"], language), n=typology["n_compared"],
+    )  # fmt: skip
+    told = typology["continuum"]
+    if told:
+        yield words["test_continuum"].format(
+            draws=told["draws"], p=p_value(told["p"], language), alpha=number(typology["alpha"], language),
+            excess=number(max(told["excess"].values()), language, 3), least=number(told["least_excess"], language),
+        )  # fmt: skip
+
+
+def _stability(firm: Found | None, words: Words, language: Language) -> Iterator[str]:
+    if firm:
+        yield words["stability"].format(
+            ari=number(firm["ari"], language), n=firm["resamples"],
+            least=number(min(firm["jaccard"]), language), limit=number(firm["least_jaccard"], language),
+        )  # fmt: skip
+
+
 def _by_number(typology: Found, words: Words, language: Language) -> Iterator[str]:
-    """Silhouette and gap by number of types; the silhouette decides."""
+    """Silhouette, what a continuum would reach, and gap by number of types; silhouette and tests decide."""
     silhouettes, gap = typology["silhouettes"], typology["gap"]
+    expected, excess = ((typology["continuum"] or {}).get(name, {}) for name in ("expected", "excess"))
     tried = sorted({*silhouettes, *gap["gaps"]}, key=int)
-    rows = [
-        [k, number(silhouettes.get(k), language, 3), number(gap["gaps"].get(k), language, 3),
-         number(gap["errors"].get(k), language, 3)]
-        for k in tried
-    ]  # fmt: skip
-    yield table([words["k"], words["silhouette"], words["gap"], words["gap_error"]], rows)
+    columns = (silhouettes, expected, excess, gap["gaps"], gap["errors"])
+    rows = [[k, *(number(column.get(k), language, 3) for column in columns)] for k in tried]
+    heads = [words[key] for key in ("k", "silhouette", "expected", "excess", "gap", "gap_error")]
+    yield table(heads, rows)
     if gap["k"] is not None:
         yield words["gap_says"].format(k=gap["k"])
 

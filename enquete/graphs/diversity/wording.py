@@ -27,18 +27,33 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "agent": "Agent", "type": "Gruppe", "n_moved": "verschoben", "n_again": "selbst geändert",
         "more_agents": "… und {n} weitere Agenten.",
         "types": "Gibt es Typen?",
-        "verdict_typology": "**Ja: {k} Typen** unter {n} Agenten. Die Trennung ist besser, als Zufall sie erreicht.",
+        "verdict_typology": "**Ja: {k} Typen** unter {n} Agenten. Sie sind deutlicher getrennt, als es der Zufall oder ein bloßes "
+        "Kontinuum von Sichtweisen erwarten ließe.",
+        "verdict_continuum": "**Keine Typen: ein Kontinuum.** Die Sichtweisen der {n} Agenten unterscheiden sich, aber stufenlos, "
+        "entlang einer oder mehrerer Komponenten (siehe Hauptkomponenten); abgegrenzte Gruppen gibt es nicht. Jede Einteilung in "
+        "Typen wäre willkürlich.",
+        "verdict_unstable": "**Keine Typen: die Einteilung ist nicht stabil.** Unter {n} Agenten fand sich eine Einteilung in "
+        "{candidate} Gruppen, aber mindestens eine davon kehrt in Bootstrap-Stichproben nicht verlässlich wieder.",
         "verdict_chance": "**Keine Typologie.** Die beste Einteilung der {n} Agenten trennt nicht besser als in Daten, in denen "
         "jeder Zusammenhang zufällig ist.",
-        "verdict_few": "**Keine Typologie.** {n} ausgewertete Agenten sind zu wenige, um Typen zu suchen (nötig sind mindestens 9).",
+        "verdict_few": "**Keine Typologie.** {n} ausgewertete Agenten sind zu wenige, um Typen zu suchen (nötig sind mindestens 6).",
         "verdict_alike": "**Keine Typologie.** Unter {n} Agenten gibt es zu wenige verschiedene Antwortmuster.",
         "k": "Typen", "silhouette": "mittlere Silhouette", "gap": "Gap", "gap_error": "s(Gap)",
-        "gap_says": "Die Gap-Statistik spräche für {k} (1 = keine Typen); entschieden wird nach Silhouette und Permutationstest.",
+        "expected": "im Kontinuum", "excess": "Überschuss",
+        "doubt_gap": "**Vorsicht:** Die Gap-Statistik kommt auf eine andere Zahl als {k}, nämlich auf {gap} (1 = keine Typen). Die "
+        "Zahl der Typen ist unsicher.",
+        "doubt_edge": "**Vorsicht:** {k} ist die größte Zahl von Typen, die geprüft wurde; es können mehr sein.",
+        "gap_says": "Die Gap-Statistik spräche für {k} (1 = keine Typen); entschieden wird nach Silhouette und Tests. Im Kontinuum: "
+        "mittlere Silhouette in Daten mit denselben Zusammenhängen, aber ohne Typen. Überschuss: um wie viel die Silhouette darüber "
+        "liegt, gemittelt über alle Spalten und die ersten Hauptkomponenten; die Zahl mit dem größten Überschuss wird gewählt.",
         "test": "Geprüft an {n} Agenten gegen {draws} Datensätze, deren Spalten innerhalb ihres Blocks vertauscht wurden: beste "
         "Silhouette dort im Median {median}, höchstens {best}; p = {p} (verlangt: ≤ {alpha}). Die Aussage gilt für "
         "diesen Lauf, nicht für Menschen.",
+        "test_continuum": "Geprüft außerdem gegen {draws} Datensätze mit denselben Zusammenhängen, aber ohne Typen (Agenten "
+        "normalverteilt entlang der Hauptkomponenten, ins Raster gebracht): p = {p} (verlangt: ≤ {alpha}); größter Überschuss der "
+        "Silhouette {excess} (verlangt: ≥ {least}).",
         "stability": "Stabilität über {n} Bootstrap-Stichproben: mittlerer korrigierter Rand-Index {ari} (1 = immer dieselbe "
-        "Einteilung).",
+        "Einteilung); kleinster Jaccard-Index einer Gruppe {least} (verlangt: ≥ {limit}).",
         "archetypes": "Archetypen", "archetype": "Archetyp", "members": "Mitglieder", "share": "Anteil",
         "jaccard": "Jaccard: mittlere Übereinstimmung des Typs mit seinem Gegenstück in den Stichproben; ab 0,75 stabil, unter 0,60 "
         "nicht belastbar.",
@@ -84,17 +99,32 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "agent": "Agent", "type": "Group", "n_moved": "moved", "n_again": "changed themselves",
         "more_agents": "… and {n} more agents.",
         "types": "Are there types?",
-        "verdict_typology": "**Yes: {k} types** among {n} agents. They are set apart better than chance achieves.",
+        "verdict_typology": "**Yes: {k} types** among {n} agents. They are set apart more clearly than chance "
+        "or a mere continuum of views would have it.",
+        "verdict_continuum": "**No types: a continuum.** The views of the {n} agents differ, but by degree, along one or more components "
+        "(see Principal components); there are no separate groups. Any division into types would be arbitrary.",
+        "verdict_unstable": "**No types: the division is not stable.** A division of the {n} agents into {candidate} groups was found, "
+        "but at least one of them does not come back reliably in bootstrap samples.",
         "verdict_chance": "**No typology.** The best division of the {n} agents sets them apart no better than in data in which "
         "every relation is random.",
-        "verdict_few": "**No typology.** {n} analysed agents are too few to look for types (at least 9 are needed).",
+        "verdict_few": "**No typology.** {n} analysed agents are too few to look for types (at least 6 are needed).",
         "verdict_alike": "**No typology.** There are too few different patterns of answers among {n} agents.",
         "k": "Types", "silhouette": "mean silhouette", "gap": "gap", "gap_error": "s(gap)",
-        "gap_says": "The gap statistic would say {k} (1 = no types); silhouette and permutation test decide.",
+        "expected": "in a continuum", "excess": "excess",
+        "doubt_gap": "**Caution:** the gap statistic arrives at another number than {k}, namely {gap} (1 = no types). The number of "
+        "types is uncertain.",
+        "doubt_edge": "**Caution:** {k} is the largest number of types that was tried; there may be more.",
+        "gap_says": "The gap statistic would say {k} (1 = no types); silhouette and tests decide. In a continuum: mean silhouette in data "
+        "with the same relations but without types. Excess: by how much the silhouette lies above it, averaged over all columns and "
+        "the first principal components; the number with the largest excess is chosen.",
         "test": "Tested on {n} agents against {draws} data sets whose columns were permuted within their block: best silhouette "
         "there {median} in the median and {best} at most; p = {p} (required: ≤ {alpha}). The statement is about this run, not "
         "about people.",
-        "stability": "Stability over {n} bootstrap samples: mean adjusted Rand index {ari} (1 = always the same division).",
+        "test_continuum": "Tested too against {draws} data sets with the same relations but without types (agents normally distributed "
+        "along the principal components, brought into the grid): p = {p} (required: ≤ {alpha}); largest excess of the silhouette "
+        "{excess} (required: ≥ {least}).",
+        "stability": "Stability over {n} bootstrap samples: mean adjusted Rand index {ari} (1 = always the same division); smallest "
+        "Jaccard index of a group {least} (required: ≥ {limit}).",
         "archetypes": "Archetypes", "archetype": "Archetype", "members": "Members", "share": "share",
         "jaccard": "Jaccard: mean agreement of the type with its counterpart in the samples; stable from 0.75, not to be trusted below "
         "0.60.",
