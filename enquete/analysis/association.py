@@ -10,10 +10,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from enquete.analysis.bootstrap import DRAWS as BOOTSTRAP
+from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
 from enquete.analysis.groups import kruskal_wallis
 from enquete.analysis.permutation import DRAWS, SMALL, Floats, Labels, enumerable, permutation_p
 
 EXACT_ORDERS = 5_040  # 7!: orders of ranks that are enumerated
+LEAST = 400  # resamples of an interval at the least: 10 in either tail
+RESAMPLED = 1_000_000  # resamples × cells of one interval, unless that were fewer than LEAST
+TINY = 1e-12
 
 Measure = Literal["cramers_v", "epsilon_squared", "spearman"]
 
@@ -26,7 +31,7 @@ class Association:
     n: int  # agents with both findings
     n_missing: int
     effect: float | None  # V 0 … 1, ε² 0 … 1, ρ −1 … 1
-    low: float | None  # 95 % interval, Spearman only
+    low: float | None  # 95 % interval: of V and ε² from agents resampled, of ρ by Fisher's z
     high: float | None
     statistic: float | None  # χ², H or ρ
     p: float | None
@@ -40,7 +45,8 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
     φ² = χ²/n, φ̃² = max(0, φ² − (k − 1)(r − 1)/(n − 1)), k̃ = k − (k − 1)²/(n − 1), r̃ likewise,
     V = √(φ̃²/min(k̃ − 1, r̃ − 1)), with χ² = Σ(o − e)²/e over the r × k table. p is exact where there are at most 20,000
     relabellings, else from random tables with the same margins (scipy.stats.random_table), (b + 1)/(m + 1).
-    Describes this run. None below three agents or with one category only. Source: Bergsma 2013.
+    Interval: BCa over agents resampled (`bootstrap`), none where every resample gives the same V. Describes this run. None
+    below three agents or with one category only. Source: Bergsma 2013.
     """
     a, b, n_missing = _complete(x, y)
     n = len(a)
@@ -53,14 +59,21 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
     table = np.bincount(rows * k + columns, minlength=r * k).reshape(r, k)
     chi2 = float(_chi2(table[None, :, :])[0])
     p, method = _p_of_table(rows, columns, table, chi2, draws, seed)
-    return Association("cramers_v", n, n_missing, _bergsma(chi2, n, r, k), None, None, chi2, p, method)
+    v = _bergsma(chi2, n, r, k)
+    low, high = _resampled_v(table, v, seed) if v is not None else (None, None)
+    return Association("cramers_v", n, n_missing, v, low, high, chi2, p, method)
 
 
 def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> Association:
-    """ε² = H/(n − 1) of a numeric by a categorical finding: `kruskal_wallis` as an association."""
+    """ε² = H/(n − 1) of a numeric by a categorical finding: `kruskal_wallis` as an association.
+
+    Interval: BCa over agents resampled (`bootstrap`), corrected for what resampling adds. ε² of g groups of noise is itself
+    about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
+    """
     test = kruskal_wallis(values, groups, seed=seed)
+    low, high = _resampled_e(*_complete(values, groups)[:2], seed) if test.effect is not None else (None, None)
     return Association(
-        "epsilon_squared", test.n, test.n_missing, test.effect, None, None, test.statistic, test.p, test.method,
+        "epsilon_squared", test.n, test.n_missing, test.effect, low, high, test.statistic, test.p, test.method,
         test.reason,
     )  # fmt: skip
 
@@ -126,6 +139,89 @@ def _bergsma(chi2: float, n: int, r: int, k: int) -> float | None:
     phi2 = max(0.0, chi2 / n - (k - 1) * (r - 1) / (n - 1))
     width = min(levels - (levels - 1) ** 2 / (n - 1) - 1 for levels in (r, k))
     return min(1.0, float(np.sqrt(phi2 / width))) if width > 0 else None
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, float | None]:
+    """Agents of one cell gave the same data: resampling agents is resampling the filled cells of the r × k table.
+
+    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them: resamples are corrected
+    for both, else all of them would lie beside the V that they are to surround.
+    """
+    r, k = table.shape
+    filled = np.flatnonzero(table)
+    counts = table.ravel()[filled].astype(np.float64)
+
+    def each(rows: Floats, noise: int) -> Floats:
+        tables = np.zeros((len(rows), r * k))
+        tables[:, filled] = rows
+        return _bergsma_each(tables.reshape(-1, r, k), noise)
+
+    drawn = resampled_counts(counts, draws_within(r * k), np.random.default_rng(seed))
+    spared = left_out(counts)
+    found = bca(v, each(drawn, 2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
+    return found.low, found.high
+
+
+def _bergsma_each(tables: Floats, noise: int) -> Floats:
+    """V of each table, φ² less `noise` times what noise adds to it. Categories that a resample leaves empty are not its.
+
+    NaN where one category is left.
+    """
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    n = rows.sum(axis=1)
+    expected = rows[:, :, None] * columns[:, None, :] / n[:, None, None]
+    chi2 = np.divide((tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0).sum(axis=(1, 2))
+    r, k = (rows > 0).sum(axis=1), (columns > 0).sum(axis=1)
+    phi2 = np.maximum(0.0, chi2 / n - noise * (k - 1) * (r - 1) / (n - 1))
+    width = np.minimum(r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)) - 1
+    v = np.sqrt(np.divide(phi2, width, out=np.full(len(n), np.nan), where=width > 0))
+    return np.asarray(np.minimum(1.0, v))
+
+
+def _resampled_e(values: pd.Series, groups: pd.Series, seed: int) -> tuple[float | None, float | None]:
+    """Cells are the distinct pairs of value and group, in the order of the values, so that ranks are running sums.
+
+    As with V, a resample is corrected for the noise that resampling adds, (1 − ε²)(g − 1)/(n − 1).
+    """
+    cells = pd.DataFrame({"value": values.astype(float), "group": groups.astype(str)}).value_counts(sort=False)
+    cells = cells.sort_index()
+    value, _ = pd.factorize(cells.index.get_level_values("value"))
+    group, _ = pd.factorize(cells.index.get_level_values("group"))
+    starts = np.flatnonzero(np.diff(value, prepend=-1))
+    inside = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
+
+    def each(rows: Floats) -> Floats:
+        return _epsilon_each(rows, value, starts, inside)
+
+    counts = cells.to_numpy().astype(np.float64)
+    n, estimate = counts.sum(), float(each(counts[None, :])[0])
+    noise = (1 - estimate) * (inside.shape[1] - 1) / (n - 1)
+    drawn = each(resampled_counts(counts, _draws(len(cells)), np.random.default_rng(seed)))
+    spared = left_out(counts)
+    jackknife = each(spared) if len(spared) else spared[:, 0]
+    found = bca(estimate, np.clip(drawn - noise, 0.0, 1.0), jackknife, weight=counts)
+    return found.low, found.high
+
+
+def _draws(cells: int) -> int:
+    """As many resamples as elsewhere, fewer where nearly every one of thousands of agents is a cell of its own."""
+    return min(BOOTSTRAP, max(LEAST, RESAMPLED // cells))
+
+
+def _epsilon_each(counts: Floats, value: Labels, starts: Labels, inside: Floats) -> Floats:
+    """ε² of each resample (row of counts). NaN where it has one group or one value only."""
+    tied = np.add.reduceat(counts, starts, axis=1)
+    n = tied.sum(axis=1)
+    rank = np.cumsum(tied, axis=1) - (tied - 1) / 2  # mid-ranks; of a value that is not drawn it counts for nothing
+    sums, sizes = (counts * rank[:, value]) @ inside, counts @ inside
+    between = np.divide(sums**2, sizes, out=np.zeros_like(sums), where=sizes > 0).sum(axis=1)
+    spread = 1 - (tied**3 - tied).sum(axis=1) / (n**3 - n)
+    h = 12 / (n * (n + 1)) * between - 3 * (n + 1)
+    known = (spread > TINY) & ((sizes > 0).sum(axis=1) > 1)
+    return np.asarray(np.clip(np.divide(h, spread * (n - 1), out=np.full(len(n), np.nan), where=known), 0.0, 1.0))
 
 
 def _standardised(values: Floats) -> Floats:

@@ -13,10 +13,18 @@ from itertools import combinations
 import pandas as pd
 
 from enquete.analysis.crosstable import Kind
-from enquete.analysis.holdouts import dissent_by_panelist
 from enquete.reports.claims import ARCHETYPE
 from enquete.reports.context import responded
-from enquete.reports.crossing_inputs import Missing, Results, archetypes, drift, wishes
+from enquete.reports.crossing_inputs import (
+    Missing,
+    Results,
+    archetypes,
+    drift,
+    hold_outs,
+    last_ratings,
+    revised,
+    wishes,
+)
 from enquete.reports.health_checks import listed, mapping
 from enquete.state.seam import Language
 
@@ -39,6 +47,7 @@ class Finding:
     kind: Kind
     name: Name
     values: pd.Series
+    scenario: str = ""  # where it is about one scenario
 
     @property
     def known(self) -> int:
@@ -136,20 +145,24 @@ def _views(results: Results, rows: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _dissent(results: Results, rows: pd.DataFrame) -> Iterator[Finding]:
-    """On which share of its last ratings an agent holds out, and its mean distance from the medians."""
-    found = mapping(results.get("delphi"))
-    last = found.get("last_round")
-    if not found.get("convergence") or not isinstance(last, int):
+    """On which share of its last ratings an agent holds out, and its mean distance from the medians it was shown."""
+    last = revised(results)
+    if isinstance(last, Missing):
         return
-    own = rows[rows["methodology"].eq("delphi") & rows["round"].eq(last) & rows["scale_min"].notna()]
-    ratings = own.pivot(index="participant", columns="item_id", values="value").astype(float)
-    dissent = dissent_by_panelist(ratings)
-    share = _same(
-        "Anteil der letzten Delphi-Bewertungen fern vom Median", "share of last Delphi ratings far from the median"
-    )
-    gap = _same("mittlerer Abstand vom Median im Delphi", "mean distance from the median in the Delphi")
-    yield Finding("delphi_held_out", "delphi", "numeric", share, dissent["share"])
-    yield Finding("delphi_gap", "delphi", "numeric", gap, dissent["mean_gap"])
+    own = last_ratings(rows, last)
+    found = hold_outs(results, rows)
+    if not isinstance(found, Missing):
+        share = _same(
+            "Anteil der Delphi-Bewertungen, bei denen der Agent beharrt",
+            "share of Delphi ratings that the agent holds out on",
+        )
+        yield Finding("delphi_held_out", "delphi", "numeric", share, found.share)
+    if len(own):
+        ratings = own.pivot(index="participant", columns="item_id", values="value").astype(float)
+        shown = pd.Series(dict(mapping(mapping(results.get("delphi")).get("medians_shown"))), dtype=float)
+        medians = shown.reindex(ratings.columns).fillna(ratings.median())
+        gap = _same("mittlerer Abstand vom Median im Delphi", "mean distance from the median in the Delphi")
+        yield Finding("delphi_gap", "delphi", "numeric", gap, ratings.sub(medians).abs().mean(axis=1))
 
 
 def _wishes(results: Results, rows: pd.DataFrame) -> Iterator[Finding]:
@@ -160,7 +173,8 @@ def _wishes(results: Results, rows: pd.DataFrame) -> Iterator[Finding]:
     for scenario, label in wished.labels.items():
         if scenario in wished.ratings:
             name = _same(f"Wünschbarkeit von „{label}“", f"desirability of “{label}”")
-            yield Finding(f"desirability_{scenario}", "scenario", "numeric", name, wished.ratings[scenario])
+            column = f"desirability_{scenario}"
+            yield Finding(column, "scenario", "numeric", name, wished.ratings[scenario], scenario)
     complete = wished.ratings.dropna()
     spread = complete.max(axis=1) - complete.min(axis=1)
     name = _same("Spannweite der Wünschbarkeiten", "range of desirabilities")

@@ -17,6 +17,9 @@ FILE = "crossing.json"
 ARCHETYPE = "archetype:"
 """Begins a group that is an archetype: `archetype:A`."""
 
+FEWEST = 3
+"""Agents with a value that a group needs to be compared and named: fewer say little about it."""
+
 Shown = Literal["count", "mean", "share"]
 DIGITS: Mapping[Shown, int] = {"count": 0, "mean": 2, "share": 0}
 """Decimals that are printed; a share is printed in per cent."""
@@ -54,7 +57,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence that joins findings by participant. It rests on at least two groups of agents with an answer each."""
+    """A sentence that joins findings by participant. It compares at least two groups of FEWEST agents or more."""
 
     id: str
     template: str  # key of crossing_text.CLAIMS
@@ -68,11 +71,13 @@ class Claim:
     rests_on: tuple[str, ...]  # files and paths of what was joined
     facts: Mapping[str, int] = field(default_factory=dict)  # further counts of the sentence
     terms: Mapping[str, Mapping[Language, str]] = field(default_factory=dict)  # names in it, by language
+    small: tuple[Group, ...] = ()  # groups with a value that are too small to be compared
 
     def numbers(self) -> dict[str, Number]:
         """Every figure of the claim by name, those of the groups as `groups[0].value`."""
         base = f"claims.{self.id}"
         counts = {"n": self.n, "n_total": self.n_total, "n_groups": len(self.groups)}
+        counts |= {"n_small": len(self.small), "fewest": FEWEST} if self.small else {}
         found = {name: Number(count, "count", f"{base}.{name}") for name, count in counts.items()}
         for name, fact in self.facts.items():
             found[name] = Number(fact, "count", f"{base}.facts.{name}")
@@ -89,16 +94,19 @@ class Claim:
 
     def as_json(self) -> dict[str, JsonValue]:
         """The claim as crossing.json keeps it; `numbers` say where within it they stand."""
-        groups: list[JsonValue] = [
-            {"group": g.group, "n": g.n, "n_total": g.n_total, "count": g.count, "value": g.value} for g in self.groups
-        ]
+        small: dict[str, JsonValue] = {"n_small": len(self.small), "fewest": FEWEST} if self.small else {}
         return {
             "template": self.template, "methods": list(self.methods), "n": self.n, "n_total": self.n_total,
-            "n_groups": len(self.groups), "groups": groups, "shown": self.shown, "facts": {**self.facts},
+            "n_groups": len(self.groups), "groups": _listed(self.groups), "shown": self.shown, "facts": {**self.facts},
+            **small, "small_groups": _listed(self.small),
             "terms": {name: {"de": term["de"], "en": term["en"]} for name, term in self.terms.items()},
             "numbers": [number.as_json() for number in self.numbers().values()], "rests_on": list(self.rests_on),
             "n_answers": self.n_answers, "answer_ids": list(self.answer_ids),
         }  # fmt: skip
+
+
+def _listed(groups: Sequence[Group]) -> list[JsonValue]:
+    return [{"group": g.group, "n": g.n, "n_total": g.n_total, "count": g.count, "value": g.value} for g in groups]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,24 @@ from typing import Literal
 
 import pandas as pd
 
-from enquete.reports.claims import Absent, Claim, Crossing, Group, Shown
+from enquete.reports.claims import FEWEST, Absent, Claim, Crossing, Group, Shown
 from enquete.reports.crossing_inputs import (
+    Camps,
     Drift,
     HoldOuts,
     Missing,
     Results,
     Wishes,
     archetypes,
+    camps,
     drift,
     hold_outs,
+    last_ratings,
     wishes,
 )
+from enquete.reports.crossing_text import enumerated
 from enquete.reports.evidence import alternating, cited, with_ids
+from enquete.reports.wording import dimension_name
 from enquete.state.seam import Language
 
 EVIDENCE = 8
@@ -32,7 +37,7 @@ EVIDENCE = 8
 
 DRIFT = "T1/longitudinal/aggregate.json → {kind}.agents"
 TYPOLOGY = "T1/diversity/typology.json → members"
-DISPUTES = "T1/delphi/convergence.json → disagreements"
+DELPHI = "T1/delphi/convergence.json → {part}"
 POPULATION = "exports/all_responses.csv → stakeholder_type"
 WISHES = "exports/all_responses.csv → value, item_id=*/{dimension}"
 
@@ -46,12 +51,14 @@ def cross(results: Results, frame: pd.DataFrame) -> Crossing:
     types = rows.drop_duplicates("participant").set_index("participant")["stakeholder_type"].astype("str")
     by_archetype: Grouping = ("archetype", archetypes(results), TYPOLOGY)
     by_type: Grouping = ("type", types if len(types) else Missing("nobody"), POPULATION)
-    moved, holding, wished = drift(results), hold_outs(results, rows), wishes(results, rows)
+    moved, holding, wished = drift(results), to_compare(hold_outs(results, rows)), wishes(results, rows)
+    split = camps(results)
     made: list[Claim | Absent] = [archetype_types(by_archetype, types, rows)]
     for grouping in (by_archetype, by_type):
         made += [
             drift_by(moved, grouping, rows),
             hold_outs_by(holding, grouping, rows),
+            camps_by(split, grouping, rows),
             *desirability_by(wished, grouping, rows),
         ]
     made += [drift_of_hold_outs(moved, holding, rows), desirability_of_hold_outs(wished, holding, rows)]
@@ -72,7 +79,7 @@ def grouped(values: pd.Series[float], labels: pd.Series[str], *, counts: bool = 
 
 
 def contrast(groups: Sequence[Group]) -> str:
-    """Which of the three sentences fits: the largest against the smallest, all alike, or the largest against all others."""
+    """Which of the two sentences fits: the largest against the smallest, or all alike."""
     first, last = groups[0], groups[-1]
     return "same" if f"{first.value:.2f}" == f"{last.value:.2f}" else "differs"
 
@@ -91,10 +98,17 @@ def _claim(
     terms: Mapping[str, Mapping[Language, str]] | None = None,
     suffix: str = "",
 ) -> Claim | Absent:
-    """The claim; absent where there are not two groups to compare, or no answer stands for it."""
+    """The claim; absent where there are not two groups to compare, or no answer stands for it.
+
+    groups: all with a value. Those too small to be compared are kept apart; the order stays.
+    """
     key = f"{name}_by_{grouping}" if grouping else name
+    small = tuple(group for group in groups if group.n < FEWEST)
     if len(groups) < 2:
         return Absent(key, "one_group")
+    groups = comparable(groups)
+    if len(groups) < 2:
+        return Absent(key, "small_groups")
     if not answer_ids:
         return Absent(key, "nobody")
     return Claim(
@@ -110,11 +124,18 @@ def _claim(
         rests_on=rests_on,
         facts=facts or {},
         terms=terms or {},
+        small=small,
     )
 
 
+def comparable(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Those with enough agents to be named as the largest or the smallest."""
+    return tuple(group for group in groups if group.n >= FEWEST)
+
+
 def _members(labels: pd.Series[str], groups: Sequence[Group], place: int) -> list[str]:
-    return labels.index[labels.eq(groups[place].group)].tolist() if groups else []
+    named = comparable(groups)
+    return labels.index[labels.eq(named[place].group)].tolist() if named else []
 
 
 # --- who the archetypes are ------------------------------------------------------------------------------------------
@@ -128,21 +149,26 @@ def archetype_types(by_archetype: Grouping, types: pd.Series[str], rows: pd.Data
     kinds = types.reindex(labels.index)
     if kinds.nunique() < 2:
         return Absent("types_of_archetypes", "one_type")
-    tops = {
-        name: kinds[labels.eq(name)].mode().iloc[0]
-        for name in sorted(set(labels))
-        if kinds[labels.eq(name)].notna().any()
-    }
-    is_top = kinds.eq(labels.map(tops)).astype(float).where(kinds.notna())
+    tops = {name: kinds[labels.eq(name)].mode().tolist() for name in sorted(set(labels))}
+    tops = {name: modes for name, modes in tops.items() if modes}
+    is_top = kinds.eq(labels.map({name: modes[0] for name, modes in tops.items()})).astype(float).where(kinds.notna())
     groups = grouped(is_top, labels, counts=True)
     sorts = rows[rows["methodology"].eq("diversity")]
     first, last = (_ids_of(sorts, _members(labels, groups, place)) for place in (0, -1))
-    terms = {f"type_{end}": _same(tops[groups[place].group]) for end, place in (("high", 0), ("low", -1)) if groups}
+    named = comparable(groups)
+    ends = [(end, tops[named[place].group]) for end, place in (("high", 0), ("low", -1)) if named]
+    terms = {f"type_{end}": _same(modes[0]) for end, modes in ends}
+    terms |= {f"tied_{end}": {"de": _quoted(modes[1:], "de"), "en": _quoted(modes[1:], "en")}
+              for end, modes in ends if len(modes) > 1}  # fmt: skip
     return _claim(
         "types_of_archetypes", "", groups, methods=("diversity",), shown="share",
         answer_ids=alternating(first, last), n_answers=len(sorts[sorts["participant"].isin(list(labels.index))]),
         rests_on=(where, POPULATION), terms=terms,
     )  # fmt: skip
+
+
+def _quoted(names: Sequence[str], language: Language) -> str:
+    return enumerated([f"„{name}“" if language == "de" else f"“{name}”" for name in names], language)
 
 
 def _same(text: str) -> dict[Language, str]:
@@ -195,37 +221,75 @@ def _first_reason(*inputs: object) -> str:
     return next(one.why for one in inputs if isinstance(one, Missing))
 
 
-# --- hold-outs -------------------------------------------------------------------------------------------------------
+# --- hold-outs and camps ---------------------------------------------------------------------------------------------
+
+
+def to_compare(holding: HoldOuts | Missing) -> HoldOuts | Missing:
+    """Nothing is said of hold-outs unless enough agents hold out somewhere, enough nowhere, and the others are more."""
+    if isinstance(holding, Missing):
+        return holding
+    out = int(holding.share.gt(0).sum())
+    others = len(holding.share) - out
+    if not out:
+        return Missing("no_hold_outs")
+    if min(out, others) < FEWEST:
+        return Missing("few_hold_outs")
+    return holding if out < others else Missing("most_hold_out")
 
 
 def hold_outs_by(holding: HoldOuts | Missing, grouping: Grouping, rows: pd.DataFrame) -> Claim | Absent:
-    """Mean share of the disputed ratings on which an agent holds out off the median, by group."""
+    """The share of each group's agents who hold out on at least one theme."""
     kind, labels, where = grouping
     if isinstance(holding, Missing) or isinstance(labels, Missing):
         return Absent(f"hold_outs_by_{kind}", _first_reason(holding, labels))
-    groups = grouped(holding.share, labels)
+    groups = grouped(holding.share.gt(0).astype(float), labels, counts=True)
     revised = revisions(holding, rows)
     ends = [revised[revised["participant"].isin(_members(labels, groups, place))] for place in (0, -1)]
     own = holding.share.reindex(labels.index).dropna()
+    facts = {"holding_out": int(own.gt(0).sum()), "raters": len(own), "held": len(holding.held)}
     return _claim(
         "hold_outs", kind, groups, methods=_methods("delphi", kind), shown="share",
         answer_ids=alternating(cited(ends[0], EVIDENCE), cited(ends[1], EVIDENCE)), n_answers=len(revised),
-        rests_on=(DISPUTES, where), facts={"holding_out": int(own.gt(0).sum()), "disputed": len(holding.disputed)},
+        rests_on=(*_held_in(holding), where), facts=facts,
     )  # fmt: skip
 
 
 def revisions(holding: HoldOuts, rows: pd.DataFrame) -> pd.DataFrame:
-    """Last ratings of what is disputed: those of the hold-outs first, with a reason before those without."""
-    last = rows["methodology"].eq("delphi") & rows["round"].eq(holding.last_round)
-    own = rows[last & rows["item_id"].isin(list(holding.disputed))].copy()
-    out = [who in holding.disputed[item] for who, item in zip(own["participant"], own["item_id"], strict=True)]
+    """Last ratings of what is held out on: those of the hold-outs first, with a reason before those without."""
+    last = last_ratings(rows, holding.last_round)
+    own = last[last["item_id"].isin(list(holding.held))].copy()
+    out = [who in holding.held[item] for who, item in zip(own["participant"], own["item_id"], strict=True)]
     own["conformed"], own["silent"] = [not one for one in out], own["text"].eq("")
     return own.sort_values(["conformed", "silent"], kind="stable")
 
 
+def _held_in(holding: HoldOuts) -> tuple[str, ...]:
+    return tuple(DELPHI.format(part=part) for part in holding.parts)
+
+
 def _by_holding_out(holding: HoldOuts) -> pd.Series[str]:
-    """Those who hold out on at least half of the disputed ratings, and the others."""
-    return holding.share.ge(0.5).map({True: "holding_out", False: "others"}).astype("str")
+    """Those who hold out on at least one theme, and the others."""
+    return holding.share.gt(0).map({True: "holding_out", False: "others"}).astype("str")
+
+
+def camps_by(split: Camps | Missing, grouping: Grouping, rows: pd.DataFrame) -> Claim | Absent:
+    """Of the theme that splits the panel most: the share of each group that stands in the upper camp."""
+    kind, labels, where = grouping
+    if isinstance(split, Missing) or isinstance(labels, Missing):
+        return Absent(f"camps_by_{kind}", _first_reason(split, labels))
+    sides = pd.Series({**dict.fromkeys(sorted(split.below), 0.0), **dict.fromkeys(sorted(split.above), 1.0)})
+    groups = grouped(sides, labels, counts=True)
+    last = last_ratings(rows, split.last_round)
+    own = last[last["item_id"].eq(split.item) & last["participant"].isin(list(sides.index))]
+    ends = [own[own["participant"].isin(_members(labels, groups, place))] for place in (0, -1)]
+    return _claim(
+        "camps", kind, groups, methods=_methods("delphi", kind), shown="share", suffix=split.item,
+        answer_ids=alternating(cited(ends[0], EVIDENCE), cited(ends[1], EVIDENCE)), n_answers=len(own),
+        rests_on=(DELPHI.format(part="disagreements"), where),
+        facts={"n_below": len(split.below), "n_above": len(split.above), "n_items": split.n_items},
+        terms={"theme": _same(split.theme), "dimension": {"de": dimension_name(split.dimension, "de"),
+                                                          "en": dimension_name(split.dimension, "en")}},
+    )  # fmt: skip
 
 
 def drift_of_hold_outs(moved: Drift | Missing, holding: HoldOuts | Missing, rows: pd.DataFrame) -> Claim | Absent:
@@ -240,7 +304,7 @@ def drift_of_hold_outs(moved: Drift | Missing, holding: HoldOuts | Missing, rows
     return _claim(
         name, "", groups, methods=("longitudinal", "delphi"), shown="mean",
         answer_ids=alternating(cited(revised, EVIDENCE), cited(changes, EVIDENCE)),
-        n_answers=len(changes) + len(revised), rests_on=(DRIFT.format(kind=moved.kind), DISPUTES),
+        n_answers=len(changes) + len(revised), rests_on=(DRIFT.format(kind=moved.kind), *_held_in(holding)),
     )  # fmt: skip
 
 
@@ -287,14 +351,15 @@ def desirability_of_hold_outs(
         return Absent(key, _first_reason(wished, holding))
     labels = _by_holding_out(holding)
     compared = {scenario: grouped(wished.ratings[scenario], labels) for scenario in wished.ratings.columns}
-    pairs = {scenario: groups for scenario, groups in compared.items() if len(groups) == 2}
+    pairs = {scenario: groups for scenario, groups in compared.items() if len(comparable(groups)) == 2}
     if not pairs:
-        return Absent(key, "one_group")
+        return Absent(key, "small_groups")
     scenario = max(pairs, key=lambda one: (pairs[one][0].value or 0.0) - (pairs[one][1].value or 0.0))
     own, revised = _ratings_of(wished, scenario, rows), revisions(holding, rows)
     return _claim(
         key, "", pairs[scenario], methods=("scenario", "delphi"), shown="mean",
         answer_ids=alternating(cited(own, EVIDENCE), cited(revised, EVIDENCE)), n_answers=len(own) + len(revised),
-        rests_on=(WISHES.format(dimension=wished.dimension), DISPUTES), facts={**_scale(wished), "scenarios": len(pairs)},
+        rests_on=(WISHES.format(dimension=wished.dimension), *_held_in(holding)),
+        facts={**_scale(wished), "scenarios": len(pairs)},
         terms={"scenario": _same(wished.labels[scenario])},
     )  # fmt: skip

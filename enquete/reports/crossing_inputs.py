@@ -26,8 +26,10 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
         "archetypes[*]: archetype (id), name",
     ),
     "delphi": (
-        "disagreements[*]: item, round, theme; below.participants, above.participants (all who hold out)",
+        "disagreements[*], hold_outs[*]: item, theme, dimension, agreement, kind ('camps', 'hold_outs', 'scattered'); "
+        "below.participants, above.participants (of a camp, or all who hold out)",
         "convergence: not empty once ratings have been revised",
+        "medians_shown: by item rated in the last round",
         "last_round, themes[*]: id, label",
     ),
     "scenario": (
@@ -37,6 +39,9 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Findings that crossing reads, by methodology. Participants are ids as in the response table."""
+
+SIDES = ("disagreements", "hold_outs")
+"""Delphi findings that say who stands where."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,25 @@ class Drift:
 
 @dataclass(frozen=True)
 class HoldOuts:
-    """Who holds out off the median after the last revision."""
+    """Who holds out after the last revision; items on which the panel falls into camps are left out."""
 
-    share: pd.Series[float]  # of the disputed ratings that it gave, by participant who gave one in the last round
-    disputed: Mapping[str, frozenset[str]]  # item → those who hold out on it
+    share: pd.Series[float]  # of its ratings in the last round, by participant who gave one
+    held: Mapping[str, frozenset[str]]  # item → those who hold out on it; no item without one
     last_round: int
+    parts: tuple[str, ...] = ()  # of the findings that name them: disagreements, hold_outs
+
+
+@dataclass(frozen=True)
+class Camps:
+    """The item that splits the panel most (least A), and the two sides."""
+
+    item: str
+    theme: str  # its label
+    dimension: str
+    below: frozenset[str]
+    above: frozenset[str]
+    last_round: int
+    n_items: int  # on which there are camps
 
 
 @dataclass(frozen=True)
@@ -111,26 +130,66 @@ def archetypes(results: Results) -> pd.Series[str] | Missing:
     return pd.Series(members, dtype="str") if members else Missing("no_typology")
 
 
-def hold_outs(results: Results, frame: pd.DataFrame) -> HoldOuts | Missing:
-    """frame: answered rows of the main arm. A panel without a disputed theme has no hold-outs to speak of."""
+def revised(results: Results) -> int | Missing:
+    """The last round of a Delphi whose ratings have been revised: before that nobody holds out."""
     found = results.get("delphi")
     if found is None:
         return Missing("no_delphi")
     last = found.get("last_round")
-    if not found.get("convergence") or not isinstance(last, int):
-        return Missing("no_revision")
-    camps = {
-        str(one["item"]): frozenset(str(who) for side in ("below", "above") for who in one[side]["participants"])
-        for one in _list(found.get("disagreements"))
-        if all("participants" in _mapping(one.get(side)) for side in ("below", "above"))
-    }
-    if not any(camps.values()):
-        return Missing("no_dispute")
-    last_rows = frame["methodology"].eq("delphi") & frame["round"].eq(last)
-    rows = frame[last_rows & frame["item_id"].isin(list(camps)) & frame["value"].notna()]
-    out = [float(who in camps[item]) for who, item in zip(rows["participant"], rows["item_id"], strict=True)]
+    return last if found.get("convergence") and isinstance(last, int) else Missing("no_revision")
+
+
+def last_ratings(frame: pd.DataFrame, last: int) -> pd.DataFrame:
+    """Rows of the last round's ratings. frame: rows of the main arm."""
+    return frame[frame["methodology"].eq("delphi") & frame["round"].eq(last) & frame["value"].notna()]
+
+
+def hold_outs(results: Results, frame: pd.DataFrame) -> HoldOuts | Missing:
+    """As `analysis.holdouts.hold_outs` defines them, over all ratings of the last round. frame: rows of the main arm."""
+    last = revised(results)
+    if isinstance(last, Missing):
+        return last
+    sides = _sides(results)
+    standing = [one for one in sides if one.get("kind") == "hold_outs" and _members(one)]
+    held = {str(one["item"]): frozenset(_members(one)) for one in standing}
+    parts = tuple(
+        name for name in SIDES if any(one in standing for one in _list(_mapping(results["delphi"]).get(name)))
+    )
+    split = [str(one["item"]) for one in sides if one.get("kind") == "camps"]
+    rows = last_ratings(frame, last)
+    rows = rows[~rows["item_id"].isin(split)]
+    if rows.empty:
+        return Missing("no_single_panel")
+    out = [float(who in held.get(item, ())) for who, item in zip(rows["participant"], rows["item_id"], strict=True)]
     share = pd.Series(out, index=rows["participant"].tolist(), dtype=float)
-    return HoldOuts(share.groupby(level=0, sort=False).mean(), camps, last)
+    return HoldOuts(share.groupby(level=0, sort=False).mean(), held, last, parts)
+
+
+def camps(results: Results) -> Camps | Missing:
+    """The two sides of the item that splits the panel most."""
+    last = revised(results)
+    if isinstance(last, Missing):
+        return last
+    split = [one for one in _sides(results) if one.get("kind") == "camps"]
+    if not split:
+        return Missing("no_camps")
+    one = min(split, key=lambda one: (float(one.get("agreement") or 0.0), str(one["item"])))
+    labels = {theme.get("id"): theme.get("label") for theme in _list(_mapping(results.get("delphi")).get("themes"))}
+    below, above = (frozenset(map(str, one[side]["participants"])) for side in ("below", "above"))
+    theme, dimension = str(labels.get(one.get("theme")) or one.get("theme")), str(one.get("dimension"))
+    return Camps(str(one["item"]), theme, dimension, below, above, last, len(split))
+
+
+def _sides(results: Results) -> list[Mapping[str, Any]]:
+    """Items of which the Delphi says who stands where."""
+    found = _mapping(results.get("delphi"))
+    listed = [one for name in SIDES for one in _list(found.get(name))]
+    both = ("below", "above")
+    return [one for one in listed if "item" in one and all("participants" in _mapping(one.get(k)) for k in both)]
+
+
+def _members(one: Mapping[str, Any]) -> list[str]:
+    return [str(who) for side in ("below", "above") for who in one[side]["participants"]]
 
 
 def wishes(results: Results, frame: pd.DataFrame) -> Wishes | Missing:

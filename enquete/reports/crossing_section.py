@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.reports.claims import DIGITS, FILE, Claim, Crossing
+from enquete.reports.claims import DIGITS, FEWEST, FILE, Claim, Crossing
 from enquete.reports.crossing_inputs import Results
 from enquete.reports.crossing_text import group_name, heading, reason, sentence
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
@@ -32,6 +32,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
         "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
         "archetypes": "Die Archetypen: {names}.", "replicates": "Wiederholungen",
+        "small": "Zu klein für den Vergleich (weniger als {fewest} Agenten): {names}.",
     },
     "en": {
         "title": "Summary across methods", "details": "The findings one by one",
@@ -47,6 +48,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
         "*Source: crossing.json → claims; groups and evidence in the appendix*",
         "archetypes": "The archetypes: {names}.", "replicates": "Replicates",
+        "small": "Too small to be compared (fewer than {fewest} agents): {names}.",
     },
 }  # fmt: skip
 
@@ -121,7 +123,10 @@ def _groups(claim: Claim, language: Language) -> str:
     ]
     more = len(claim.groups) - SHOWN_GROUPS
     shown = table([words["group"], words["n"], words["value"]], rows)
-    return f"{shown}\n\n{words['more'].format(n=more, file=FILE)}" if more > 0 else shown
+    small = ", ".join(f"{group_name(group.group, language)} (n = {group.n})" for group in claim.small[:SHOWN_GROUPS])
+    notes = [words["more"].format(n=more, file=FILE)] if more > 0 else []
+    notes += [words["small"].format(fewest=FEWEST, names=escape(small))] if small else []
+    return "\n\n".join([shown, *notes])
 
 
 def _value(claim: Claim, value: float | None, language: Language) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.reports.claims import ARCHETYPE, Absent, Claim
 from enquete.state.seam import Language
 
 GROUPS: Mapping[str, Mapping[Language, str]] = {
     "holding_out": {
-        "de": "wer im Delphi bei mindestens der Hälfte der strittigen Bewertungen beharrt",
-        "en": "those who hold out on at least half of the disputed ratings of the Delphi",
+        "de": "wer im Delphi bei mindestens einem Thema beharrt",
+        "en": "those who hold out on at least one theme of the Delphi",
     },
     "others": {"de": "die übrigen Agenten", "en": "the other agents"},
 }
@@ -38,18 +38,34 @@ _WHAT: Mapping[str, Mapping[Language, str]] = {
 }
 _HELD: Mapping[Language, tuple[str, str]] = {
     "de": (
-        "Strittige Bewertungen im Delphi: {disputed}; {holding_out} von {n} Agenten beharren mindestens einmal abseits des "
-        "Medians. Anteil der strittigen Bewertungen, bei denen beharrt wird: am größten bei {high} ({high_value}, {high_n} von "
-        "{high_total} Agenten), am kleinsten bei {low} ({low_value}, {low_n} von {low_total}).",
-        "Strittige Bewertungen im Delphi: {disputed}; {holding_out} von {n} Agenten beharren mindestens einmal abseits des "
-        "Medians, alle {n_groups} Gruppen gleich oft: bei {high_value} der strittigen Bewertungen.",
+        "Bewertungen im Delphi, bei denen eine Minderheit abseits des Medians beharrt: {held}; {holding_out} von {raters} Agenten tun es "
+        "mindestens einmal. Ihr Anteil ist am größten bei {high} ({high_value}, {high_count} von {high_n} Agenten), am kleinsten bei "
+        "{low} ({low_value}, {low_count} von {low_n}).",
+        "Bewertungen im Delphi, bei denen eine Minderheit abseits des Medians beharrt: {held}; {holding_out} von {raters} Agenten tun es "
+        "mindestens einmal, in allen {n_groups} Gruppen gleich viele ({high_value}).",
     ),
     "en": (
-        "Disputed ratings in the Delphi: {disputed}; {holding_out} of {n} agents hold out off the median at least once. Share of "
-        "the disputed ratings on which they hold out: largest among {high} ({high_value}, {high_n} of {high_total} agents), smallest "
-        "among {low} ({low_value}, {low_n} of {low_total}).",
-        "Disputed ratings in the Delphi: {disputed}; {holding_out} of {n} agents hold out off the median at least once, all "
-        "{n_groups} groups equally often: on {high_value} of the disputed ratings.",
+        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents do so at least once. "
+        "Their share is largest among {high} ({high_value}, {high_count} of {high_n} agents), smallest among {low} ({low_value}, "
+        "{low_count} of {low_n}).",
+        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents do so at least once, as "
+        "many in all {n_groups} groups ({high_value}).",
+    ),
+}
+_SPLIT: Mapping[Language, tuple[str, str]] = {
+    "de": (
+        "Delphi-Bewertungen mit zwei Lagern: {n_items}. Am deutlichsten teilt das Thema „{theme}“ ({dimension}): {n_below} Agenten im "
+        "unteren Lager, {n_above} im oberen. Anteil des oberen Lagers: am größten bei {high} ({high_value}, {high_count} von {high_n} "
+        "Agenten), am kleinsten bei {low} ({low_value}, {low_count} von {low_n}).",
+        "Delphi-Bewertungen mit zwei Lagern: {n_items}. Am deutlichsten teilt das Thema „{theme}“ ({dimension}): {n_below} Agenten im "
+        "unteren Lager, {n_above} im oberen; in allen {n_groups} Gruppen ist das obere gleich stark ({high_value}).",
+    ),
+    "en": (
+        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): {n_below} agents in the lower "
+        "camp, {n_above} in the upper. Share of the upper camp: largest among {high} ({high_value}, {high_count} of {high_n} agents), "
+        "smallest among {low} ({low_value}, {low_count} of {low_n}).",
+        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): {n_below} agents in the lower "
+        "camp, {n_above} in the upper; the upper one is equally strong in all {n_groups} groups ({high_value}).",
     ),
 }
 _WISHED: Mapping[Language, tuple[str, str]] = {
@@ -121,7 +137,7 @@ _OWN: Mapping[str, Mapping[Language, tuple[str, str]]] = {
         ),
     },
 }
-_FAMILIES = {"drift": _MOVED, "experience": _MOVED, "hold_outs": _HELD, "desirability": _WISHED}
+_FAMILIES = {"drift": _MOVED, "experience": _MOVED, "hold_outs": _HELD, "camps": _SPLIT, "desirability": _WISHED}
 
 _NAMES: Mapping[str, Mapping[Language, str]] = {
     "types_of_archetypes": {"de": "Gruppen in den Archetypen", "en": "Stakeholder types of the archetypes"},
@@ -129,6 +145,8 @@ _NAMES: Mapping[str, Mapping[Language, str]] = {
     "drift_by_type": {"de": "Veränderung nach Gruppe", "en": "Change by stakeholder type"},
     "hold_outs_by_archetype": {"de": "Beharren im Delphi nach Archetyp", "en": "Hold-outs in the Delphi by archetype"},
     "hold_outs_by_type": {"de": "Beharren im Delphi nach Gruppe", "en": "Hold-outs in the Delphi by stakeholder type"},
+    "camps_by_archetype": {"de": "Lager im Delphi nach Archetyp", "en": "Camps in the Delphi by archetype"},
+    "camps_by_type": {"de": "Lager im Delphi nach Gruppe", "en": "Camps in the Delphi by stakeholder type"},
     "desirability_by_archetype": {
         "de": "Wünschbarkeit der Szenarien nach Archetyp",
         "en": "Desirability of scenarios by archetype",
@@ -154,9 +172,23 @@ ABSENT: Mapping[str, Mapping[Language, str]] = {
         "en": "There is no typology, hence there are no archetypes",
     },
     "no_revision": {"de": "Das Delphi hat noch keine Überprüfungsrunde", "en": "The Delphi has no round of revision yet"},
-    "no_dispute": {
-        "de": "Im Delphi blieb nichts strittig, es gibt keine Beharrenden",
-        "en": "Nothing stayed disputed in the Delphi, there are no hold-outs",
+    "no_hold_outs": {"de": "Im Delphi beharrt niemand", "en": "Nobody holds out in the Delphi"},
+    "few_hold_outs": {
+        "de": "Im Delphi beharren weniger als 3 Agenten, oder weniger als 3 beharren nicht",
+        "en": "Fewer than 3 agents hold out in the Delphi, or fewer than 3 do not",
+    },
+    "most_hold_out": {
+        "de": "Im Delphi beharrt wenigstens die Hälfte der Agenten irgendwo; das unterscheidet sie nicht von den übrigen",
+        "en": "At least half of the agents hold out somewhere in the Delphi, which does not set them apart from the others",
+    },
+    "no_camps": {"de": "Im Delphi teilt kein Thema die Agenten in Lager", "en": "No theme of the Delphi splits the agents into camps"},
+    "no_single_panel": {
+        "de": "Im Delphi teilt jedes Thema die Agenten in Lager, es gibt keine Beharrenden",
+        "en": "Every theme of the Delphi splits the agents into camps, there are no hold-outs",
+    },
+    "small_groups": {
+        "de": "Weniger als zwei Gruppen haben mindestens 3 Agenten mit Antworten",
+        "en": "Fewer than two groups have at least 3 agents with answers",
     },
     "no_desirability": {
         "de": "Das Szenario-Instrument fragt nicht nach der Wünschbarkeit",
@@ -179,7 +211,59 @@ def sentence(claim: Claim, language: Language) -> str:
         values |= _of_group(claim, end, place, language)
     terms = {key: term[language] for key, term in claim.terms.items()}
     what = _WHAT[family][language] if family in _WHAT else ""
-    return templates[fits == "same"].format(**values, **terms, what=what)
+    said = templates[fits == "same"].format(**values, **terms, what=what)
+    return " ".join([said, *_ties(claim, language), *_small(claim, language)])
+
+
+_TIES: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "high": "Ebenso hoch: {tied}.",
+        "low": "Ebenso niedrig: {tied}.",
+        "types": "Gleich viele stellt in {group} {tied}.",
+    },
+    "en": {"high": "Equally high: {tied}.", "low": "Equally low: {tied}.", "types": "As many in {group}: {tied}."},
+}
+_SMALL: Mapping[Language, tuple[str, str]] = {
+    "de": (
+        "Nicht verglichen: {n_small} Gruppe mit weniger als {fewest} Agenten.",
+        "Nicht verglichen: {n_small} Gruppen mit je weniger als {fewest} Agenten.",
+    ),
+    "en": (
+        "Not compared: {n_small} group of fewer than {fewest} agents.",
+        "Not compared: {n_small} groups of fewer than {fewest} agents each.",
+    ),
+}
+
+
+def _ties(claim: Claim, language: Language) -> Iterator[str]:
+    """Who else has what the sentence says of one: other groups with its figure, other types with as many members."""
+    if claim.template.endswith("/same"):
+        return
+    words, shown = (
+        _TIES[language],
+        [claim.numbers()[f"groups[{i}].value"].printed(language) for i in range(len(claim.groups))],
+    )
+    for end, place in (("high", 0), ("low", len(claim.groups) - 1)):
+        others = [i for i, figure in enumerate(shown) if figure == shown[place] and i != place]
+        if others:
+            tied = [group_name(claim.groups[i].group, language) for i in others]
+            yield words[end].format(tied=enumerated(tied, language))
+        if f"tied_{end}" in claim.terms:
+            name = group_name(claim.groups[place].group, language)
+            yield words["types"].format(group=name, tied=claim.terms[f"tied_{end}"][language])
+
+
+def _small(claim: Claim, language: Language) -> Iterator[str]:
+    numbers = claim.numbers()
+    if claim.small:
+        printed = {key: numbers[key].printed(language) for key in ("n_small", "fewest")}
+        yield _SMALL[language][len(claim.small) > 1].format(**printed)
+
+
+def enumerated(names: Sequence[str], language: Language) -> str:
+    """A, B und C."""
+    joint = " und " if language == "de" else " and "
+    return joint.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _of_group(claim: Claim, end: str, place: int, language: Language) -> dict[str, str]:

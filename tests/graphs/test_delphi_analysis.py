@@ -11,7 +11,6 @@ import pytest
 from enquete.graphs.delphi.accord import ITEMS
 from enquete.graphs.delphi.accord_words import ANSWERED, ASKED
 from enquete.graphs.delphi.analysis import analyse
-from enquete.graphs.delphi.dissent import distance_of
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.present import appendix, files, item_facts, section
 from enquete.graphs.delphi.procedure import DelphiSettings
@@ -101,39 +100,64 @@ def test_convergence_is_paired_and_measured_against_the_median_that_was_shown():
     assert (entry["n_toward"], entry["n_off_median"], entry["share_toward"]) == (2, 5, 0.4)
 
 
-def test_hold_outs_are_named_with_their_reasons_in_their_words():
+def test_two_camps_are_named_with_their_reasons_in_their_words():
     found = find(WHOLE, **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}})
     (dispute,) = [d for d in found["disagreements"] if d["theme"] == "aa"]
-    # 1, 1, 2, 4, 5, 5 has quartiles 1.25 and 4.75 (type 7): IQR 3.5, so hold-outs are 1.75 points off the 3 that was shown
-    assert (dispute["iqr"], dispute["distance"], dispute["median_shown"]) == (3.5, 1.75, 3)
-    assert dispute["n_holding_out"] == 4
-    assert [one["participant"] for one in dispute["below"]["quoted"]] == ["p0", "p1"]
-    assert dispute["above"]["by_type"] == {"ngo": 2}
+    # 1, 1, 2 | 4, 5, 5: A of 1, 1, 2, 4, 5, 5 is below 0, and half of the six stand on either side
+    assert (dispute["kind"], dispute["distance"], dispute["median_shown"]) == ("camps", 2, 3)
+    assert (dispute["below"]["n"], dispute["above"]["n"], dispute["n_between"]) == (3, 3, 0)
+    assert (dispute["n_holding_out"], dispute["below"]["n_stayed"]) == (0, 3)
+    # p2 went from 1 to 2, closer to the 3 that was shown: quoted last
+    assert [one["participant"] for one in dispute["below"]["quoted"]] == ["p0", "p1", "p2"]
+    assert dispute["above"]["by_type"] == {"ngo": 3}
     assert dispute["below"]["quoted"][0] == {
         "participant": "p0", "name": "P0", "stakeholder_type": "fisher", "value": 1, "before": 1, "stayed": True,
         "reason": "why 0",
     }  # fmt: skip
     assert dispute["by_type"] == [
-        {"stakeholder_type": "fisher", "n_rated": 3, "n_below": 2, "n_above": 0},
-        {"stakeholder_type": "ngo", "n_rated": 3, "n_below": 0, "n_above": 2},
+        {"stakeholder_type": "fisher", "n_rated": 3, "n_below": 3, "n_above": 0},
+        {"stakeholder_type": "ngo", "n_rated": 3, "n_below": 0, "n_above": 3},
     ]
-    assert "“why 0”" in section(found, "en")
+    text = section(found, "en")
+    assert "two camps: 3 of 6 agents low, 3 high, 0 between; 6 stood in their camp in the round before" in text
+    assert "“why 0”" in text
+    assert "Lower camp (3; fisher 3):" in text
+    assert "Nobody holds out on themes without disagreement." in text
 
 
-def test_who_came_to_a_side_late_is_told_from_who_stood_there():
+def test_a_minority_that_stays_holds_out_where_nothing_is_disputed():
+    ratings = [4, 4, 4, 4, 4, 2]
+    found = find(panel({"aa": CAMPS, "bb": ratings}, {"aa": CAMPS, "bb": ratings}))
+    (held,) = found["hold_outs"]
+    assert (held["theme"], held["kind"], held["label"], held["n_holding_out"], held["n_paired"]) == (
+        "bb", "hold_outs", "consensus", 1, 6
+    )  # fmt: skip
+    assert held["below"]["participants"] == ["p5"]
+    text = section(found, "de")
+    assert (
+        "1 von 6 Agenten, die beide Male bewertet haben, beharren ab 2,0 Punkte vom Median 4,0 entfernt (1 darunter"
+        in text
+    )
+    assert "„why 5“" in text
+    moved = find(panel({"bb": ratings}, {"bb": [4, 4, 4, 4, 4, 3]}))
+    assert moved["hold_outs"] == []
+    assert moved["medians_shown"]["theme:bb/importance"] == 4
+
+
+def test_who_came_to_a_camp_late_is_told_from_who_stood_there():
     found = find(panel({"aa": [1, 1, 3, 5, 5, 5]}, {"aa": [1, 1, 1, 5, 5, 5]}))
     (dispute,) = [d for d in found["disagreements"] if d["item"] == "theme:aa/importance"]
-    # nothing was frozen as shown: the median is that of round 3 itself, 3; only p2 moved, from it to 1
-    assert (dispute["n_holding_out"], dispute["n_stayed"], dispute["below"]["n_stayed"]) == (6, 5, 2)
-    assert [one["participant"] for one in dispute["below"]["quoted"]] == ["p0", "p1", "p2"]
+    assert (dispute["kind"], dispute["below"]["n"], dispute["below"]["n_stayed"]) == ("camps", 3, 2)
+    assert [(one["participant"], one["stayed"]) for one in dispute["below"]["quoted"]] == [
+        ("p0", True), ("p1", True), ("p2", False),
+    ]  # fmt: skip
 
 
-def test_camps_on_two_and_four_hold_out_too():
-    assert [distance_of(iqr) for iqr in (0.0, 2.0, 3.0, 4.0, None)] == [1, 1, 1.5, 2, 2]
-    split = [2, 2, 2, 4, 4, 4]  # median 3: nobody is two points off
+def test_half_and_half_on_two_and_four_are_camps():
+    split = [2, 2, 2, 4, 4, 4]  # median 3: nobody is two points off, and nobody holds out
     found = find(panel({"aa": split}, {"aa": split}))
     (dispute,) = [d for d in found["disagreements"] if d["item"] == "theme:aa/importance"]
-    assert (dispute["below"]["n"], dispute["above"]["n"], dispute["n_stayed"]) == (3, 3, 6)
+    assert (dispute["kind"], dispute["below"]["n"], dispute["above"]["n"]) == ("camps", 3, 3)
 
 
 def test_consensus_stability_and_polarisation_are_three_answers():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from enquete.reports.agent_findings import POPULATION, AgentTable, agent_table
-from enquete.reports.associations import MOST_CATEGORIES, REASONS, as_json, associate, section
+from enquete.reports.associations import MOST_CATEGORIES, REASONS, as_json, associate, section, twins
 from tests.reports.test_reports_crossing import PEOPLE, TYPES, results, table
 
 SCALE = {"scale_min": 1, "scale_max": 5, "memory_available": True}
@@ -27,18 +27,19 @@ def made(found: dict | None = None, *more: str) -> AgentTable:
 
 
 def test_every_agent_is_a_row_with_what_each_methodology_says_of_it():
-    """From the table of the crossing tests: moved 2, 1, 0, 0; wishes 7, 5, 1, 3; last ratings 1, 3, 5, 3 about the median 3."""
+    """From the table of the crossing tests: moved 2, 1, 0, 0; wishes 7, 5, 1, 3; last ratings of x 1, 3, 3, 3 and of y 1, 1, 5,
+    5, both shown a median of 3. y has camps, so only x can be held out on."""
     found = made().table
-    assert found["drift_abs"].tolist() == [2.0, 1.0, 0.0, 0.0]
-    assert found["archetype"].tolist() == ["A", "B", "A", "B"]
-    assert found["desirability_calm"].tolist() == [7.0, 5.0, 1.0, 3.0]
-    assert found["delphi_held_out"].tolist() == [1.0, 0.0, 1.0, 0.0]
-    assert found["delphi_gap"].tolist() == [2.0, 0.0, 2.0, 0.0]
-    assert found["n_answered"].tolist() == [5, 5, 5, 5]
+    assert found["drift_abs"].tolist() == [2.0, 1.0, 0.0, 0.0] * 3
+    assert found["archetype"].tolist() == ["A", "B", "A", "B"] * 3
+    assert found["desirability_calm"].tolist() == [7.0, 5.0, 1.0, 3.0] * 3
+    assert found["delphi_held_out"].tolist() == [1.0, 0.0, 0.0, 0.0] * 3
+    assert found["delphi_gap"].tolist() == [2.0, 1.0, 1.0, 1.0] * 3
+    assert found["n_answered"].tolist() == [6] * 12
 
 
 def test_an_agent_that_answered_nothing_has_a_row_and_no_findings():
-    row = made(None, "p9").table.loc["p9"]
+    row = made(None, "p99").table.loc["p99"]
     assert (row["n_answered"], row["n_planned"], row["memory_available"]) == (0, 0, False)
     assert row[["drift_abs", "archetype", "desirability_calm", "delphi_held_out"]].isna().all()
 
@@ -59,7 +60,7 @@ def test_a_methodology_that_is_missing_costs_its_own_columns(missing):
 
 
 def test_findings_of_one_methodology_are_not_paired():
-    """They share their answers: delphi_gap is 0 exactly where delphi_held_out is."""
+    """They share their answers: delphi_gap is large where delphi_held_out is."""
     pairs = made().pairs()
     assert ("delphi_held_out", "delphi_gap") not in pairs
     assert ("stakeholder_type", "drift_abs") in pairs
@@ -67,7 +68,7 @@ def test_findings_of_one_methodology_are_not_paired():
 
 
 def test_associations_are_corrected_over_all_pairs_that_have_a_p():
-    """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3: mid-ranks 4, 3, 1.5, 1.5 and 4, 3, 1, 2, so ρ = 4.5/√(4.5·5) = .949."""
+    """Drift 2, 1, 0, 0 and wishes 7, 5, 1, 3, thrice: ranks of four agents, 4, 3, 1.5, 1.5 and 4, 3, 1, 2: ρ = 4.5/√(4.5·5)."""
     found = associate(made())
     (one,) = (one for one in found if {one.first, one.second} == {"drift_abs", "desirability_calm"})
     assert one.association.effect == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
@@ -79,9 +80,64 @@ def test_a_type_for_every_agent_is_no_category():
     crowd = [f"x{i}" for i in range(MOST_CATEGORIES)]
     who = people(*crowd)
     who["stakeholder_type"] = who.index
+    assert who["stakeholder_type"].nunique() > MOST_CATEGORIES
     found = associate(agent_table(results(), table().assign(**SCALE), who))
     assert found
     assert not any("stakeholder_type" in (one.first, one.second) for one in found)
+
+
+def q(**factors: str) -> dict:
+    found = results()
+    members = [{"participant": who, "factor": factors.get(who)} for who in PEOPLE]
+    found["diversity"]["q"] = {"members": members}
+    return found
+
+
+def test_the_named_pairs_come_first_then_the_smallest_p():
+    found = q(**{who: "12"[n // 6] for n, who in enumerate(PEOPLE)})
+    agents = made(found)
+    text = section(agents, associate(agents), "en")
+    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert [sorted(row[:2]) for row in rows[:3]] == [
+        sorted(["Q factor", "share of Delphi ratings that the agent holds out on"]),
+        sorted(["change a statement", "archetype"]),
+        sorted(["desirability of “Ruhe”", "archetype"]),
+    ]
+    p = [float(row[6].replace("<", "")) for row in rows[3:]]
+    assert len(p) == 15
+    assert p == sorted(p)
+    assert float(rows[0][6]) > p[0]
+    assert "First come 3 pairs" in text
+
+
+def test_named_pairs_without_a_finding_are_said_to_be_missing():
+    agents = made()  # no Q factors
+    assert "these are missing, for want of a finding: Q factor × share of Delphi ratings" in section(
+        agents, associate(agents), "en"
+    )
+    agents = made({name: one for name, one in results().items() if name == "longitudinal"})
+    text = section(agents, associate(agents), "de")
+    assert (
+        "Q-Faktor × Beharren im Delphi; Veränderung je Aussage × Archetyp; Wünschbarkeit der Szenarien × Archetyp"
+        in text
+    )
+
+
+def test_groupings_that_are_the_same_have_one_row():
+    alike = {who: "2" if TYPES[who] == "x" else "12"[n % 2] for n, who in enumerate(PEOPLE)}
+    agents = made(q(**alike))  # archetype A are the first and third kind, Q factor 1 too
+    found = associate(agents)
+    assert twins(agents) == {"q_factor": "archetype"}
+    assert not any("q_factor" in (one.first, one.second) for one in found)
+    text = section(agents, found, "de")
+    assert "| Archetyp = Q-Faktor |" in text
+    assert "darum eine Zeile: Archetyp = Q-Faktor." in text
+    assert as_json(agents, found)["identical"] == [{"column": "q_factor", "same_as": "archetype"}]
+    other = made(q(**{**alike, "p1": "2"}))
+    assert twins(other) == {}
+    unflagged = made(q(**{who: factor for who, factor in alike.items() if who != "p1"}))
+    assert twins(unflagged) == {}  # the same wherever both are known, but not of the same agents
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -97,7 +153,7 @@ def test_the_section_states_effects_and_the_unit_of_inference(language):
 
 
 def test_every_reason_for_an_undefined_association_has_words():
-    found = {one.association.reason for one in associate(made(None, "p9"))} - {""}
+    found = {one.association.reason for one in associate(made(None, "p99"))} - {""}
     assert found <= REASONS.keys()
 
 

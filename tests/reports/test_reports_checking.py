@@ -30,7 +30,7 @@ SHARES = claim(
     template="hold_outs_by_type/differs",
     groups=(Group("A", 3, 3, 2 / 3, 2), Group("B", 8, 8, 0.125, 1)),
     shown="share",
-    facts={"holding_out": 3, "disputed": 4},
+    facts={"holding_out": 3, "raters": 11, "held": 4},
 )
 
 

@@ -13,8 +13,9 @@ from enquete.reports.crossing_inputs import NEEDS
 from enquete.reports.crossing_text import ABSENT, reason, sentence
 from enquete.reports.evidence import alternating, with_ids
 
-PEOPLE = ("p1", "p2", "p3", "p4")
-TYPES = {"p1": "Fischer", "p2": "Fischer", "p3": "NGO", "p4": "NGO"}
+PEOPLE = tuple(f"p{n}" for n in range(1, 13))
+"""Three of each of four kinds, in turn, so that every group has the three agents that a comparison needs."""
+TYPES = {who: "Fischer" if n % 4 in (0, 1) else "NGO" for n, who in enumerate(PEOPLE)}
 
 
 def row(who: str, methodology: str, item: str, value: float, **more: Any) -> dict[str, Any]:
@@ -26,17 +27,29 @@ def row(who: str, methodology: str, item: str, value: float, **more: Any) -> dic
 
 
 def table() -> pd.DataFrame:
-    """Four agents. Moved by 2, 1, 0, 0 points; p1 and p3 hold out on the one disputed rating; desirability 7, 5, 1, 3."""
+    """Twelve agents. Moved by 2, 1, 0, 0 points; desirability 7, 5, 1, 3; p1, p5, p9 hold out on x; two camps on y."""
     rows = []
-    for who, after, wish, rating in zip(PEOPLE, (5, 4, 3, 3), (7, 5, 1, 3), (1, 3, 5, 3), strict=True):
+    kinds = ((5, 7, 1, 1), (4, 5, 3, 1), (3, 1, 3, 5), (3, 3, 3, 5))
+    for n, who in enumerate(PEOPLE):
+        after, wish, rating, camp = kinds[n % 4]
         rows += [row(who, "longitudinal", "a", 3, phase="T0"), row(who, "longitudinal", "a", after)]
         rows += [row(who, "diversity", "s1", 1), row(who, "scenario", "calm/wish", wish)]
         rows.append(row(who, "delphi", "theme:x/importance", rating, round=3, text="weil"))
+        rows.append(row(who, "delphi", "theme:y/importance", camp, round=3, text="weil"))
     return pd.DataFrame(rows)
 
 
+def kind(*places: int) -> list[str]:
+    return [who for n, who in enumerate(PEOPLE) if n % 4 in places]
+
+
+def stand(theme: str, kind_: str, below: list[str], above: list[str], **more: Any) -> dict[str, Any]:
+    return {"item": f"theme:{theme}/importance", "theme": theme, "dimension": "importance", "kind": kind_, "agreement": -1.0,
+            "below": {"participants": below}, "above": {"participants": above}, **more}  # fmt: skip
+
+
 def results() -> dict[str, Any]:
-    moved = dict(zip(PEOPLE, (2.0, 1.0, 0.0, 0.0), strict=True))
+    moved = {who: (2.0, 1.0, 0.0, 0.0)[n % 4] for n, who in enumerate(PEOPLE)}
     return {
         "longitudinal": {
             "kind": "drift",
@@ -45,12 +58,13 @@ def results() -> dict[str, Any]:
         },
         "diversity": {
             "archetypes": [{"archetype": "A", "name": "x"}, {"archetype": "B", "name": "y"}],
-            "members": [{"participant": p, "archetype": "A" if p in ("p1", "p3") else "B"} for p in PEOPLE],
+            "members": [{"participant": p, "archetype": "A" if p in kind(0, 2) else "B"} for p in PEOPLE],
         },
         "delphi": {
-            "last_round": 3, "convergence": [{"theme": "x"}],
-            "disagreements": [{"item": "theme:x/importance", "below": {"participants": ["p1"]},
-                               "above": {"participants": ["p3"]}}],
+            "last_round": 3, "convergence": [{"theme": "x"}], "themes": [{"id": "y", "label": "Quoten"}],
+            "medians_shown": {"theme:x/importance": 3, "theme:y/importance": 3},
+            "disagreements": [stand("y", "camps", kind(0, 1), kind(2, 3))],
+            "hold_outs": [stand("x", "hold_outs", kind(0), [])],
         },
         "scenario": {
             "scenarios": [{"scenario": "calm", "label": "Ruhe"}], "polarity": {"desirability": "wish"},
@@ -70,36 +84,109 @@ def values(claim: Claim) -> dict[str, float | None]:
 
 def test_drift_by_archetype_and_by_type():
     made = claims()
-    # A = p1, p3: (2 + 0) / 2; B = p2, p4: (1 + 0) / 2; Fischer = p1, p2: (2 + 1) / 2; NGO: 0
+    # A = kinds 1 and 3: (2 + 0) / 2; B = 2 and 4: (1 + 0) / 2; Fischer = 1 and 2: (2 + 1) / 2; NGO: 0
     assert values(made["drift_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.5}
     assert values(made["drift_by_type"]) == {"Fischer": 1.5, "NGO": 0.0}
     assert sentence(made["drift_by_type"], "de") == (
-        "Die Antworten haben sich bewegt, am stärksten bei „Fischer“: im Mittel 1,50 Skalenpunkte je Aussage (2 von 2 Agenten); "
-        "am wenigsten bei „NGO“: 0,00 (2 von 2)."
+        "Die Antworten haben sich bewegt, am stärksten bei „Fischer“: im Mittel 1,50 Skalenpunkte je Aussage (6 von 6 Agenten); "
+        "am wenigsten bei „NGO“: 0,00 (6 von 6)."
     )
 
 
 def test_hold_outs_by_archetype_and_by_type():
     made = claims()
-    assert values(made["hold_outs_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.0}
-    assert made["hold_outs_by_type"].template == "hold_outs_by_type/same"  # one of two in each
-    assert made["hold_outs_by_type"].facts == {"holding_out": 2, "disputed": 1}
-    assert "all 2 groups equally often: on 50% of the disputed ratings" in sentence(made["hold_outs_by_type"], "en")
+    assert values(made["hold_outs_by_archetype"]) == {"archetype:A": 0.5, "archetype:B": 0.0}
+    assert made["hold_outs_by_type"].facts == {"holding_out": 3, "raters": 12, "held": 1}
+    assert sentence(made["hold_outs_by_type"], "en") == (
+        "Delphi ratings on which a minority holds out off the median: 1; 3 of 12 agents do so at least once. Their share is largest "
+        "among “Fischer” (50%, 3 of 6 agents), smallest among “NGO” (0%, 0 of 6)."
+    )
+    assert made["hold_outs_by_type"].rests_on[0] == "T1/delphi/convergence.json → hold_outs"
+
+
+def test_camps_by_archetype_and_by_type():
+    made = claims()
+    claim = made["camps_by_type_theme:y/importance"]
+    assert values(claim) == {"NGO": 1.0, "Fischer": 0.0}
+    assert claim.facts == {"n_below": 6, "n_above": 6, "n_items": 1}
+    assert "„Quoten“ (Wichtigkeit)" in sentence(claim, "de")
+    assert "am größten bei „NGO“ (100 %, 6 von 6 Agenten)" in sentence(claim, "de")
+    assert made["camps_by_archetype_theme:y/importance"].template == "camps_by_archetype/same"
+
+
+@pytest.mark.parametrize(
+    ("holding", "why"),
+    [
+        ([], "no_hold_outs"),
+        (PEOPLE[:2], "few_hold_outs"),  # two are no group
+        (PEOPLE[:6], "most_hold_out"),  # half of the panel is no minority of it
+        (PEOPLE[:10], "few_hold_outs"),  # two others are none to compare with
+    ],
+)
+def test_without_true_hold_outs_and_others_nothing_is_said_of_them(holding, why):
+    found = results()
+    found["delphi"]["hold_outs"] = [stand("x", "hold_outs", list(holding), [])] if holding else []
+    made = cross(found, table())
+    assert not any("hold_outs" in claim.id for claim in made.claims)
+    assert {one.why for one in made.absent} == {why}
+    assert any(claim.id.startswith("camps_by_type") for claim in made.claims)
+
+
+def test_camps_are_no_hold_outs():
+    found = results()
+    found["delphi"]["hold_outs"] = []
+    absent = {one.claim: one.why for one in cross(found, table()).absent}
+    assert absent["hold_outs_by_type"] == absent["drift_of_hold_outs"] == "no_hold_outs"
+    found["delphi"]["disagreements"].append(stand("x", "camps", kind(0), kind(1), agreement=-0.5))
+    assert "no_single_panel" in {one.why for one in cross(found, table()).absent}
+    assert "camps_by_type_theme:y/importance" in claims(found)  # A −1 splits more than −.5
 
 
 def test_desirability_by_archetype_by_type_and_by_hold_outs():
     made = claims()
-    # Fischer (7 + 5) / 2, NGO (1 + 3) / 2; A (7 + 1) / 2, B (5 + 3) / 2: both 4; hold-outs are A
+    # Fischer (7 + 5) / 2, NGO (1 + 3) / 2; A (7 + 1) / 2, B (5 + 3) / 2: both 4; hold-outs 7, the others (5 + 1 + 3) / 3
     assert values(made["desirability_by_type_calm"]) == {"Fischer": 6.0, "NGO": 2.0}
     assert values(made["desirability_by_archetype_calm"]) == {"archetype:A": 4.0, "archetype:B": 4.0}
     assert "equally desirable" in sentence(made["desirability_by_archetype_calm"], "en")
-    assert sentence(made["desirability_of_hold_outs"], "de").startswith("Keines von 1 Szenarien")
+    assert values(made["desirability_of_hold_outs"]) == {"holding_out": 7.0, "others": 3.0}
 
 
 def test_drift_of_hold_outs():
     claim = claims()["drift_of_hold_outs"]
-    assert values(claim) == {"holding_out": 1.0, "others": 0.5}
+    assert values(claim) == {"holding_out": 2.0, "others": pytest.approx(1 / 3)}
     assert claim.methods == ("longitudinal", "delphi")
+
+
+def retyped(**types: str) -> pd.DataFrame:
+    frame = table()
+    return frame.assign(stakeholder_type=[types.get(who, TYPES[who]) for who in frame["participant"]])
+
+
+def test_a_group_of_fewer_than_three_is_not_named_but_listed_and_said():
+    frame = retyped(p1="Angler", p5="Angler")  # both moved by 2, the most of all
+    claim = claims(None, frame)["drift_by_type"]
+    assert [group.group for group in claim.groups] == ["Fischer", "NGO"]
+    assert [(group.group, group.n, group.value) for group in claim.small] == [("Angler", 2, 2.0)]
+    assert sentence(claim, "de").endswith("Nicht verglichen: 1 Gruppe mit weniger als 3 Agenten.")
+    assert "Angler" not in sentence(claim, "en")
+    assert claim.as_json()["small_groups"][0]["group"] == "Angler"
+    few = retyped(**{who: f"Typ {n // 2}" for n, who in enumerate(PEOPLE)})
+    absent = {one.claim: one.why for one in cross(results(), few).absent}
+    assert absent["drift_by_type"] == "small_groups"
+
+
+def test_ties_are_named():
+    frame = retyped(**dict.fromkeys(kind(1), "Angler"), **dict.fromkeys(kind(3), "Verwaltung"))
+    made = claims(None, frame)
+    # moved: Fischer 2, Angler 1, NGO 0, Verwaltung 0
+    assert sentence(made["drift_by_type"], "de").endswith("Ebenso niedrig: „NGO“.")
+    # archetype A is three Fischer and three NGO, B three Angler and three Verwaltung: both 50 %
+    assert made["types_of_archetypes"].template == "types_of_archetypes/same"
+    frame = retyped(p2="Verwaltung", p6="Angler", p10="NGO", p4="Verwaltung", p8="Verwaltung", p12="Verwaltung")
+    said = sentence(claims(None, frame)["types_of_archetypes"], "de")
+    # B: p2, p4, p8, p12 are Verwaltung, 4 of 6; A: three Fischer, three NGO
+    assert said.startswith("Am einheitlichsten ist Archetyp B: 4 von 6 Mitgliedern")
+    assert said.endswith("Gleich viele stellt in Archetyp A „NGO“.")
 
 
 def test_a_reconstructed_t0_is_never_called_drift():
@@ -130,7 +217,8 @@ def test_without_a_methodology_its_claims_are_absent_with_a_reason(missing):
         ("longitudinal", {"kind": "drift", "drift": {"agents": []}}, "no_pairs"),
         ("diversity", {"archetypes": [], "members": []}, "no_typology"),
         ("delphi", {"convergence": []}, "no_revision"),
-        ("delphi", {"disagreements": []}, "no_dispute"),
+        ("delphi", {"hold_outs": []}, "no_hold_outs"),
+        ("delphi", {"disagreements": []}, "no_camps"),
         ("scenario", {"polarity": {"desirability": None}}, "no_desirability"),
         ("scenario", {}, "no_ratings"),
     ],
@@ -143,7 +231,10 @@ def test_what_is_partial_is_absent_and_said(methodology, change, why):
         frame = frame[frame["methodology"].ne("scenario")]
     made = cross(found, frame)
     assert why in {one.why for one in made.absent}
-    assert all(methodology not in claim.methods for claim in made.claims)
+    lost = {one.claim for one in made.absent}
+    assert lost
+    assert not any(claim.id.startswith(name) for claim in made.claims for name in lost)
+    assert methodology == "delphi" or all(methodology not in claim.methods for claim in made.claims)
     assert all(claim.groups and claim.answer_ids for claim in made.claims)
 
 
@@ -154,6 +245,7 @@ def test_findings_of_another_shape_are_no_crash(methodology):
         {"drift": 3, "kind": "drift"},
         {"members": "x", "archetypes": [1]},
         {"disagreements": [{"item": 1}]},
+        {"disagreements": 1, "hold_outs": [stand("x", "hold_outs", [], [])], "convergence": [1], "last_round": 3},
     ):
         cross({**results(), methodology: odd}, table())
 

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from enquete.graphs.delphi import ratings
 from enquete.graphs.delphi.accord import checklist
-from enquete.graphs.delphi.dissent import disagreements
+from enquete.graphs.delphi.dissent import dissent
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.graphs.delphi.ratings import Panel
@@ -49,7 +49,7 @@ def analyse(
         "last_round": panel.last,
         "unchanged": ratings.unchanged(panel),
         "concordance": ratings.concordance(panel),
-        "disagreements": disagreements(panel, rated, rounds),
+        **dissent(panel, rated, rounds),
         "consensus": ratings.consensus(panel, rated),
         "ranking": ratings.ranking(panel),
         "flags": [],

@@ -1,97 +1,121 @@
-"""The dissent map: on which themes the panel stays divided, who holds out on which side, and why, in their words."""
+"""The dissent map: where the panel falls into camps, who holds out against it on which side, and why, in their words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pandas as pd
 
-from enquete.analysis.holdouts import hold_outs
+from enquete.analysis.holdouts import camps, hold_outs
 from enquete.graphs.delphi.ratings import Panel
 
-QUOTED = 20  # hold-outs quoted a side; all are counted, all are in the response table
-NEAREST, FARTHEST = 1.0, 2.0  # scale points
+QUOTED = 20  # agents quoted a side; all are counted, all are in the response table
+
+Kind = Literal["camps", "hold_outs", "scattered"]
+"""Two sides of the panel; a minority that stayed off the median; neither, the ratings are merely spread."""
 
 
-def disagreements(
-    panel: Panel, ratings: Sequence[Mapping[str, Any]], rounds: Mapping[int, pd.DataFrame]
-) -> list[dict[str, Any]]:
-    """What the last revision still leaves disputed: IQR or A beyond the instrument's limits. None before a revision.
+def dissent(panel: Panel, ratings: Sequence[Mapping[str, Any]], rounds: Mapping[int, pd.DataFrame]) -> dict[str, Any]:
+    """Who stands where after the last revision; empty before one.
+
+    disagreements: the ratings that stay disputed (IQR or A beyond the instrument's limits). hold_outs: the other ratings on
+    which somebody holds out. medians_shown: what the panel was told, by item.
 
     ratings: of `ratings.described`; rounds: the rows of each round, for names, types and reasons.
     """
     if panel.revised is None:
-        return []
+        return {"disagreements": [], "hold_outs": [], "medians_shown": {}}
     rows = dict(list(rounds[panel.revised].groupby("item_id")))
-    disputed = [one for one in ratings if one["round"] == panel.revised and one["label"] == "disagreement"]
-    return [{**one, **_divided(one, panel, panel.revised, rows[one["item"]])} for one in disputed]
-
-
-def distance_of(iqr: float | None) -> float:
-    """From how many scale points off the median someone holds out: half the IQR, at least one, at most two.
-
-    Camps at the ends (IQR 4) are told from those who merely lean; camps on 2 and 4 (IQR 2) are not lost.
-    """
-    return FARTHEST if iqr is None else min(max(iqr / 2, NEAREST), FARTHEST)
-
-
-def _divided(rating: Mapping[str, Any], panel: Panel, number: int, rows: pd.DataFrame) -> dict[str, Any]:
-    """Both sides of one disputed item. Distances are from the median that the panel was shown."""
-    final, shown = panel.rated(rating["theme"], rating["dimension"], number), panel.shown(number - 1, rating["item"])
-    earlier = panel.rated(rating["theme"], rating["dimension"], number - 1) if number - 1 in panel.tables else None
-    found = hold_outs(final, before=earlier, median=shown, distance=distance_of(rating["iqr"]))
-    people = rows.set_index("participant")
-    stayed = set(found.stayed)
-    sides = {
-        side: _camp(people.loc[list(members)], stayed, earlier, found.median or 0.0)
-        for side, members in (("below", found.below), ("above", found.above))
-    }
+    last = [one for one in ratings if one["round"] == panel.revised and one["item"] in rows]
+    stands = [_stand(one, panel, panel.revised, rows[one["item"]]) for one in last]
     return {
-        "median_shown": shown,
-        "distance": found.distance,
-        "n_holding_out": len(found.below) + len(found.above),
-        "n_stayed": len(found.stayed),
-        "share_holding_out": found.share,
-        "mean_gap": found.mean_gap,
-        **sides,
-        "by_type": _by_type(people[people["value"].notna()], set(found.below), set(found.above)),
+        "disagreements": [one for one in stands if one["label"] == "disagreement"],
+        "hold_outs": [one for one in stands if one["label"] != "disagreement" and one["n_holding_out"]],
+        "medians_shown": {one["item"]: one["median_shown"] for one in stands},
     }
 
 
-def _camp(members: pd.DataFrame, stayed: set[str], earlier: pd.Series[float] | None, median: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Sides:
+    """Who stands below and above, and who of them stood there in the round before."""
+
+    kind: Kind
+    below: tuple[str, ...]
+    above: tuple[str, ...]
+    stood: frozenset[str]
+    n_between: int | None = None
+
+
+def _stand(rating: Mapping[str, Any], panel: Panel, number: int, rows: pd.DataFrame) -> dict[str, Any]:
+    """Both sides of one item. Distances are from the median that the panel was shown."""
+    final, shown = panel.rated(rating["theme"], rating["dimension"], number), panel.shown(number - 1, rating["item"])
+    before = _before(panel, rating, number, final)
+    scale = panel.instrument.scale_of(rating["dimension"])
+    found = hold_outs(final, before, median=shown, distance=(scale.max - scale.min) / 2)
+    split = camps(final, rating["agreement"], polarised_below=panel.instrument.disagreement.polarised_below)
+    if split is not None:
+        stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
+        sides = _Sides("camps", split.below, split.above, frozenset(map(str, before.index[stood])), split.n_between)
+    else:
+        both = (*found.below, *found.above)
+        sides = _Sides("hold_outs" if both else "scattered", found.below, found.above, frozenset(both))
+    people = rows.set_index("participant")
+    members = {side: people.loc[list(who)] for side, who in (("below", sides.below), ("above", sides.above))}
+    return {
+        **rating,
+        "kind": sides.kind,
+        "median_shown": found.median,
+        "distance": found.distance,
+        "n_paired": found.n_paired,
+        "n_holding_out": len(sides.stood) if sides.kind == "hold_outs" else 0,
+        "n_between": sides.n_between,
+        "mean_gap": found.mean_gap,
+        **{side: _side(own, sides.stood, before, found.median or 0.0) for side, own in members.items()},
+        "by_type": _by_type(people[people["value"].notna()], set(sides.below), set(sides.above)),
+    }
+
+
+def _before(panel: Panel, rating: Mapping[str, Any], number: int, final: pd.Series[float]) -> pd.Series[float]:
+    """The round before, for those who are in this one, too; NaN throughout where there is none."""
+    if number - 1 not in panel.tables:
+        return final * float("nan")
+    return panel.rated(rating["theme"], rating["dimension"], number - 1).reindex(final.index)
+
+
+def _side(members: pd.DataFrame, stood: frozenset[str], before: pd.Series[float], median: float) -> dict[str, Any]:
     """One side: everybody by id and type, some in their words: those first who gave a reason and came no closer."""
     types = members["stakeholder_type"].value_counts()
-    stood = pd.Series([who in stayed for who in members.index], index=members.index, dtype=bool)
-    silent = members["text"].eq("")
-    before = members["value"] if earlier is None else earlier.reindex(members.index)
-    closer = (members["value"] - median).abs() < (before - median).abs()
-    keys = pd.DataFrame({"silent": silent, "closer": closer, "moved": ~stood})
+    stayed = pd.Series([who in stood for who in members.index], index=members.index, dtype=bool)
+    earlier = before.reindex(members.index)
+    closer = (members["value"] - median).abs() < (earlier - median).abs()
+    keys = pd.DataFrame({"silent": members["text"].eq(""), "closer": closer, "moved": ~stayed})
     order = keys.sort_values(list(keys.columns), kind="stable").index
-    quoted = [_quoted(who, members.loc[who], bool(stood[who]), earlier) for who in order[:QUOTED]]
+    quoted = [_quoted(who, members.loc[who], bool(stayed[who]), earlier[who]) for who in order[:QUOTED]]
     return {
         "n": len(members),
-        "n_stayed": int(stood.sum()),
+        "n_stayed": int(stayed.sum()),
         "by_type": dict(sorted(((str(k), int(n)) for k, n in types.items()), key=lambda pair: (-pair[1], pair[0]))),
         "participants": [str(who) for who in members.index],
         "quoted": quoted,
     }
 
 
-def _quoted(who: str, row: pd.Series[Any], stayed: bool, earlier: pd.Series[float] | None) -> dict[str, Any]:
+def _quoted(who: str, row: pd.Series[Any], stayed: bool, before: float) -> dict[str, Any]:
     return {
         "participant": who,
         "name": row["agent_name"],
         "stakeholder_type": row["stakeholder_type"],
         "value": row["value"],
-        "before": earlier.get(who) if earlier is not None else None,
+        "before": None if pd.isna(before) else before,
         "stayed": stayed,
         "reason": row["text"],
     }
 
 
 def _by_type(rated: pd.DataFrame, below: set[str], above: set[str]) -> list[dict[str, Any]]:
-    """By stakeholder type: who rated, and who of them holds out on which side."""
+    """By stakeholder type: who rated, and who of them stands on which side."""
     return [
         {
             "stakeholder_type": str(kind),

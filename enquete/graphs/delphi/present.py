@@ -42,7 +42,8 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     found: Mapping[str, Any] = findings
     revised = frame["round"].gt(2)
     kept = ("arms", "partial", "unit_of_inference", "rounds", "thresholds", "dimensions", "coding", "second_coding", "ratings",
-            "convergence", "last_round", "unchanged", "concordance", "disagreements", "consensus", "ranking", "accord")  # fmt: skip
+            "convergence", "last_round", "unchanged", "concordance", "disagreements", "hold_outs",
+            "medians_shown", "consensus", "ranking", "accord")  # fmt: skip
     return {
         "round1_themes.jsonl": found["themes"],
         "round2_ratings.jsonl": records(frame[frame["round"].eq(2)]),

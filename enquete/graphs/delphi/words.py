@@ -28,7 +28,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "({same} von {ratings} einzelnen Bewertungen blieben gleich).",
         "no_revision": "Die Überprüfungsrunde liegt noch nicht vor; über Annäherung und Dissens lässt sich nichts sagen.",
         "disagreements": "Anhaltender Dissens", "none": "Kein Thema bleibt nach der letzten Runde strittig.",
-        "out": "{n} von {total} Agenten beharren abseits des Medians {median} ({below} darunter, {above} darüber).",
+        "hold_outs": "{n} von {total} Agenten, die beide Male bewertet haben, beharren ab {distance} Punkte vom Median {median} entfernt "
+        "({below} darunter, {above} darüber).",
+        "camps": "zwei Lager: {below} von {total} Agenten unten, {above} oben, {between} dazwischen; {stayed} standen schon in der Runde "
+        "zuvor in ihrem Lager.",
+        "scattered": "gestreut, ohne Lager und ohne Beharrende (Median {median}).",
+        "lower": "unteres Lager", "upper": "oberes Lager", "stands": "Befund", "stands_camps": "Lager", "stands_hold_outs": "Beharrende",
+        "stands_scattered": "gestreut", "against": "Beharrende in Themen ohne Dissens",
+        "against_some": "Bei {n} Bewertungen ohne Dissens beharrt jemand. Gezeigt sind die {k} mit den meisten Beharrenden.",
+        "against_none": "In Themen ohne Dissens beharrt niemand.",
         "below": "unter dem Median", "above": "über dem Median", "no_reason": "ohne Begründung",
         "ranked": "Konsens, nach Einigkeit geordnet", "rank": "Rang",
         "no_consensus": "Kein Thema erreicht Konsens in der Wichtigkeit.",
@@ -44,10 +52,11 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "stability_note": "Innerhalb derselben Agenten gegenüber der Runde davor. Stabil: Netto-Änderung des Histogramms ≤ 15 % (Scheibe, "
         "Skutsch & Schofer 1975). κ mit quadratischen Gewichten; p aus dem Wilcoxon-Test, korrigiert über alle Bewertungen der Runde; "
         "ΔVK: Änderung des Variationskoeffizienten.",
-        "held": "{stayed} davon standen schon in der Runde zuvor dort (Abstand ab {distance}).",
-        "rule": "Abseits steht, wer vom zurückgemeldeten Median mindestens den halben IQR entfernt ist (wenigstens 1, höchstens 2 "
-        "Skalenpunkte). Zitiert werden zuerst, die auf ihrer Seite blieben, ohne näher zu rücken.",
-        "map": "Wer abseits bleibt, nach Gruppen (darunter / darüber / bewertet)", "before": "zuvor {value}",
+        "rule": "Lager: A liegt unter {a}, und auf jeder der beiden Seiten steht mindestens ein Viertel der Bewertenden. Beharrende gibt "
+        "es nur, wo es keine Lager gibt: Sie lagen in beiden Runden auf derselben Seite mindestens eine halbe Skalenbreite vom "
+        "zurückgemeldeten Median entfernt, rückten ihm nicht näher, und dort steht weniger als die Hälfte der Bewertenden. Zitiert "
+        "werden zuerst, die ihren Platz behielten und ihn begründen.",
+        "map": "Wer wo steht, nach Gruppen (unten / oben / bewertet)", "before": "zuvor {value}",
         "top_disputes": "Gezeigt sind die {n} von {total} Bewertungen mit der geringsten Übereinstimmung (A).",
         "ranking": "Wie fest die Rangordnung ist", "k": "Rang [95 %]", "mean_order": "nach Mittelwert", "p_top": "P(Rang ≤ {k})",
         "consensus_order": "nach Einigkeit",
@@ -82,7 +91,15 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "ratings stayed the same).",
         "no_revision": "There is no round of revision yet; nothing can be said about convergence and disagreement.",
         "disagreements": "Persistent disagreement", "none": "No theme is disputed after the last round.",
-        "out": "{n} of {total} agents hold out off the median {median} ({below} below, {above} above).",
+        "hold_outs": "{n} of the {total} agents who rated both times hold out {distance} points or more off the median {median} ({below} "
+        "below, {above} above).",
+        "camps": "two camps: {below} of {total} agents low, {above} high, {between} between; {stayed} stood in their camp in the round "
+        "before.",
+        "scattered": "scattered, without camps and without hold-outs (median {median}).",
+        "lower": "lower camp", "upper": "upper camp", "stands": "Verdict", "stands_camps": "camps", "stands_hold_outs": "hold-outs",
+        "stands_scattered": "scattered", "against": "Hold-outs on themes without disagreement",
+        "against_some": "On {n} ratings without disagreement somebody holds out. Shown are the {k} with the most hold-outs.",
+        "against_none": "Nobody holds out on themes without disagreement.",
         "below": "below the median", "above": "above the median", "no_reason": "no reason given",
         "ranked": "Consensus, the closest agreement first", "rank": "Rank",
         "no_consensus": "No theme reaches consensus on importance.",
@@ -97,10 +114,10 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "stability_note": "Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, Skutsch & "
         "Schofer 1975). κ with quadratic weights; p of Wilcoxon's test, corrected over all ratings of the round; ΔCV: change of the "
         "coefficient of variation.",
-        "held": "{stayed} of them stood there in the round before (distance from {distance}).",
-        "rule": "To hold out is to be at least half the IQR (no less than 1, no more than 2 scale points) off the median fed back. Quoted "
-        "first are those who stayed on their side without coming closer.",
-        "map": "Who holds out, by group (below / above / rated)", "before": "before: {value}",
+        "rule": "Camps: A is below {a}, and at least a quarter of the raters stand on either side. There are hold-outs only where there "
+        "are no camps: in both rounds they lay at least half the scale's width off the median fed back, on the same side, came no closer "
+        "to it, and fewer than half of the raters stand there. Quoted first are those who kept their place and give a reason.",
+        "map": "Who stands where, by group (low / high / rated)", "before": "before: {value}",
         "top_disputes": "Shown are the {n} of {total} ratings with the least agreement (A).",
         "ranking": "How firm the ranking is", "k": "rank [95%]", "mean_order": "by mean", "p_top": "P(rank ≤ {k})",
         "consensus_order": "by agreement",
