@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from enquete.analysis.bootstrap import DRAWS, LEVEL
 from enquete.analysis.effects import PairedEffects, paired_effects
-from enquete.analysis.paired import PairedTest, benjamini_hochberg, holm, require_unique, wilcoxon
+from enquete.analysis.paired import (
+    PairedTest,
+    benjamini_hochberg,
+    holm,
+    require_unique,
+    smallest_p,
+    wilcoxon,
+)
+
+ALPHA = 0.05
+UNTESTABLE = "untestable: so few changed that no outcome could reach p .05"
 
 _Row = tuple[str, str | None, "pd.Series[float]", "pd.Series[float]"]  # item, type, before, after
 
@@ -40,8 +50,10 @@ def change_by_item(
 
     before, after: participants × items, NaN where missing, joined by label. types: by participant; an agent without one
     is in the rows over all agents only. Two families of tests are corrected apart: the rows over all agents
-    (confirmatory: read Holm) and the rows by type (exploratory: read BH). A test describes this run: the agents share a
-    prompt and a model. Raises ValueError on a doubled label.
+    (confirmatory: read Holm) and the rows by type (exploratory: read BH). A row by type with five non-zero differences or
+    fewer could not reach p .05 whatever they are; it is not tested (p None, the note says so), lest it dilute the
+    correction of those that could (Tarone 1990). A test describes this run: the agents share a prompt and a model.
+    Raises ValueError on a doubled label.
     """
     for wave, frame in (("before", before), ("after", after)):
         require_unique(frame, wave)
@@ -101,8 +113,20 @@ def _tested(
     level: float,
 ) -> list[Change]:
     pairs = [(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)) for _, _, x, y in rows]
-    tests = [wilcoxon(x, y) for x, y in pairs]
+    tests = [_if_testable(wilcoxon(x, y), kind) for (_, kind, *_), (x, y) in zip(rows, pairs, strict=True)]
     effects = [paired_effects(x, y, draws=draws, level=level, seed=[*seed, row]) for row, (x, y) in enumerate(pairs)]
     p = [test.p for test in tests]
     found = zip(rows, tests, effects, holm(p), benjamini_hochberg(p), strict=True)
     return [Change(name, kind, test, effect, p_holm, p_bh) for (name, kind, *_), test, effect, p_holm, p_bh in found]
+
+
+def testable(moved: int) -> bool:
+    """Whether any outcome of so many non-zero differences could be significant."""
+    return smallest_p(moved) <= ALPHA
+
+
+def _if_testable(test: PairedTest, stakeholder_type: str | None) -> PairedTest:
+    """Without p where it is a row by type that could not be significant; the rows over all agents keep theirs."""
+    if stakeholder_type is None or test.p is None or testable(test.n - test.n_zero):
+        return test
+    return replace(test, p=None, method="none", note=UNTESTABLE)

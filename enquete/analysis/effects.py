@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from enquete.analysis.paired import DECIMALS, hodges_lehmann, walsh_averages
 
 RESAMPLED_UP_TO = 128  # distinct differences; with more, Hodges–Lehmann is not resampled: n² Walsh averages a draw
 CHUNK = 4_000_000  # Walsh averages × resamples held at once
+ONE_WAY = "all changes in one direction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def paired_effects(
     the number of distinct pairs of values (25 on a five-point scale), not on the agents; with more than 128 distinct
     d Hodges–Lehmann has the interval of `walsh_interval` instead, method "walsh".
 
-    Fewer than three pairs or no variation: no interval, the reason is given. Describes this run.
+    Fewer than three pairs or no variation: no interval, the reason is given. Nor has a rank-biserial of ±1, for every
+    resample of changes in one direction gives ±1 again. Describes this run.
     Raises ValueError for lists of different lengths or infinite values.
     """
     x, y = (np.asarray(v, dtype=np.float64) for v in (before, after))
@@ -95,7 +97,7 @@ def paired_effects(
     return PairedEffects(
         n=x.size,
         n_missing=n_missing,
-        rank_biserial=interval(_rank_biserial(d)),
+        rank_biserial=_or_one_way(interval(_rank_biserial(d))),
         hodges_lehmann=interval(_hodges_lehmann(d))
         if np.unique(d).size <= RESAMPLED_UP_TO
         else walsh_interval(y - x, level),
@@ -123,6 +125,11 @@ def walsh_interval(d: ArrayLike, level: float = LEVEL) -> Interval:
         return without(np.nan if estimate is None else estimate, level, "too few differences for the level")
     low, high = walsh_averages(u, count, [c, m + 1 - c])
     return Interval(estimate, low, high, level, "walsh", 0)
+
+
+def _or_one_way(rank_biserial: Interval) -> Interval:
+    extreme = rank_biserial.estimate is not None and abs(rank_biserial.estimate) == 1
+    return replace(rank_biserial, reason=ONE_WAY) if extreme and rank_biserial.low is None else rank_biserial
 
 
 def _too_few(x: Floats, y: Floats, level: float) -> tuple[Interval, Interval, Interval, Interval]:

@@ -87,6 +87,11 @@ def wilcoxon(before: ArrayLike, after: ArrayLike) -> PairedTest:
     )
 
 
+def smallest_p(n: int) -> float:
+    """The smallest two-sided p that n non-zero differences can give: all of one sign, 2·½ⁿ. At most .05 from 6 on."""
+    return float(min(1.0, 2.0 ** (1 - n)))
+
+
 def hodges_lehmann(d: ArrayLike) -> float | None:
     """Hodges–Lehmann estimate of the typical change: the median of the Walsh averages (dᵢ + dⱼ)/2, i ≤ j.
 

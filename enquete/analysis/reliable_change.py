@@ -7,8 +7,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-CRITICAL = 1.96  # two-sided, 5 %
+from enquete.analysis.bootstrap import LEVEL
+from enquete.analysis.paired import DECIMALS
+
+BY_CHANCE = 0.05  # share of agents that noise alone puts beyond the limits
 
 Source = Literal["retest", "given", "none"]
 
@@ -22,6 +26,8 @@ class Reliability:
     n: int | None  # agents of the retest; None where r was given
     n_missing: int | None
     reason: str = ""
+    low: float | None = None  # 95 % interval by Fisher's z; None where r was given or n is below 4
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +40,32 @@ class ReliableChange:
     reliability: Reliability
     standard_error: float | None  # SD·√(2(1 − r_tt)), in the unit of the scores
     rci: pd.Series[float] | None  # by participant, NaN without a pair
-    n_up: int | None  # RCI > 1.96
+    n_up: int | None  # RCI > limit
     n_down: int | None
     n_within: int | None
     reason: str = ""
+    limit: float | None = None  # 1.96, or Student's t for the agents of the retest
+    chance_low: float | None = None  # share that noise puts beyond the limits if r_tt is at an end of its interval
+    chance_high: float | None = None
 
 
 def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Reliability:
     """r_tt: Pearson's correlation of two askings of the same agents with nothing in between (the retest arm).
 
-    first, repeat: a score by participant, NaN where missing. None below three pairs or without variation.
+    first, repeat: a score by participant, NaN where missing. None below three pairs or without variation. The interval is
+    tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Fisher 1921.
     """
     x, y = _joined(first, repeat)
     complete = x.notna() & y.notna()
     n, n_missing = int(complete.sum()), int((~complete).sum())
-    a, b = x[complete].to_numpy(dtype=float), y[complete].to_numpy(dtype=float)
+    a, b = (np.round(scores[complete].to_numpy(dtype=float), DECIMALS) for scores in (x, y))
     if n < 3:
         return Reliability(None, "retest", n, n_missing, "fewer than 3 agents were asked twice")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return Reliability(None, "retest", n, n_missing, "no variation between agents")
-    return Reliability(float(np.clip(np.corrcoef(a, b)[0, 1], -1, 1)), "retest", n, n_missing)
+    found = stats.pearsonr(a, b)
+    low, high = found.confidence_interval(LEVEL) if n > 3 else (None, None)
+    return Reliability(float(np.clip(found.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
 
 
 def reliable_change(
@@ -61,7 +73,9 @@ def reliable_change(
 ) -> ReliableChange:
     """RCI = Δ / (SD·√(2(1 − r_tt))) of each agent, Δ = after − before, SD that of `before` over agents (n − 1).
 
-    |RCI| > 1.96: a change that retest noise makes in one of twenty agents. It describes agents of this run.
+    Noise alone puts one agent of twenty beyond ± limit: 1.96 for an r_tt that was given, the .975 quantile of Student's t
+    with n − 1 degrees of freedom for one that n agents of a retest gave, whose error is not known but estimated.
+    chance_low and chance_high are that share if r_tt is at an end of its interval. It describes agents of this run.
 
     before, after: a score by participant (a family's mean of rekeyed values, say), NaN where missing. reliability: from
     `retest_reliability`, or a number in 0–1 (its source is then "given"), or None. Without a known r_tt, with one that is
@@ -79,8 +93,38 @@ def reliable_change(
         return ReliableChange(n, n_missing, sd, known, None, None, None, None, None, reason)
     error = sd * float(np.sqrt(2 * (1 - known.r)))
     rci = ((y - x) / error).astype(float)
-    up, down = int((rci > CRITICAL).sum()), int((rci < -CRITICAL).sum())
-    return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down)
+    limit = _limit(known)
+    up, down = int((rci > limit).sum()), int((rci < -limit).sum())
+    ends = [_by_chance(limit, known.r, end) for end in (known.high, known.low)]
+    return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)
+
+
+def beyond(before: pd.Series[float], after: pd.Series[float], found: ReliableChange) -> pd.Series[float]:
+    """1 for each agent whose change lies beyond the limits of `found`, else 0; NaN without a pair, or without limits.
+
+    before, after: a score by participant of any arm, in the unit of the scores that `found` was made from.
+    Raises ValueError for a doubled participant.
+    """
+    x, y = _joined(before, after)
+    if found.standard_error is None or found.limit is None:
+        return (y - x) * np.nan
+    outside = (y - x).abs().gt(found.limit * found.standard_error).astype(float)
+    return outside.where(x.notna() & y.notna())
+
+
+def _limit(known: Reliability) -> float:
+    tail = 1 - BY_CHANCE / 2
+    return float(stats.norm.ppf(tail) if known.n is None else stats.t.ppf(tail, known.n - 1))
+
+
+def _by_chance(limit: float, used: float, true: float | None) -> float | None:
+    """Share beyond ± limit by noise alone if the index was made with r_tt `used` and `true` is right: Δ/SE is then normal
+    with variance (1 − true)/(1 − used)."""
+    if true is None:
+        return None
+    if true >= 1 - 1e-12:
+        return 0.0
+    return float(2 * stats.norm.sf(limit * np.sqrt((1 - used) / (1 - true))))
 
 
 def _as_reliability(given: Reliability | float | None) -> Reliability:

@@ -8,14 +8,25 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from scipy.special import ndtri
 
-from enquete.state.seam import Answer, Item, Option, Participant
+from enquete.state.seam import Answer, Block, Item, Language, Option, Participant, Truth
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
+
+
+@runtime_checkable
+class Occasional(Protocol):
+    """A truth whose own noise is drawn anew on every occasion of asking, so that a repeat is one occasion more."""
+
+    def __call__(self, who: Participant, block: Block, language: Language, seed: int, /) -> Sequence[Answer]: ...
+
+    def again(self, asking: int) -> Truth:
+        """The same truth on another occasion, which `asking` names: what is planted stays, the noise is drawn anew."""
+        ...
 
 
 def persona_hash(who: Participant) -> str:

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from enquete.respondents.flaws import SOUND, Flaws, flawed, varied
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
+from enquete.respondents.planted import Occasional
 from enquete.state.seam import Answer, Block, Item, Language, Metered, Participant, Reply, Truth
 
 CONFIDENT = 0.7
@@ -33,12 +34,14 @@ class SyntheticRespondent:
         unmoved: bool = False,
         flaws: Flaws = SOUND,
     ):
-        """`again`: seed of another asking of the same agents, who then vary a little (see flaws.py). `unmoved`: what they
-        are shown as a memory is none of the simulation."""
-        self._truth = truth
+        """`again`: seed of another asking of the same agents: a truth that has noise of its own draws it anew, the answers
+        of any other vary a little (see flaws.py). `unmoved`: what they are shown as a memory is none of the simulation."""
+        repeat = None if again == seed else again
+        occasional = isinstance(truth, Occasional)
+        self._truth = truth.again(repeat) if repeat is not None and isinstance(truth, Occasional) else truth
+        self._varies = None if occasional else repeat
         self._language = language
         self._seed = seed
-        self._again = seed if again is None else again
         self._unmoved = unmoved and not flaws.follows_any_digest
         self._flaws = flaws
 
@@ -49,8 +52,8 @@ class SyntheticRespondent:
     def _reply(self, who: Participant, block: Block) -> str:
         who = who.model_copy(update={"digest": None}) if self._unmoved else who
         answers = self._true(who, block)
-        if self._again != self._seed:
-            answers = varied(who, block, answers, self._again)
+        if self._varies is not None:
+            answers = varied(who, block, answers, self._varies)
         if self._flaws != SOUND:
             as_nobody = self._true(nobody(who, self._language), block)
             answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)

@@ -20,7 +20,7 @@ def _waves(n=40, items=4, seed=0):
 
 
 def test_rows_are_the_tests_of_their_slices_and_corrected_in_two_families():
-    before, after, types = _waves()
+    before, after, types = _waves(n=120)  # 30 of the rarer type: some ten of them change
     found = change_by_item(before, after, types, draws=100)
     overall, by_type = found[:4], found[4:]
     assert [(one.name, one.stakeholder_type) for one in overall] == [(f"i{k}", None) for k in range(4)]
@@ -31,6 +31,23 @@ def test_rows_are_the_tests_of_their_slices_and_corrected_in_two_families():
         p = [one.test.p for one in table]
         assert [one.p_holm for one in table] == holm(p)
         assert [one.p_bh for one in table] == benjamini_hochberg(p)
+
+
+def test_rows_by_type_that_could_not_be_significant_are_not_tested_and_dilute_nothing():
+    index = [f"a{i}" for i in range(16)]
+    types = pd.Series(["small"] * 5 + ["just"] * 6 + ["still"] * 5, index)
+    before = pd.DataFrame({"x": 1.0}, index)
+    after = before + types.ne("still").astype(float).to_frame("x")
+    found = {one.stakeholder_type: one for one in change_by_item(before, after, types, draws=100)}
+    # five of one sign: 2/2⁵ = .0625, never below .05; six: 2/2⁶ = .03125, the only test of its family
+    small, just = found["small"], found["just"]
+    assert (small.test.p, small.test.method, small.p_holm, small.p_bh) == (None, "none", None, None)
+    assert small.test.note.startswith("untestable")
+    assert (small.test.mean_change, small.test.n, small.effects.mean_change.estimate) == (1, 5, 1)
+    assert (just.test.p, just.p_bh) == (pytest.approx(0.03125), pytest.approx(0.03125))
+    assert found["still"].test.note == "no variation"
+    alone = change_by_item(before[:3], after[:3], draws=100)[0]
+    assert alone.test.p == pytest.approx(0.25)  # rows over all agents keep theirs
 
 
 def test_order_of_rows_does_not_matter_and_an_agent_without_a_type_is_in_the_overall_rows_only():

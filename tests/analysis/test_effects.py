@@ -121,8 +121,16 @@ def test_no_variation_has_no_interval_and_says_why():
     still = paired_effects([1, 2, 3, 4], [1, 2, 3, 4])
     assert (still.rank_biserial.estimate, still.rank_biserial.reason) == (None, "the figure is undefined")
     assert (still.mean_change.estimate, still.mean_change.reason) == (0, "every resample gives the same figure")
-    # one of four moves: (3/4)⁴ = 32 % of the resamples have nobody who did
-    assert paired_effects([1, 1, 1, 1], [1, 1, 1, 2]).rank_biserial.reason.startswith("undefined in ")
+    # two of six move: (4/6)⁶ = 9 % of the resamples have nobody who did
+    assert paired_effects([1] * 6, [1, 1, 1, 1, 2, 0]).rank_biserial.reason.startswith("undefined in ")
+
+
+def test_changes_in_one_direction_have_no_interval_of_r_and_say_so():
+    for after, r in (([2, 2, 3, 1], 1), ([0, 1, 1, -1], -1), ([1, 1, 1, 2], 1)):
+        found = paired_effects([1] * 4, after).rank_biserial
+        assert (found.estimate, found.low, found.reason) == (r, None, "all changes in one direction")
+    both_ways = paired_effects([1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 3, 0]).rank_biserial
+    assert both_ways.low < both_ways.estimate < 1
 
 
 def test_bad_input_is_named():

@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.paired import benjamini_hochberg, hodges_lehmann, holm, paired_by_item, wilcoxon
+from enquete.analysis.paired import (
+    benjamini_hochberg,
+    hodges_lehmann,
+    holm,
+    paired_by_item,
+    smallest_p,
+    wilcoxon,
+)
 
 # Hollander & Wolfe 1973, p. 29: Hamilton depression scale of nine patients at two visits (?wilcox.test)
 FIRST = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
@@ -113,6 +120,13 @@ def test_bounds_symmetry_and_order_of_agents(pairs, random):
 def test_hodges_lehmann_is_the_median_of_all_walsh_averages(d):
     walsh = [(a + b) / 2 for a, b in combinations_with_replacement(d, 2)]
     assert hodges_lehmann(d) == pytest.approx(np.median(walsh))
+
+
+def test_smallest_p_is_that_of_all_changes_in_one_direction():
+    for n in range(1, 9):
+        assert smallest_p(n) == pytest.approx(wilcoxon([0] * n, range(1, n + 1)).p)
+    assert smallest_p(5) > 0.05 >= smallest_p(6)
+    assert smallest_p(0) == 1
 
 
 def test_holm_and_bh_by_hand():

@@ -1,4 +1,4 @@
-"""Oracles: hand derivations after Jacobson & Truax 1991, numpy's correlation, planted noise."""
+"""Oracles: hand derivations after Jacobson & Truax 1991, numpy's correlation, tables of t and z, planted noise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.reliable_change import Reliability, reliable_change, retest_reliability
+from enquete.analysis.reliable_change import Reliability, beyond, reliable_change, retest_reliability
 
 
 def _scores(values, prefix="a"):
@@ -28,6 +28,45 @@ def test_retest_is_pearsons_r_over_the_same_agents():
     found = retest_reliability(first, repeat.sample(frac=1, random_state=0))
     assert found.r == pytest.approx(0.6)  # gaps −1.5 −.5 .5 1.5 × −.5 −1.5 1.5 .5: Σ = 3, over Σ of squares 5
     assert (found.source, found.n, found.n_missing) == ("retest", 4, 1)
+
+
+def test_interval_of_the_reliability_by_fishers_z():
+    # r = .6, n = 28: artanh .6 = .693147, 1.96/√25 = .391993; tanh .301154 = .29237, tanh 1.085140 = .79512
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 28))
+    a -= a.mean()
+    a /= np.linalg.norm(a)
+    b -= b.mean() + a * (a @ b)
+    b -= b.mean()
+    b /= np.linalg.norm(b)
+    found = retest_reliability(_scores(a), _scores(0.6 * a + 0.8 * b))
+    assert found.r == pytest.approx(0.6)
+    assert (found.low, found.high) == (pytest.approx(0.29237, abs=1e-4), pytest.approx(0.79512, abs=1e-4))
+    three = retest_reliability(_scores([1, 2, 3]), _scores([1, 3, 2]))
+    assert (three.r, three.low, three.high) == (pytest.approx(0.5), None, None)
+
+
+def test_the_limit_is_that_of_t_where_a_retest_estimated_the_error():
+    # t tables: .975 quantile at 4 degrees of freedom 2.776; z 1.960
+    known = Reliability(0.8, "retest", 5, 0, "", 0.6, 0.95)
+    before, after = _scores([40, 50, 60]), _scores([55, 38, 40])
+    found = reliable_change(before, after, known)
+    assert found.limit == pytest.approx(2.776, abs=5e-4)
+    assert (found.n_up, found.n_down, found.n_within) == (0, 1, 2)  # RCI 2.37, −1.90, −3.16
+    # r_tt .6: noise has √(.4/.2) = √2 the SD taken for it, 2.776/√2 = 1.963: 5 %; r_tt .95: half, 5.55: none
+    assert found.chance_high == pytest.approx(0.0496, abs=5e-4)
+    assert found.chance_low == pytest.approx(0, abs=1e-6)
+    given = reliable_change(before, after, 0.8)
+    assert (given.limit, given.chance_low, given.chance_high) == (pytest.approx(1.96, abs=5e-5), None, None)
+
+
+def test_another_arm_by_the_same_limits():
+    # standard error 6.3246, limit 1.96: beyond from a change of 12.396 on
+    found = reliable_change(_scores([40, 50, 60]), _scores([55, 38, 40]), 0.8)
+    arm = beyond(_scores([40, 50, 60, 40]), _scores([52, 63, 47, np.nan]), found)
+    assert arm.tolist()[:3] == [0, 1, 1]
+    assert np.isnan(arm.iloc[3])
+    assert beyond(_scores([1.0]), _scores([9.0]), reliable_change(_scores([1]), _scores([2]), None)).isna().all()
 
 
 def test_noise_exceeds_the_limit_in_one_of_twenty():

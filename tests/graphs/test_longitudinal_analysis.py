@@ -141,6 +141,60 @@ def test_families_are_tested_on_rekeyed_scores():
     assert stock["by_type"][0]["change"]["n"] == 2
 
 
+def groups_of(sizes: dict[str, int]) -> dict:
+    """Groups of these sizes answer 1 at T0 and one more at T1 on one item; findings with a second item that nobody moves on."""
+    people = {f"{kind}{i}": kind for kind, size in sizes.items() for i in range(size)}
+    TYPES.update(people)
+    before: Wave = {who: {STRAIGHT: 1.0, REVERSE: 2.0} for who in people}
+    after: Wave = {who: {STRAIGHT: 2.0, REVERSE: 2.0} for who in people}
+    return dict(analyse(frame(rows("T0", before), rows("T1", after)), INSTRUMENT, None, MEASURED))
+
+
+def test_rows_by_type_that_could_not_be_significant_are_left_out_counted_and_described():
+    found = groups_of({"few": 5, "many": 8, "seven": 7})
+    by_type = {row["stakeholder_type"]: row for row in item_of(found["drift"], STRAIGHT)["by_type"]}
+    # 2/2⁷ and 2/2⁸; BH over these two and no other: .0156, .0078 · 2 = .0156
+    assert (by_type["few"]["p"], by_type["few"]["mean_change"]) == (None, 1)
+    assert by_type["seven"]["p_bh"] == by_type["many"]["p_bh"] == pytest.approx(2 / 2**7)
+    assert found["drift"]["tests_by_type"]["items"] == {"n": 14 * 3, "n_untestable": 14 * 3 - 2}
+    assert found["drift"]["tests_by_type"]["families"] == {"n": 4 * 3, "n_untestable": 4 * 3 - 2}
+    assert "40 of 42 rows by group are not tested" in section(found, "en")
+    assert "10 von 12 Zeilen nach Gruppen sind nicht getestet" in section(found, "de")
+
+
+def test_the_most_telling_rows_stand_in_the_order_of_p_and_families_show_the_raw_p():
+    text = section(groups_of({"few": 5, "many": 12, "seven": 7}), "en")
+    table = text.partition("#### Statements by group")[2].partition("*Source")[0]
+    groups = [line.split(" | ")[1] for line in table.splitlines() if line.startswith("| ")][2:]
+    assert groups[:3] == ["many", "seven", "few"]  # p 2/2¹², 2/2⁷, none with the largest change
+    assert "with the smallest p, the smallest first" in table
+    families = text.partition("### Change by family and group")[2]
+    assert "| p | p (Holm) | p (BH) |" in families
+    assert "| 0.016 |" in families  # 2/2⁷
+
+
+def test_changes_that_all_go_one_way_are_said_to_in_place_of_an_interval():
+    found = groups_of({"many": 12})
+    for language, words in (("en", "1.00 (one direction)"), ("de", "1,00 (eine Richtung)")):
+        text = section(found, language)
+        assert words in text
+        assert ("has collapsed" if language == "en" else "Fällt ein Hodges–Lehmann-Intervall zusammen") in " ".join(
+            text.split()
+        )
+
+
+def test_without_tests_the_longest_rows_are_those_that_changed_most():
+    TYPES.update({f"g{i}": f"group {i}" for i in range(3)})
+    before: Wave = {f"g{i}": {STRAIGHT: 1.0} for i in range(3)}
+    after: Wave = {f"g{i}": {STRAIGHT: 1.0 + i} for i in range(3)}
+    context = AnalysisContext(language="en", baseline="reconstructed")
+    found = dict(analyse(frame(rows("T0", before), rows("T1", after)), INSTRUMENT, None, context))
+    text = section(found, "en")
+    assert "with the largest change, the largest first" in text
+    assert text.index("| group 2 |") < text.index("| group 1 |")
+    assert found["experience_effect"]["tests_by_type"] is None
+
+
 RETEST = ("retest", "probe")
 PLACEBO = ("placebo", "placebo")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.scenario.present import appendix, files, section
+from enquete.state.seam import Language
 from tests.graphs.test_scenario_analysis import ALL, INSTRUMENT, SCENARIOS, THEMES, A, C, find, of_ones_own, table
 
 
@@ -69,6 +70,17 @@ def test_polarity_has_its_share_between_types() -> None:
     # 4!/(2!2!) = 6 relabellings, of which this one and its mirror image part the types completely
     assert entry["p"] == pytest.approx(2 / 6)
     assert find({"a": {"erholung": [5]}}, of_ones_own())["polarity_tests"] == []
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_shares_between_types_are_printed_with_holm_over_both_measures(language: Language) -> None:
+    found = find({**ALL, "c": {"erholung": [1.0, 6.0, 1.0, 1.0]}, "d": {"erholung": [6.0, 5.0, 5.0, 4.0]}})
+    entry = one(found["polarity_tests"], scenario="erholung", measure="polarity")
+    assert entry["p"] == pytest.approx(2 / 6)
+    assert entry["p_holm"] > entry["p"]
+    shown = f"{entry['p_holm']:.3f}".replace(".", "," if language == "de" else ".")
+    eta = f"{entry['eta_squared']:.2f}".replace(".", "," if language == "de" else ".")
+    assert f"{eta}, p (Holm) {shown}" in section(found, language)
 
 
 def test_spread_has_agreement_and_bimodality() -> None:

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from enquete.analysis.drift import delta_matrix
 from enquete.analysis.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
+from enquete.graphs.longitudinal.change import Change
 from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, answer, latent
+from enquete.graphs.longitudinal.present import section
+from enquete.graphs.longitudinal.reliability import Retest, reliability_figures
+from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, Planted, answer, latent
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.stakeholders import TYPES, type_of
@@ -125,12 +128,12 @@ INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
 SHIPPED = {item.item_id: (item.family, item.reverse_coded) for item in INSTRUMENT.items}
 
 
-def rows(phase, seed, people, arm=("main", "main")):
+def rows(phase, seed, people, arm=("main", "main"), asking=None):
     """What the response table holds of one wave: the shipped instrument's closed items, answered as planted."""
     closed = [one for one in INSTRUMENT.block_items("de") if one.kind == "scale"]
     found = []
     for who in people:
-        for told in answer(who, block(who, closed, phase), "de", seed, keys=SHIPPED):
+        for told in answer(who, block(who, closed, phase), "de", seed, keys=SHIPPED, asking=asking):
             turned = 6 - told.value if SHIPPED[told.item][1] else told.value
             found.append(
                 {"arm": arm[0], "arm_role": arm[1], "phase": phase, "round": 0, "run_id": "r", "participant": who.id,
@@ -188,6 +191,71 @@ def test_a_neutral_memory_takes_the_planted_drift_away_and_nothing_else():
     found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))["drift"]
     beyond = {one["family"] for one in found["minus_placebo"]["families"] if one["excludes_zero"]}
     assert beyond == set(TRUTH.drifting)
+
+
+def repeated(seed, n=54, sample=20):
+    """Rows of agents that have a memory, with a retest of some of them and a placebo arm of all."""
+    people, remembering = population(n), population(n, "I wrote a post.")
+    return pd.DataFrame(
+        rows("T0", seed, people)
+        + rows("T1", seed, remembering)
+        + rows("T1", seed, remembering[:sample], ("retest", "probe"), asking=seed + 1000)
+        + rows("T1", seed, people, ("placebo", "placebo"))
+    )
+
+
+def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
+    people = population(120)
+    main, again, third = (
+        pd.DataFrame({p.id: {a.item: a.value for a in truth(p, block(p), "de", 4)} for p in people}).T
+        for truth in (Planted(KEYS), Planted(KEYS).again(7), Planted(KEYS).again(8))
+    )
+    assert main.equals(wave("T0", 4, people))  # the first asking is what it was
+    assert not again.equals(third)
+    waves = delta_matrix(main, wave("T1", 4, people))  # nobody remembers anything: noise of two waves
+    repeats = delta_matrix(main, again)
+    # 1,440 answers each, SD about .6: four standard errors of a difference of two shares of changed answers are .07
+    assert (repeats != 0).to_numpy().mean() == pytest.approx((waves != 0).to_numpy().mean(), abs=0.07)
+    assert repeats.to_numpy().std() == pytest.approx(waves.to_numpy().std(), rel=0.1)
+
+
+def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_in_five_percent():
+    """A retest that varied less than a wave does had 23 to 28 % beyond. 16 runs of two stable families of 54 agents."""
+    stable, drifting = [], []
+    for seed in range(16):
+        arms = dict(list(repeated(seed).groupby("arm", sort=False)))
+        waves = (arms["main"][arms["main"]["phase"].eq(phase)] for phase in ("T0", "T1"))
+        change = Change.between(*waves, INSTRUMENT)
+        again = Retest.of(arms["retest"], change, INSTRUMENT)
+        for one in reliability_figures(change, INSTRUMENT, again, None)[1]["families"]:
+            (stable if one["family"] in TRUTH.stable else drifting).append(one["share_beyond"])
+    # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125
+    assert 0.02 <= np.mean(stable) <= 0.08
+    assert np.mean(drifting) > 0.2
+
+
+def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
+    found = analyse(repeated(3), INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
+    families = {one["family"]: one for one in found["drift"]["reliable_change"]["families"]}
+    for family in TRUTH.drifting:
+        placebo = families[family]["placebo"]
+        assert placebo["share_main"] == families[family]["share_beyond"]  # the placebo arm asked everybody
+        difference = placebo["share_main"] - placebo["share_placebo"]
+        assert placebo["difference"]["estimate"] == pytest.approx(difference)
+        assert placebo["excludes_zero"] is True
+    for family in TRUTH.stable:
+        assert families[family]["placebo"]["difference"]["estimate"] == 0  # same truth, same occasion
+    one = families["stock"]
+    assert 0 <= one["reliability"]["low"] < one["reliability"]["r"] < one["reliability"]["high"] < 1
+    assert 0 < one["chance_low"] < 0.05 < one["chance_high"]
+    text = section(found, "en")
+    assert "5% of the agents lie beyond the limit on average all the same" in text
+    assert "more than asking twice makes of itself" not in text
+    assert "The yardstick here is the placebo" in text
+    assert "±2.09 (Student's t" in text  # t tables: .975 at 19 degrees of freedom 2.093
+    cell = f"{one['reliability']['r']:.2f} [{one['reliability']['low']:.2f}; {one['reliability']['high']:.2f}] (20)"
+    assert cell in text
+    assert "Maßstab ist hier das Placebo" in section(found, "de")
 
 
 def test_no_digest_no_shift():

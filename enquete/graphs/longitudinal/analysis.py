@@ -13,10 +13,11 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.drift import population_drift
-from enquete.graphs.longitudinal.agents import Retest, agent_drift, listed_agents, reliability_figures
-from enquete.graphs.longitudinal.change import WAVES, Change, families, items, pairing
+from enquete.graphs.longitudinal.agents import agent_drift, listed_agents
+from enquete.graphs.longitudinal.change import WAVES, Change, families, items, pairing, untestable
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.placebo import placebo_figures
+from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
+from enquete.graphs.longitudinal.reliability import Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
 from enquete.reports.context import AnalysisContext, jsonable
 
@@ -92,19 +93,30 @@ def _figures(
 ) -> dict[str, Any]:
     """Change by item, family, type and agent. Nothing inferential where it would claim what the design cannot show."""
     agents = agent_drift(change, instrument, context.memoryless_weight)
-    again = Retest.of(retest, change, instrument)
-    index, reliable = reliability_figures(change, instrument, again) if tested else (None, None)
+    again, neutral = Retest.of(retest, change, instrument), Placebo.of(placebo, change, instrument)
+    index, reliable = reliability_figures(change, instrument, again, neutral) if tested else (None, None)
+    by_item = items(change, tested=tested)
+    by_family = families(change, instrument, agents, context.language, tested=tested)
     return {
         "population": population_drift(agents, context.memoryless_weight),
-        "items": items(change, tested=tested),
-        "families": families(change, instrument, agents, context.language, tested=tested),
+        "items": by_item,
+        "families": by_family,
+        "tests_by_type": _tests_by_type(by_item, by_family) if tested else None,
         "agents": listed_agents(agents, change, index),
         "reliable_change": reliable,
-        "minus_placebo": placebo_figures(placebo, change, instrument, agents["weight"]) if tested else None,
+        "minus_placebo": placebo_figures(neutral, change, instrument, agents["weight"]) if tested else None,
         "delta": {
             "rekeyed": True,
             "items": list(change.delta.columns),
             "participants": list(change.delta.index),
             "values": change.delta.to_numpy().tolist(),
         },
+    }
+
+
+def _tests_by_type(by_item: list[dict[str, Any]], by_family: list[dict[str, Any]]) -> dict[str, Any]:
+    """How many rows of each table by type there are, and how many could not be significant: see `change_by_item`."""
+    return {
+        "items": untestable(row for item in by_item for row in item["by_type"]),
+        "families": untestable(row["change"] for family in by_family for row in family["by_type"]),
     }

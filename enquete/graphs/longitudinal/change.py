@@ -116,6 +116,13 @@ def families(
     return listed
 
 
+def untestable(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Of rows by type: how many there are, and how many could not be significant and so were left out of the tests."""
+    all_rows = list(rows)
+    few = [row for row in all_rows if not changes.testable(row["n"] - row["n_zero"])]
+    return {"n": len(all_rows), "n_untestable": len(few)}
+
+
 def _draws(tested: bool) -> int:
     return DRAWS if tested else FEWEST_DRAWS
 

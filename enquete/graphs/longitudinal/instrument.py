@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, StrictBool
+from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
+from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference
 from enquete.instruments.scales import Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.state.seam import Item, Language
+
+DEFAULT_SCALE = "likert5"
 
 ItemId = Annotated[Line, AfterValidator(identifier("item"))]
 FamilyId = Annotated[Line, AfterValidator(identifier("family", used_as="family"))]
@@ -36,6 +39,12 @@ class LongitudinalItem(Part):
     scale: ScaleName | None = None  # None: the instrument's
     reverse_coded: StrictBool = False
     control: StrictBool = False
+    human: Human | None = None
+
+    @field_validator("human")
+    @classmethod
+    def _on_the_items_scale(cls, human: Human | None, info: ValidationInfo) -> Human | None:
+        return on_scale(human, points_of(info.data["scale"], DEFAULT_SCALE) if "scale" in info.data else None)
 
 
 class Comment(Part):
@@ -51,7 +60,7 @@ class LongitudinalInstrument(Instrument):
     """What is asked, word for word, in every wave."""
 
     instruction: Text
-    scale: ScaleName = "likert5"
+    scale: ScaleName = DEFAULT_SCALE
     families: Annotated[dict[FamilyId, Family], AfterValidator(not_empty)]
     items: Annotated[tuple[LongitudinalItem, ...], AfterValidator(not_empty)]
     comment: Comment | None = None
@@ -62,6 +71,10 @@ class LongitudinalInstrument(Instrument):
         if self.comment is None:
             return tuple(closed)
         return (*closed, Item(id=self.comment.item_id, kind="text", wording=self.comment.wording.in_(language)))
+
+    def human_answers(self) -> dict[str, Human]:
+        """By item id."""
+        return {item.item_id: item.human for item in self.items if item.human is not None}
 
     def item(self, item_id: str) -> LongitudinalItem:
         """The closed item of that id; KeyError for the comment and for unknown ids."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,36 +10,50 @@ import pandas as pd
 
 from enquete.analysis.drift import delta_matrix
 from enquete.analysis.placebo import MinusPlacebo, minus_placebo
-from enquete.graphs.longitudinal.change import Change, items_by_family, wide
+from enquete.graphs.longitudinal.change import WAVES, Change, items_by_family, wide
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 
 
+@dataclass(frozen=True)
+class Placebo:
+    """The placebo arm's two waves, of the agents that it asked at T1; rekeyed."""
+
+    arm: str
+    own_baseline: bool  # whether it has a T0 of its own; else both arms start from the main arm's
+    before: pd.DataFrame
+    after: pd.DataFrame
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, change: Change, instrument: LongitudinalInstrument) -> Placebo | None:
+        """rows: those of the placebo arms, of which the first by name is taken. None without an answer at T1."""
+        answered = rows[rows["phase"].eq("T1") & rows["value_rekeyed"].notna()]
+        if answered.empty:
+            return None
+        arm = min(answered["arm"])
+        own = rows[rows["arm"].eq(arm)]
+        first, second = (
+            wide(own[own["phase"].eq(wave)], instrument, "value_rekeyed").dropna(how="all") for wave in WAVES
+        )
+        start = first if len(first) else change.rekeyed["T0"]
+        return cls(arm, bool(len(first)), start.reindex(second.index), second)
+
+
 def placebo_figures(
-    rows: pd.DataFrame,
-    change: Change,
-    instrument: LongitudinalInstrument,
-    weight: pd.Series[float],
+    arm: Placebo | None, change: Change, instrument: LongitudinalInstrument, weight: pd.Series[float]
 ) -> dict[str, Any] | None:
     """By item and family, rekeyed: drift of the main arm, of the placebo arm, and their difference with its interval.
 
-    rows: the placebo arm's. Only agents that the arm asked at T1 are compared. Where it has no T0 of its own, both arms
-    start from the main arm's. weight: by participant. None without a placebo answer.
+    Over the agents that the placebo arm asked. weight: by participant. None without a placebo arm.
     """
-    after = rows[rows["phase"].eq("T1") & rows["value_rekeyed"].notna()]
-    if after.empty:
+    if arm is None:
         return None
-    arm = min(after["arm"])
-    own = rows[rows["arm"].eq(arm)]
-    second = wide(own[own["phase"].eq("T1")], instrument, "value_rekeyed").dropna(how="all")
-    first = wide(own[own["phase"].eq("T0")], instrument, "value_rekeyed").dropna(how="all")
-    start = first if len(first) else change.rekeyed["T0"]
-    placebo = delta_matrix(start.reindex(second.index), second).reindex(second.index)
-    main = change.delta.reindex(second.index)
+    placebo = delta_matrix(arm.before, arm.after).reindex(arm.after.index)
+    main = change.delta.reindex(arm.after.index)
     members = items_by_family(instrument)
     return {
-        "arm": arm,
-        "own_baseline": bool(len(first)),
-        "n_agents": len(second),
+        "arm": arm.arm,
+        "own_baseline": arm.own_baseline,
+        "n_agents": len(arm.after),
         "items": _compared("item", main, placebo, weight),
         "families": _compared("family", *_by_family(main, placebo, members), weight),
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from enquete.graphs.longitudinal.words import reason
+from enquete.analysis.effects import ONE_WAY
+from enquete.graphs.longitudinal.words import WORDS, reason
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.seam import Language
 
@@ -40,6 +41,7 @@ def change_parts(found: Row, words: Mapping[str, str], language: Language) -> It
     yield source(words, f"{where}.population, {where}.agents, {where}.reliable_change")
     yield f"### {words['families' + suffix]}"
     yield _families(change["families"], words, language)
+    yield _untestable(change, "families", words)
     yield source(words, f"{where}.families")
     yield from _placebo(found, change, where, words, language)
 
@@ -59,41 +61,56 @@ def _items(found: Row, change: Row, where: str, words: Mapping[str, str], langua
     wording = {item["item"]: statement(item) for item in found["items"]}
     shown = _telling(change["items"], ITEMS)
     if len(shown) < len(change["items"]):
-        yield words["top"].format(n=len(shown), total=len(change["items"]), where=f"`{where}.items`")
+        yield _top(shown, len(change["items"]), f"`{where}.items`", words)
     heads = [words["statement"], *_test_heads(shown, words)]
     yield table(heads, [[wording[row["item"]], *_test_cells(row, language)] for row in shown])
     if any("p" in row for row in shown):
         yield words["tests"]
     yield source(words, f"{where}.items")
-    yield from _groups(change["items"], wording, where, words, language)
+    yield from _groups(change, wording, where, words, language)
 
 
 def _groups(
-    items: Sequence[Row], wording: Mapping[str, str], where: str, words: Mapping[str, str], language: Language
+    change: Row, wording: Mapping[str, str], where: str, words: Mapping[str, str], language: Language
 ) -> Iterator[str]:
     """The most telling rows of items × groups; nothing where all agents are of one group."""
-    rows = [{"item": item["item"], **row} for item in items for row in item["by_type"]]
-    if len(rows) <= len(items):
+    rows = [{"item": item["item"], **row} for item in change["items"] for row in item["by_type"]]
+    if len(rows) <= len(change["items"]):
         return
     shown = _telling(rows, GROUP_ROWS)
     cells = [[wording[row["item"]], escape(row["stakeholder_type"]), *_test_cells(row, language)] for row in shown]
     yield f"#### {words['by_type']}"
     if len(shown) < len(rows):
-        yield words["top"].format(n=len(shown), total=len(rows), where=f"`{where}.items[].by_type`")
+        yield _top(shown, len(rows), f"`{where}.items[].by_type`", words)
     yield table([words["statement"], words["type"], *_test_heads(shown, words)], cells, numeric_from=2)
+    yield _untestable(change, "items", words)
     yield source(words, f"{where}.items[].by_type")
 
 
 def _telling(rows: Sequence[Row], most: int) -> list[Row]:
-    """At most `most` rows, in their order: those with the smallest p, where there is none with the largest change."""
+    """All rows in their order where there are no more than `most`, else those with the smallest p, the smallest first;
+    where there is none, those with the largest change."""
     if len(rows) <= most:
         return list(rows)
 
-    def rank(place: int) -> tuple[float, float]:
-        p, shift = rows[place].get("p"), rows[place]["hodges_lehmann"]
-        return (1.0 if p is None else p, -abs(shift or 0.0))
+    def rank(row: Row) -> tuple[bool, float, float]:
+        p, shift = row.get("p"), row["hodges_lehmann"]
+        return (p is None, p or 0.0, -abs(shift or 0.0))
 
-    return [rows[place] for place in sorted(sorted(range(len(rows)), key=rank)[:most])]
+    return sorted(rows, key=rank)[:most]
+
+
+def _top(shown: Sequence[Row], total: int, where: str, words: Mapping[str, str]) -> str:
+    word = "top" if any("p" in row for row in shown) else "top_change"
+    return words[word].format(n=len(shown), total=total, where=where)
+
+
+def _untestable(change: Row, rows: str, words: Mapping[str, str]) -> str:
+    """How many rows by type were left out of the tests; "" where none was."""
+    counts = (change["tests_by_type"] or {}).get(rows)
+    if not counts or not counts["n_untestable"]:
+        return ""
+    return words["untestable"].format(n=counts["n_untestable"], total=counts["n"])
 
 
 def _test_heads(rows: Sequence[Row], words: Mapping[str, str]) -> list[str]:
@@ -108,12 +125,14 @@ def _test_cells(row: Row, language: Language) -> list[str]:
     return [*counts, number(row["mean_change"], language), *effects, *ps]
 
 
-def interval(figure: Row, language: Language) -> str:
-    """An estimate with its interval, where it has one."""
-    estimate = number(figure["estimate"], language)
+def interval(figure: Row, language: Language, digits: int = 2) -> str:
+    """An estimate with its interval, where it has one; that all changes go one way is said in its place."""
+    estimate = number(figure["estimate"], language, digits)
+    if figure["reason"] == ONE_WAY:
+        return f"{estimate} ({WORDS[language]['one_way']})"
     if figure["low"] is None or figure["high"] is None:
         return estimate
-    return f"{estimate} [{number(figure['low'], language)}; {number(figure['high'], language)}]"
+    return f"{estimate} [{number(figure['low'], language, digits)}; {number(figure['high'], language, digits)}]"
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------
@@ -161,20 +180,60 @@ def _reliable(change: Row, words: Mapping[str, str], language: Language) -> Iter
         yield words["no_retest"]
         return
     labels = {family["family"]: escape(family["label"]) for family in change["families"]}
-    rows = [_reliable_cells(words["overall"], figures["overall"], language)]
-    rows += [_reliable_cells(labels[one["family"]], one, language) for one in figures["families"]]
-    heads = [words[key] for key in ("scale", "pairs", "sd", "rtt", "up", "down", "within", "why")]
+    scales = [(words["overall"], figures["overall"])]
+    scales += [(labels[one["family"]], one) for one in figures["families"]]
+    placebo, lacking = (any(one[key] for _, one in scales) for key in ("placebo", "reason"))
+    columns = ["scale", "pairs", "sd", "rtt", "up", "down", "share_beyond", "by_chance"]
+    columns += (["share_placebo", "beyond_placebo"] if placebo else []) + (["why"] if lacking else [])
+    cells = [_reliable_cells(name, one, figures["by_chance"], language, placebo, lacking) for name, one in scales]
     yield f"#### {words['reliable']}"
-    yield table(heads, rows)
-    yield words["rci"].format(phase=figures["retest_phase"])
+    yield table([words[key] for key in columns], cells)
+    told = {"phase": figures["retest_phase"], "chance": share(figures["by_chance"], language)}
+    yield words["rci"].format(**told, limits=_limits([one for _, one in scales], language))
+    yield words["rci_placebo"] if placebo else ""
 
 
-def _reliable_cells(name: str, one: Row, language: Language) -> list[str]:
-    known = one["reliability"]
-    counts = [MISSING if one[key] is None else str(one[key]) for key in ("n_up", "n_down", "n_within")]
-    why = reason(one["reason"], language) if one["reason"] else MISSING
-    return [name, of(one["n"], one["n"] + one["n_missing"]), number(one["sd"], language),
-            f"{number(known['r'], language)} ({known['n']})", *counts, escape(why)]  # fmt: skip
+def _limits(scales: Sequence[Row], language: Language) -> str:
+    """The limit of the index, or the range of limits where scales rest on different numbers of agents."""
+    known = sorted({number(one["limit"], language) for one in scales if one["limit"] is not None})
+    return "–".join(known[:: max(1, len(known) - 1)]) if known else MISSING
+
+
+def _reliable_cells(
+    name: str, one: Row, by_chance: float, language: Language, placebo: bool, lacking: bool
+) -> list[str]:
+    counts = [MISSING if one[key] is None else str(one[key]) for key in ("n_up", "n_down")]
+    cells = [name, of(one["n"], one["n"] + one["n_missing"]), number(one["sd"], language),
+             _reliability(one["reliability"], language), *counts, share(one["share_beyond"], language)]  # fmt: skip
+    cells.append(_chance(one, by_chance, language))
+    cells += _against_placebo(one["placebo"], language) if placebo else []
+    return [*cells, *([escape(reason(one["reason"], language)) if one["reason"] else MISSING] if lacking else [])]
+
+
+def _reliability(known: Row, language: Language) -> str:
+    return f"{interval({**known, 'estimate': known['r']}, language)} ({known['n']})"
+
+
+def _chance(one: Row, by_chance: float, language: Language) -> str:
+    """The share that noise alone puts beyond the limits, and what it is at the ends of the interval of r_tt."""
+    if one["share_beyond"] is None:
+        return MISSING
+    nominal = share(by_chance, language)
+    if one["chance_low"] is None:
+        return nominal
+    return f"{nominal} [{share(one['chance_low'], language)}; {share(one['chance_high'], language)}]"
+
+
+def _against_placebo(placebo: Row | None, language: Language) -> list[str]:
+    if placebo is None:
+        return [MISSING, MISSING]
+    points = {
+        key: None if value is None else 100 * value
+        for key, value in placebo["difference"].items()
+        if key in ("estimate", "low", "high")
+    }
+    shares = f"{share(placebo['share_placebo'], language)} ({of(placebo['n'], placebo['n'] + placebo['n_missing'])})"
+    return [shares, interval({**placebo["difference"], **points}, language, 0)]
 
 
 # --- families and placebo --------------------------------------------------------------------------------------------
@@ -193,12 +252,12 @@ def _families(families: Sequence[Row], words: Mapping[str, str], language: Langu
             )  # fmt: skip
     heads = [words["family"], words["type"], words["n"]]
     heads += [f"{words['delta']}, {words[w]}" for w in ("weighted", "unweighted")] + [words["hl"], words["effect"]]
-    return table([*heads, *(["p (Holm)", "p (BH)"] if tested else [])], rows, numeric_from=2)
+    return table([*heads, *(["p", "p (Holm)", "p (BH)"] if tested else [])], rows, numeric_from=2)
 
 
 def _family_cells(change: Row, tested: bool, language: Language) -> list[str]:
     effects = [interval(change["effects"][name], language) for name in ("hodges_lehmann", "rank_biserial")]
-    return [*effects, *([p_value(change.get(key), language) for key in ("p_holm", "p_bh")] if tested else [])]
+    return [*effects, *([p_value(change.get(key), language) for key in ("p", "p_holm", "p_bh")] if tested else [])]
 
 
 def _placebo(found: Row, change: Row, where: str, words: Mapping[str, str], language: Language) -> Iterator[str]:

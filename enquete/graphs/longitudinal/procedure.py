@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.synthetic import answer
+from enquete.graphs.longitudinal.synthetic import Planted
 from enquete.state.seam import Block, Desk, Item, Language, Outcome, Plan, Truth
 
 ATTEMPTS = 3
@@ -64,5 +63,4 @@ def plan(instrument: LongitudinalInstrument, settings: LongitudinalSettings, age
 
 def planted(instrument: LongitudinalInstrument) -> Truth:
     """The synthetic respondent's truth, told which family an item belongs to and which way it is keyed."""
-    keys = {item.item_id: (item.family, item.reverse_coded) for item in instrument.items}
-    return partial(answer, keys=keys)
+    return Planted({item.item_id: (item.family, item.reverse_coded) for item in instrument.items})

@@ -24,7 +24,7 @@ class LongitudinalTruth:
     other_range: float  # such types lie within ± this, drawn by their name
     person_sd: float  # an agent's own deviation per family, the same at both waves
     item_sd: float  # an agent's own deviation per item, the same at both waves
-    noise: float  # drawn anew at each wave
+    noise: float  # drawn anew on each occasion: at each wave, and whenever a wave is asked once more
     loading: tuple[float, float]  # items load between these
     intercept: float  # items lie within ± this
     drifting: tuple[str, ...]

@@ -37,16 +37,28 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "pairing": "{paired} von {total} Agenten haben in beiden Wellen geantwortet ({only0} nur in T0, {only1} nur in T1, "
         "{neither} in keiner); {pairs} von {possible} möglichen Antwortpaaren sind vollständig.",
         "tests": "Zweiseitiger Wilcoxon-Vorzeichen-Rang-Test auf rohen Werten, Nullen ausgelassen; in Klammern 95-%-Intervalle "
-        "(Bootstrap über Agenten; ohne Klammer: zu wenige Paare oder keine Streuung). Über alle Agenten gilt Holm, nach Gruppen "
-        "Benjamini–Hochberg (BH).",
+        "(Bootstrap über Agenten; ohne Klammer: zu wenige Paare, oder alle Stichproben ergeben dasselbe). „Eine Richtung“: alle "
+        "Veränderungen gehen dorthin, jede Stichprobe ergibt wieder ±1 und damit kein Intervall. Fällt ein Hodges–Lehmann-Intervall "
+        "zusammen ([0,50; 0,50]), ist das keine Genauigkeit: Auf einer Skala mit wenigen Punkten sind so viele Differenzen gleich, dass "
+        "fast jede Stichprobe denselben Median hat. Über alle Agenten gilt Holm, nach Gruppen Benjamini–Hochberg (BH).",
+        "one_way": "eine Richtung",
+        "untestable": "{n} von {total} Zeilen nach Gruppen sind nicht getestet (p: –): Höchstens fünf Agenten haben sich verändert, "
+        "und dann kann kein Ergebnis p < 0,05 erreichen. Sie zählen in der Korrektur nicht mit; ihre Veränderung ist beschrieben.",
         "frame": "Tests und Intervalle über simulierte Agenten beschreiben diesen Lauf, keine Menschen: Alle Agenten teilen ein Modell "
         "und eine Formulierung. Die Einheit des Schlusses ist Lauf × Formulierung.",
-        "top": "Die {n} von {total} Zeilen mit dem kleinsten p; alle stehen in {where}.",
+        "top": "Die {n} von {total} Zeilen mit dem kleinsten p, das kleinste zuerst; alle stehen in {where}.",
+        "top_change": "Die {n} von {total} Zeilen mit der größten Veränderung, die größte zuerst; alle stehen in {where}.",
         "by_type": "Aussagen nach Gruppen",
-        "reliable": "Zuverlässige Veränderung (RCI)", "scale": "Werte", "rtt": "r_tt (n)", "up": "hinauf",
-        "down": "hinab", "within": "im Rauschen", "why": "kein RCI, weil",
-        "rci": "RCI = Δ / (SD·√(2(1 − r_tt))); |RCI| > 1,96 ist mehr, als zweimaliges Fragen von selbst ergibt. r_tt stammt aus der "
-        "Wiederholung bei {phase}.",
+        "reliable": "Zuverlässige Veränderung (RCI)", "scale": "Werte", "rtt": "r_tt [95 %] (n)", "up": "hinauf",
+        "down": "hinab", "share_beyond": "jenseits der Grenze", "by_chance": "durch Rauschen allein", "why": "kein RCI, weil",
+        "share_placebo": "Placebo jenseits (Paare)", "beyond_placebo": "Differenz in Prozentpunkten",
+        "rci": "RCI = Δ / (SD·√(2(1 − r_tt))), Grenze ±{limits} (Student-t für die n wiederholten Agenten). r_tt stammt aus der "
+        "Wiederholung bei {phase}. Auch wo sich niemand verändert, liegen im Mittel {chance} der Agenten jenseits der Grenze; in "
+        "Klammern der Anteil, der es wäre, wenn r_tt an einem Ende seines 95-%-Intervalls läge (Fisher-z). Erst ein Anteil deutlich "
+        "darüber spricht für Veränderung; welcher einzelne Agent sich verändert hat, sagt er nicht.",
+        "rci_placebo": "Maßstab ist hier das Placebo: dieselben Agenten mit einer neutralen Erinnerung, mit denselben Grenzen. Die "
+        "Differenz ist Hauptarm minus Placebo, in Klammern das 95-%-Intervall über Agenten; enthält es 0, haben sich nicht mehr Agenten "
+        "verändert als bei einer beliebigen Erinnerung.",
         "no_retest": "Ohne Wiederholungsarm ist nicht bekannt, wie sehr Antworten von selbst schwanken: kein RCI.",
         "overall": "alle Aussagen",
         "placebo": "Drift minus Placebo", "main": "Δ Hauptarm", "placebo_delta": "Δ Placebo", "difference": "Differenz",
@@ -86,15 +98,28 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "pairing": "{paired} of {total} agents answered in both waves ({only0} only at T0, {only1} only at T1, {neither} at "
         "neither); {pairs} of {possible} possible pairs of answers are complete.",
         "tests": "Two-sided Wilcoxon signed-rank test on raw values, zeros left out; 95% intervals in brackets (bootstrap over "
-        "agents; no bracket: too few pairs or no variation). Over all agents read Holm, by group Benjamini–Hochberg (BH).",
+        "agents; no bracket: too few pairs, or all samples agree). “One direction”: all changes go that way, every sample gives ±1 "
+        "again, and so there is no interval. A Hodges–Lehmann interval that has collapsed ([0.50; 0.50]) is no precision: on a "
+        "scale of few points so many differences are tied that nearly every sample has the same median. Over all agents read "
+        "Holm, by group Benjamini–Hochberg (BH).",
+        "one_way": "one direction",
+        "untestable": "{n} of {total} rows by group are not tested (p: –): at most five agents changed, and then no outcome can reach "
+        "p < .05. They do not count in the correction; their change is described.",
         "frame": "Tests and intervals over simulated agents describe this run, not people: all agents share one model and one wording. "
         "The unit of inference is run × wording.",
-        "top": "The {n} of {total} rows with the smallest p; all are in {where}.",
+        "top": "The {n} of {total} rows with the smallest p, the smallest first; all are in {where}.",
+        "top_change": "The {n} of {total} rows with the largest change, the largest first; all are in {where}.",
         "by_type": "Statements by group",
-        "reliable": "Reliable change (RCI)", "scale": "Scores", "rtt": "r_tt (n)", "up": "up",
-        "down": "down", "within": "within noise", "why": "no RCI because",
-        "rci": "RCI = Δ / (SD·√(2(1 − r_tt))); |RCI| > 1.96 is more than asking twice makes of itself. r_tt is from the retest at "
-        "{phase}.",
+        "reliable": "Reliable change (RCI)", "scale": "Scores", "rtt": "r_tt [95%] (n)", "up": "up",
+        "down": "down", "share_beyond": "beyond the limit", "by_chance": "by noise alone", "why": "no RCI because",
+        "share_placebo": "placebo beyond (pairs)", "beyond_placebo": "difference in percentage points",
+        "rci": "RCI = Δ / (SD·√(2(1 − r_tt))), limit ±{limits} (Student's t for the n agents of the retest). r_tt is from the retest at "
+        "{phase}. Where nobody changes, {chance} of the agents lie beyond the limit on average all the same; in brackets the share that "
+        "it would be if r_tt lay at an end of its 95% interval (Fisher's z). Only a share clearly above that speaks for change; which one "
+        "of the agents has changed it does not say.",
+        "rci_placebo": "The yardstick here is the placebo: the same agents with a neutral memory, by the same limits. The difference is "
+        "main arm minus placebo, in brackets its 95% interval over agents; if that holds 0, no more agents changed than with any "
+        "memory.",
         "no_retest": "Without a retest arm it is not known how far answers vary of themselves: no RCI.",
         "overall": "all statements",
         "placebo": "Drift minus placebo", "main": "Δ main arm", "placebo_delta": "Δ placebo", "difference": "difference",

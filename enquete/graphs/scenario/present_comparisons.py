@@ -82,7 +82,7 @@ def by_type(found: Found, language: Language) -> Iterator[str]:
     for measure in ("desirability", "polarity"):
         own = [one for one in found["polarity_tests"] if one["measure"] == measure]
         told = [
-            f"{names[one['scenario']]} {number(one['eta_squared'], language)} (p {p_value(one['p'], language)})"
+            f"{names[one['scenario']]} {number(one['eta_squared'], language)}, {words['p_holm']} {p_value(one['p_holm'], language)}"
             for one in own
         ]
         yield words[f"eta_{measure}"].format(told="; ".join(told)) if told else ""
