@@ -86,7 +86,7 @@ def crossing_file(material: Material) -> dict[str, Any]:
 def _held(material: Material, claim: str) -> dict[str, Any]:
     """Whether the claim holds when asked again; "not judged" too in a run without replicates."""
     found = material.replicates.claims.get(claim)
-    return asdict(found) if found else {"n": 1, "verdict": "not judged"}
+    return found.as_json() if found else {"n": 0, "verdict": "not judged"}
 
 
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:

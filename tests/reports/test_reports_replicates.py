@@ -1,7 +1,8 @@
-"""Replicates: claims made anew from each arm, archetypes under like names, variance components; through a real run."""
+"""Replicates: findings made anew from each arm, archetypes under like names, variance components; through a real run."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -12,9 +13,21 @@ from hypothesis import strategies as st
 
 from enquete.reports.claims import Claim, Group
 from enquete.reports.crossing import cross
-from enquete.reports.replicates import Replicates, contrast, judged, named_alike, spreads, standing_in
+from enquete.reports.headlines import Headline
+from enquete.reports.replicates import (
+    Again,
+    Replicates,
+    contrast,
+    judged,
+    judged_headlines,
+    named_alike,
+    spreads,
+    standing_in,
+    taken_over,
+)
 from enquete.reports.replicates_text import mark, section
-from enquete.state.seam import Arm
+from enquete.state.settings import RunRequest
+from tests.reports.conftest import TYPES, _make
 from tests.reports.test_reports_crossing import results, table
 
 
@@ -24,6 +37,13 @@ def claim(**values: float) -> Claim:
 
 
 MAIN = claim(a=2.0, b=0.5)
+ANSWERED = {"longitudinal": {}}
+LIKE, UNLIKE = claim(a=2.0, b=1.0), claim(a=1.0, b=3.0)
+
+
+def again(*made: Claim | None) -> list[Again]:
+    """Replicates that answered everything; None: one that does not make the claim."""
+    return [Again(ANSWERED, {"drift_by_type": one} if one else {}) for one in made]
 
 
 def test_the_figure_is_the_contrast_of_the_groups_that_the_claim_names():
@@ -31,29 +51,47 @@ def test_the_figure_is_the_contrast_of_the_groups_that_the_claim_names():
     assert contrast(MAIN, claim(a=1.0, b=2.0, c=9.0)) == -1.0
     assert contrast(MAIN, claim(a=1.001, b=1.0)) == 0.0  # both print as 1.00
     assert contrast(MAIN, claim(a=1.0)) is None
-    assert contrast(MAIN, None) is None
-    other = replace(MAIN, terms={"scenario": {"de": "Ruhe", "en": "calm"}})
-    assert contrast(other, MAIN) == 0.0
 
 
 @pytest.mark.parametrize(
-    ("again", "verdict", "words"),
+    ("made", "verdict", "words"),
     [
-        ([claim(a=2, b=1), claim(a=3, b=1)], "stable", "stable: the same direction in 3 of 3 rounds of asking"),
-        ([claim(a=2, b=1), claim(a=1, b=3)], "fragile", "fragile: the same direction in 2 of 3 rounds of asking"),
-        ([claim(a=2, b=1)], "not judged", "not judged: 2 of at least 3 rounds of asking"),
+        ([LIKE] * 5, "stable", "stable: same direction in 5 of 5 further runs (chance: 3%)"),
+        ([LIKE] * 2, "not decided", "not decided: same direction in 2 of 2 further runs (chance: 25%)"),
+        ([UNLIKE] * 2, "fragile", "fragile: same direction in 0 of 2 further runs (chance: 100%)"),
+        ([LIKE] * 10, "stable", "stable: same direction in 10 of 10 further runs (chance: < 1%)"),
+        ([], "not judged", "not judged: no further run"),
     ],
 )
-def test_a_claim_is_stable_fragile_or_not_judged(again, verdict, words):
-    made = judged([MAIN], [{"drift_by_type": one} for one in again])
-    assert made["drift_by_type"].verdict == verdict
-    assert mark("drift_by_type", Replicates(("main",), made), "en") == words
+def test_a_claim_is_judged_by_the_further_runs_alone(made, verdict, words):
+    found = judged([MAIN], again(*made))
+    assert found["drift_by_type"].held.verdict == verdict
+    assert (found["drift_by_type"].main, len(found["drift_by_type"].further)) == (1.5, len(made))
+    assert mark("drift_by_type", Replicates(("main",), found), "en") == words
 
 
-def test_replicates_that_lack_the_claim_are_counted():
-    made = judged([MAIN], [{"drift_by_type": MAIN}, {"drift_by_type": MAIN}, {}])
-    assert (made["drift_by_type"].verdict, made["drift_by_type"].n_missing) == ("stable", 1)
-    assert mark("drift_by_type", Replicates(("main",), made), "de").endswith("in 1 fehlt der Befund")
+def test_a_replicate_that_answered_and_does_not_make_the_claim_does_not_agree():
+    elsewhere = replace(LIKE, terms={"scenario": {"de": "Ruhe", "en": "calm"}})
+    for other in (None, claim(a=1.0), elsewhere):
+        found = judged([MAIN], again(LIKE, other))["drift_by_type"]
+        assert (found.held.n, found.held.n_agreeing, found.further) == (2, 1, (1.0, None))
+
+
+def test_a_replicate_without_the_method_is_counted_apart():
+    found = judged([MAIN], [*again(LIKE, LIKE), Again({}, {})])
+    assert (found["drift_by_type"].held.n, found["drift_by_type"].held.n_missing) == (2, 1)
+    assert mark("drift_by_type", Replicates(("main",), found), "de") == (
+        "nicht entschieden: gleiche Richtung in 2 von 2 weiteren Durchgängen (Zufall: 25 %), in 1 fehlt die Methode"
+    )
+
+
+def test_what_is_measured_from_one_t0_is_not_decided():
+    found = judged([MAIN], again(*[LIKE] * 8), shared_t0=True)
+    assert found["drift_by_type"].held.verdict == "not decided"
+    assert mark("drift_by_type", Replicates(("main",), found), "en").endswith("8 of 8 further runs (chance: not known)")
+    wish = replace(MAIN, methods=("scenario",))
+    held = judged([wish], [Again({"scenario": {}}, {MAIN.id: LIKE})] * 5, shared_t0=True)[MAIN.id].held
+    assert held.verdict == "stable"
 
 
 @given(st.permutations(["A", "B"]))
@@ -90,6 +128,13 @@ def test_an_arm_stands_in_with_its_own_rows_and_an_earlier_t0():
     assert rows[rows["phase"].eq("T1")]["value"].eq(1).all()
 
 
+def test_rows_of_an_earlier_run_are_taken_over():
+    frame = table().assign(run_id=lambda rows: rows["phase"].map({"T0": "before"}).fillna("r"))
+    assert set(taken_over(frame, ["r"])["phase"]) == {"T0"}
+    assert taken_over(frame, ["r", "before"]).empty
+    assert taken_over(frame.assign(arm_role="replicate"), ["r"]).empty
+
+
 def test_variance_lies_where_it_is_put():
     """Agents differ by their number alone, replicates not at all: all variance is the agents'."""
     frame = pd.DataFrame(
@@ -105,21 +150,39 @@ def test_variance_lies_where_it_is_put():
     assert list(spreads(frame[frame["arm"].eq("main")])) == []
 
 
-def test_a_run_with_replicates_marks_its_claims(make, simulation):
-    arms = [Arm(temperature=0, seed=1)]
-    arms += [Arm(id=f"replicate_{n}", role="replicate", temperature=0, seed=n) for n in (2, 3)]
-    made = make(simulation, arms=arms, language="en", methods=["longitudinal"])
-    file = json.loads((made.synthesis / "replicates.json").read_text("utf-8"))
-    assert file["arms"] == ["main", "replicate_2", "replicate_3"]
-    crossing = json.loads((made.synthesis / "crossing.json").read_text("utf-8"))
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """Twelve personas, three a type, asked about the scenarios six times."""
+    folder = tmp_path_factory.mktemp("repeated")
+    said = [{"name": f"P{i}", "persona": f"{TYPES[i % 4]} {i}", "type": TYPES[i % 4]} for i in range(12)]
+    (folder / "people.json").write_text(json.dumps(said), "utf-8")
+    request = RunRequest(
+        sim=str(folder / "people.json"), out=str(folder / "out"), respondent="synthetic", new=True, language="en",
+        methods=["scenario"], replicates=6,
+    )  # fmt: skip
+    available = {"scenario": "enquete.graphs.scenario:METHODOLOGY"}
+    return asyncio.run(_make(request, None, None, False, True, None, available))
+
+
+def test_a_run_with_replicates_judges_its_claims_and_headlines(repeated):
+    file = json.loads((repeated.synthesis / "replicates.json").read_text("utf-8"))
+    assert file["arms"] == ["main", *(f"replicate_{n}" for n in range(2, 7))]
+    crossing = json.loads((repeated.synthesis / "crossing.json").read_text("utf-8"))
     assert file["claims"].keys() == crossing["claims"].keys() != set()
-    assert {one["replicates"]["verdict"] for one in crossing["claims"].values()} <= {"stable", "fragile", "not judged"}
-    assert {one["methodology"] for one in file["variance_components"]} == {"longitudinal"}
-    report = made.report()
+    assert all(one["replicates"] == file["claims"][name] for name, one in crossing["claims"].items())
+    assert {one["kind"] for one in file["headlines"].values()} == {"order", "quadrant"}
+    for one in (*file["claims"].values(), *file["headlines"].values()):
+        assert (one["n"], len(one["further"])) == (5, 5)
+        assert (one["verdict"] == "stable") == (one["n_agreeing"] == 5)
+    assert {one["methodology"] for one in file["variance_components"]} == {"scenario"}
+    report = repeated.report()
     assert "## Replicates" in report
-    assert "rounds of asking)*" in report
-    alone = {row["n_planned"] for row in _agents(made)}
-    assert len(alone) == 1  # the main arm's alone
+    assert "of 5 further runs (chance: " in report
+    assert "| 5 / 5 | 3% | stable |" in report
+
+
+def test_the_main_arm_alone_is_in_the_table_of_agents(repeated):
+    assert len({row["n_planned"] for row in _agents(repeated)}) == 1
 
 
 def _agents(made) -> list[dict]:
@@ -127,7 +190,54 @@ def _agents(made) -> list[dict]:
 
 
 def test_a_run_without_replicates_says_that_nothing_is_judged(whole):
-    assert "is not judged: this run has no replicates" in whole.report()
-    assert "Replicates: not judged: 1 of at least 3 rounds of asking." in whole.report()
+    assert "is not judged: this run has no replicates (at least 5 further runs are needed)" in whole.report()
+    assert "Replicates: not judged: no further run." in whole.report()
     assert section(Replicates(), [], {}, "en") == ""
     assert not (whole.synthesis / "replicates.json").exists()
+
+
+def test_the_table_names_scenarios_and_gives_every_run():
+    wish = replace(
+        MAIN, id="desirability_by_type_calm", template="desirability_by_type/differs", methods=("scenario",),
+        terms={"scenario": {"de": "Ruhe", "en": "Calm_day"}},
+    )  # fmt: skip
+    other = Again({"scenario": {}}, {wish.id: replace(wish, groups=LIKE.groups)})
+    found = judged([wish], [other, other])
+    main = Headline("scenario.quadrant.calm", "scenario", "quadrant", "feared_expected", "feared_expected", ("Calm",))
+    lines = judged_headlines({main.id: main}, [{main.id: main}, {}])
+    replicates = Replicates(("main", "replicate_2", "replicate_3"), found, lines, shared_t0=True)
+    text = section(replicates, [wish], {"scenario": "Scenarios"}, "en")
+    assert (
+        "| Desirability of scenarios by stakeholder type (Calm\\_day) | 1.50 | 1.00; 1.00 | 2 / 2 | 25% | not decided |"
+    ) in text
+    assert (
+        "| Scenarios: “Calm”: quadrant | feared and expected | feared and expected (1); – (1) | 1 / 1 | 50% | not decided |"
+        in text
+    )
+    assert "Findings: 2; stable 0, fragile 0, not decided 2, not judged 0." in text
+    split = replace(
+        wish, terms={"theme": {"de": "Netze", "en": "Nets"}, "dimension": {"de": "Wichtigkeit", "en": "importance"}}
+    )
+    assert "type (Nets, importance) |" in section(replicates, [split], {}, "en")
+    assert "All runs measure change from the same earlier T0" in text
+    german = section(replicates, [wish], {"scenario": "Szenarien"}, "de")
+    assert (
+        "| gefürchtet und erwartet | gefürchtet und erwartet (1); – (1) | 1 / 1 | 50 % | nicht entschieden |" in german
+    )
+
+
+def test_of_many_runs_the_table_gives_the_range_or_how_often():
+    figures = [Headline("x", "diversity", "types", k, k) for k in (3, 3, 2, 3, 3, 3, 4)]
+    places = ["wished_expected"] * 6 + ["feared_expected"]
+    words = [Headline("y", "scenario", "quadrant", place, place, ("Calm",)) for place in places]
+    lines = [
+        line
+        for own in (figures, words)
+        for line in judged_headlines({own[0].id: own[0]}, [{one.id: one} for one in own])
+    ]
+    text = section(Replicates(("main", *"abcdefg"), {}, lines), [], {}, "en")
+    assert "| 3 | 2 to 4 (7) | 5 / 7 | 23% | not decided |" in text  # 29/128
+    assert (
+        "| wished for and expected | wished for and expected (6); feared and expected (1) | 6 / 7 | 6% | not decided |"
+        in text
+    )
