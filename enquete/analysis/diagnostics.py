@@ -9,14 +9,17 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from enquete.analysis.health_thresholds import THRESHOLDS, Bounds
 
-Verdict = Literal["fine", "caution", "bad", "not computed"]
-Standing = Literal["usable", "usable with caution", "not usable"]
+Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
+Standing = Literal["usable", "usable as far as checked", "usable with caution", "not usable"]
 Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
 Detail: TypeAlias = Mapping[str, Json]
 
 DECIMALS = 12  # values are compared to this many: 3/10 computed as 0.30000000000000004 lies on the threshold
 MOST_BAD = 1  # bad checks, none of them decisive, that still leave the data usable with caution
-TOO_FEW = "too_few_"  # every other reason lies in the design, such as items keyed one way: no lack of data
+TOO_FEW = "too_few_"  # most other reasons lie in the design, such as items keyed one way: no lack of data
+DISTRIBUTION = "distribution"  # not for lack of data either, but the run's own choice leaves its answers unchecked
+RELIABILITY = "test_retest"  # the check without which noise and opinion cannot be told apart
+NOT_TESTED = "reliability_not_tested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Overall:
     """The standing of the data; reasons as "name:reason_code", the weightiest first."""
 
     verdict: Standing
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
 
 def judged(
@@ -98,9 +101,11 @@ def overall(diagnostics: Iterable[Diagnostic]) -> Overall:
     """What a set of checks, such as a methodology's, says about the data.
 
     Not usable: a decisive check is bad, or two or more others are. Usable with caution: a check is bad or calls for
-    caution, or fewer checks were computed than failed for too little data ("mostly_not_computed"; one that the design rules
-    out, or that needs human data nobody gave, does not count). Usable: otherwise. A check that was not computed is never a
-    pass and never a failure. Raises ValueError for a name that is not in THRESHOLDS.
+    caution, or fewer checks were computed than failed for too little data or because probabilities were asked for
+    ("mostly_not_computed"; one that the design rules out, or that needs human data nobody gave, does not count). Usable as
+    far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that was not computed is never
+    a pass and never a failure; nor is one that gives information only. Raises ValueError for a name that is not in
+    THRESHOLDS.
     """
     given = list(diagnostics)
     for one in given:
@@ -111,10 +116,18 @@ def overall(diagnostics: Iterable[Diagnostic]) -> Overall:
     others = [one for one in bad if not THRESHOLDS[one.name].decisive]
     cautions = [one for one in given if one.verdict == "caution"]
     reasons = [f"{one.name}:{one.reason_code}" for one in (*decisive, *others, *cautions)]
-    missing = [one for one in given if one.reason_code.startswith(TOO_FEW) and one.verdict == "not computed"]
-    n_computed = sum(one.verdict != "not computed" for one in given)
-    if n_computed < len(missing) or n_computed == 0:
+    computed = [one for one in given if one.verdict in ("fine", "caution", "bad")]
+    if len(computed) < sum(map(_missing, given)) or not computed:
         reasons.append("mostly_not_computed")
     if decisive or len(others) > MOST_BAD:
         return Overall("not usable", tuple(reasons))
-    return Overall("usable with caution" if reasons else "usable", tuple(reasons))
+    if reasons:
+        return Overall("usable with caution", tuple(reasons))
+    tested = any(one.name == RELIABILITY for one in computed)
+    return Overall("usable") if tested else Overall("usable as far as checked", (NOT_TESTED,))
+
+
+def _missing(one: Diagnostic) -> bool:
+    """Not computed, though the check would make sense."""
+    short = one.reason_code.startswith(TOO_FEW) or one.reason_code == DISTRIBUTION
+    return one.verdict == "not computed" and short

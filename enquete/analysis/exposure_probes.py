@@ -70,8 +70,8 @@ class Exposure:
 def placebo_exposure(runs: Sequence[Exposure]) -> Diagnostic:
     """Mean |Δ| under the real digest minus mean |Δ| under the neutral one, with Student's interval of 95%.
 
-    Over the runs' means from three runs on; else over agents (means over their runs), and then never better than caution,
-    because agents of one run share its shocks. Raises ValueError without a run.
+    Over the runs' means from three runs on; else over agents (means over their runs), and then information without a
+    verdict either way, because agents of one run share its shocks. Raises ValueError without a run.
     """
     if not runs:
         raise ValueError("placebo_exposure needs at least one run")
@@ -117,8 +117,10 @@ def student(x: Floats, level: float = 0.95) -> tuple[float | None, float | None,
 
 
 def _beyond_placebo(low: float, high: float, over_runs: bool) -> Ruling:
+    if not over_runs:
+        return Ruling("information", "few_runs")
     if round(low, DECIMALS) > 0:
-        return Ruling("fine", "") if over_runs else Ruling("caution", "few_runs")
+        return Ruling("fine", "")
     return Ruling("bad", "below_placebo") if round(high, DECIMALS) < 0 else Ruling("caution", "includes_zero")
 
 

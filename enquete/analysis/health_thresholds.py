@@ -28,6 +28,9 @@ LEAST_OF_A_TYPE = 5  # agents
 LEAST_RETEST_CHANGE = 0.05
 LEAST_PULL = 0.05
 LEAST_RUNS = 3
+LEAST_IN_FAMILY = 3  # items
+ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
+LEAST_APART = 0.05  # of r, within against between types
 ALPHA = 0.05
 
 
@@ -88,13 +91,13 @@ STYLE: Mapping[str, Threshold] = {
         "of one pair can favour a side", _FACTS, "agreeing with a statement and with its reverse is style, not content", 0.0,
     ),
     "extreme_style": Threshold(
-        "share of answers on an end of the scale (scales of at least 4 points; benchmark .29·5/K for K points)",
+        "share of answers (or of probability) on an end of the scale (scales of at least 4 points; benchmark .29·5/K for K points)",
         (0.145, 0.58), (0.0725, 0.87), {"answers": 100, "agents": 10},
         "SE = √(.29·.71/100) = .045, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
         "ends that are never or nearly always chosen distort means, variances and polarisation", HUMAN_ENDS,
     ),
     "midpoint_style": Threshold(
-        "share of answers on the midpoint (odd scales of at least 5 points; benchmark .32·5/K for K points)",
+        "share of answers (or of probability) on the midpoint (odd scales of at least 5 points; benchmark .32·5/K for K points)",
         (0.16, 0.64), (0.08, 0.96), {"answers": 100, "agents": 10},
         "SE = √(.32·.68/100) = .047, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
         "hedging hides opinions, its absence invents them", HUMAN_MIDPOINT,
@@ -115,6 +118,29 @@ STYLE: Mapping[str, Threshold] = {
     ),
 }  # fmt: skip
 
+COHERENCE: Mapping[str, Threshold] = {
+    "coherence": Threshold(
+        "√(mean r² − its mean by chance) over pairs of items, r over agents, weighted by s²ᵢ·s²ⱼ; chance: each item's answers dealt "
+        "to other agents, 199 times. Caution also if p ≥ .05; bad if then the upper end (95%, one-sided) lies below the bound",
+        (0.10, None), FREE, {"agents": 20, "items": 5},
+        "below 20 agents chance alone gives r of √(1/19) = .23, twice the bound; 5 items are ten pairs", _OWN,
+        "random answers have nothing in common. Not decisive: opinions may be firm and yet unrelated to each other, which only a "
+        "retest tells from noise",
+    ),
+    "family_alpha": Threshold(
+        "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
+        FREE, FREE, {"agents": 20, "families": 1},
+        "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", _OWN,
+        "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
+    ),
+    "answer_stability": Threshold(
+        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; caution also if "
+        "p ≥ .05 with second waves handed to other agents; bad if then the upper end (95%, one-sided) lies below the bound",
+        (0.20, None), FREE, {"agents": 20, "answers": 100}, "SE by chance ≈ 1/√100 = .1, half the bound", _OWN,
+        "who answers at random has no opinion that could last, and none that could change",
+    ),
+}  # fmt: skip
+
 _CELLS = "20 answers: below, one case exceeds 5%; cells are tested exactly, at any size"
 _BY_TYPE = "the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three"
 _TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of Kruskal–Wallis is poor"
@@ -130,10 +156,14 @@ QUALITY: Mapping[str, Threshold] = {
         "an item needs 20 answers: relative SE of an SD ≈ 1/√(2·19) = .16", _FACTS, "models understate how far people differ", 1.0,
     ),
     "persona_flattening": Threshold(
-        "mean Pearson r between two agents' profiles over the items both answered, rekeyed, as shares of the scale",
-        (None, 0.6), (None, 0.8), {"agents": 10, "items": 10},
-        "r over fewer than 10 items has an SE above .33, the distance between people (.27) and the bound",
-        _FACTS, "personas that give one profile are one respondent", 0.27, True,
+        "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, as distances "
+        "from the item's mean. Caution also if p ≥ .05 with types dealt to other agents; bad if besides the profiles as answered "
+        "(items' means left in) agree by a mean r above .8",
+        (LEAST_APART, None), FREE, {"agents": 10, "items": 10, "types": 2},
+        "r over fewer than 10 items has an SE above .33; 10 agents give 45 pairs; types of at least 2 agents",
+        _FACTS + " (there: mean r of profiles as answered, flag above .6, people .27); this form and its bounds: " + _OWN,
+        "personas that give one profile are one respondent. As answered, r is high wherever items differ in mean, so that people's "
+        ".27, of other items, is no benchmark here", None, True,
     ),
     "refusal_rate": Threshold(
         "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS, "refusals are not at random", None, True,
@@ -216,8 +246,8 @@ PROBES: Mapping[str, Threshold] = {
         "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95%", (0.0, None), FREE,
         {"agents": 20}, "a t interval over 20 agents' means is robust to their skew; over runs it needs 3",
         _FACTS + "; bad if the whole interval lies below 0",
-        "without it drift is not due to what was experienced. With fewer than 3 runs the interval is over agents and never better "
-        "than caution: agents of one run share its shocks", 0.0,
+        "without it drift is not due to what was experienced. With fewer than 3 runs the interval is over agents, who share their "
+        "run's shocks: information that enters no verdict", 0.0,
     ),
     "false_median": Threshold(
         "Σ s·sign(g)/Σ|g| toward the bogus median; s the revision, g the gap to the median shown", FREE, FREE,
@@ -227,5 +257,5 @@ PROBES: Mapping[str, Threshold] = {
     ),
 }  # fmt: skip
 
-THRESHOLDS: Mapping[str, Threshold] = {**PLAUSIBILITY, **STYLE, **QUALITY, **PROBES}
+THRESHOLDS: Mapping[str, Threshold] = {**PLAUSIBILITY, **COHERENCE, **STYLE, **QUALITY, **PROBES}
 """By name, in the order in which a table would show them."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from enquete.analysis.answer_rows import read_answers
+from enquete.analysis.coherence import coherence
 from enquete.analysis.diagnostics import Diagnostic
 from enquete.analysis.nonresponse import nonresponse
 from enquete.analysis.response_quality import Marginals, flat_items, human_anchor, persona_flattening, variance_ratio
@@ -20,12 +21,13 @@ def examine_answers(
     human_marginals: Marginals | None = None,
     seed: int = 0,
 ) -> list[Diagnostic]:
-    """Style, quality and nonresponse, in the table's order. frame: as for `answer_rows.read_answers`.
+    """Coherence, style, quality and nonresponse, in the table's order. frame: as for `answer_rows.read_answers`.
 
     Not meant for a forced sort, whose grid settles style and entropy: take `nonresponse` and `persona_flattening` there.
     """
     answers = read_answers(frame)
     return [
+        coherence(answers, seed=seed),
         *style(answers),
         flat_items(answers),
         variance_ratio(answers, human_sd),

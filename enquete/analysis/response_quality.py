@@ -6,20 +6,34 @@ Formulas, bounds and minima are those of `health_thresholds.QUALITY`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
 from enquete.analysis.answer_table import Answers, Codes, Flags, Floats
+from enquete.analysis.coherence import DRAWS, centred_items, exceeded
 from enquete.analysis.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
-from enquete.analysis.health_thresholds import ANSWERS_A_POINT, ANSWERS_FOR_SD, LEAST_ENTROPY, THRESHOLDS
+from enquete.analysis.health_thresholds import (
+    ALPHA,
+    ANSWERS_A_POINT,
+    ANSWERS_FOR_SD,
+    LEAST_ENTROPY,
+    ONE_PROFILE,
+    THRESHOLDS,
+)
 
 MOST_PAIRS = 20_000  # of agents; the mean r of more would be closer than ±.005 without them
 CHUNK = 2_000  # pairs held at once
 
 Marginals = Mapping[str, Mapping[int, float]]
 """Item → scale point → share or count of people who chose it; points that are left out count 0."""
+
+Tables = Mapping[str, Codes | Floats]
+"""Item → how many answers each of its points got."""
 
 
 # --- entropy ---------------------------------------------------------------------------------------------------------
@@ -49,28 +63,27 @@ def _tables(answers: Answers) -> dict[str, Codes]:
     return tables
 
 
-def _enough(counts: Codes) -> bool:
-    return bool(counts.sum() >= ANSWERS_A_POINT * counts.size)
+def _enough(counts: Codes | Floats) -> bool:
+    return bool(round(float(counts.sum())) >= ANSWERS_A_POINT * counts.size)
 
 
 # --- variance --------------------------------------------------------------------------------------------------------
 
 
-def variance_ratio(answers: Answers, human_sd: Mapping[str, float] | None = None) -> Diagnostic:
+def variance_ratio(
+    answers: Answers, human_sd: Mapping[str, float] | None = None, *, tables: Tables | None = None
+) -> Diagnostic:
     """Median over items of SD(simulated)/SD(human); without human SDs only the simulated ones, in the detail.
 
-    human_sd: item → SD (n − 1) of people's answers on the same scale. Raises ValueError for an unknown item or an SD that
-    is not above 0.
+    human_sd: item → SD (n − 1) of people's answers on the same scale. tables: answers by point, expected ones where
+    probabilities were given; by default counted. Raises ValueError for an unknown item or an SD that is not above 0.
     """
     _require_items(answers, human_sd or {}, "human_sd")
     for item, sd in (human_sd or {}).items():
         if not (np.isfinite(sd) and sd > 0):
             raise ValueError(f"human_sd of item {item!r} is {sd}; a standard deviation above 0 is needed")
-    sds = {
-        str(item): float(np.nanstd(answers.value[:, i], ddof=1))
-        for i, item in enumerate(answers.items)
-        if (~np.isnan(answers.value[:, i])).sum() >= ANSWERS_FOR_SD
-    }
+    counted = tables or _tables(answers)
+    sds = {item: _sd(table) for item, table in counted.items() if round(table.sum()) >= ANSWERS_FOR_SD}
     ratios = {item: sds[item] / sd for item, sd in (human_sd or {}).items() if item in sds}
     bound = THRESHOLDS["variance_ratio"].caution[0] or 0.0
     detail: Detail = {
@@ -85,6 +98,13 @@ def variance_ratio(answers: Answers, human_sd: Mapping[str, float] | None = None
     )
 
 
+def _sd(table: Floats | Codes) -> float:
+    """SD (n − 1) of answers counted by point; a unit is a scale point."""
+    points, n = np.arange(table.size), float(table.sum())
+    mean = float((points * table).sum()) / n
+    return float(np.sqrt((table * (points - mean) ** 2).sum() / (n - 1)))
+
+
 def _require_items(answers: Answers, given: Mapping[str, object], name: str) -> None:
     if unknown := [item for item in given if item not in answers.items]:
         raise ValueError(f"{name} names item {unknown[0]!r}; the answers hold {', '.join(map(str, answers.items))}")
@@ -94,29 +114,83 @@ def _require_items(answers: Answers, given: Mapping[str, object], name: str) -> 
 
 
 def persona_flattening(answers: Answers, *, seed: int = 0) -> Diagnostic:
-    """Mean Pearson r between two agents' profiles, and within and between stakeholder types.
+    """How much more alike two agents of one stakeholder type answer than two of different types, r of centred profiles.
 
-    All pairs up to 200 agents, else 20,000 drawn by `seed`. A pair counts if both vary over at least ten common items;
-    agents who give one answer to everything have no profile (see straightlining).
+    Items' means are taken out: what all agents share says nothing about personas. Copies of one profile differ by 0, in
+    one type as in several. All pairs up to 200 agents, else 20,000
+    drawn by `seed`. A pair counts if both vary over at least ten common items; agents who give one answer to everything
+    have no profile (see straightlining). The profiles as answered are in the detail as `as_answered`.
     """
     first, second = _pairs(answers.participants.size, seed)
     least = THRESHOLDS["persona_flattening"].least["items"]
-    r = between_agent_correlations(answers.rekeyed, first, second, least)
-    known, same = ~np.isnan(r), answers.types[first] == answers.types[second]
-    paired = np.unique(np.concatenate([first[known], second[known]])).size
+    r = between_agent_correlations(centred_items(answers.rekeyed), first, second, least)
+    given = between_agent_correlations(answers.rekeyed, first, second, least)
+    as_answered, known = _mean(given[~np.isnan(given)]), ~np.isnan(given if np.isnan(r).all() else r)
+    copies = np.isnan(r).all() and as_answered is not None
+    apart = NO_DIFFERENCE if copies else types_apart(r, first, second, answers.types, seed)
+    sizes = pd.Series(answers.types).value_counts()
+    counts = {
+        "agents": np.unique(np.concatenate([first[known], second[known]])).size or answers.participants.size,
+        "items": int((~np.isnan(answers.value)).any(axis=0).sum()),
+        "types": max(sizes.size, 2) if copies else int((sizes > 1).sum()),
+    }
     detail: Detail = {
-        "within_types": _mean(r[known & same]),
-        "between_types": _mean(r[known & ~same]),
+        **apart._asdict(),
+        "as_answered": as_answered,
         "n_pairs": int(known.sum()),
         "n_pairs_without_profile": int((~known).sum()),
         "sampled": bool(first.size < answers.participants.size * (answers.participants.size - 1) // 2),
     }
-    counts = {
-        "agents": paired or answers.participants.size,
-        "items": int((~np.isnan(answers.value)).any(axis=0).sum()),
-    }
     why_not = _no_profiles(answers, least) if not known.any() and first.size else ""
-    return judged("persona_flattening", _mean(r[known]), counts, detail=detail, why_not=why_not)
+    why_not = why_not or ("one_type" if sizes.size < 2 < answers.participants.size and not copies else "")
+    ruling = _flattened(apart, as_answered)
+    return judged("persona_flattening", apart.difference, counts, detail=detail, why_not=why_not, ruling=ruling)
+
+
+class Apart(NamedTuple):
+    """Mean r of pairs of one type, of pairs of two types, the difference, and its p; None where there are no such pairs."""
+
+    within_types: float | None
+    between_types: float | None
+    difference: float | None
+    p: float | None
+
+
+NO_DIFFERENCE = Apart(None, None, 0.0, 1.0)
+"""All agents answer every item alike: without the items' means nothing is left to correlate."""
+
+
+def types_apart(r: Floats, first: Codes, second: Codes, types: NDArray[np.object_], seed: int) -> Apart:
+    """p by dealing the types to other agents, one-sided. r: of the pairs (first, second), NaN where undefined."""
+    known = ~np.isnan(r)
+    kind = pd.factorize(types)[0]
+    same = kind[first] == kind[second]
+    within, between = _mean(r[known & same]), _mean(r[known & ~same])
+    if within is None or between is None:
+        return Apart(within, between, None, None)
+    rng = np.random.default_rng(seed)
+    dealt = [rng.permutation(kind) for _ in range(DRAWS)]
+    null = np.array([_difference(r[known], (k[first] == k[second])[known]) for k in dealt])
+    return Apart(within, between, within - between, exceeded(within - between, null))
+
+
+def _difference(r: Floats, same: Flags) -> float:
+    n = int(same.sum())
+    if not 0 < n < r.size:
+        return 0.0
+    inside = float(r[same].sum())
+    return inside / n - (float(r.sum()) - inside) / (r.size - n)
+
+
+def _flattened(apart: Apart, as_answered: float | None) -> Ruling | None:
+    """Types that are not told apart are a caution; where besides all give nearly one profile, they are one respondent."""
+    if apart.difference is None or apart.p is None:
+        return None
+    low = THRESHOLDS["persona_flattening"].caution[0] or 0.0
+    if apart.p < ALPHA and round(apart.difference - low, DECIMALS) >= 0:
+        return Ruling("fine", "")
+    one_profile = as_answered is not None and round(as_answered - ONE_PROFILE, DECIMALS) > 0
+    return Ruling("bad", "one_profile") if one_profile else Ruling("caution", "types_alike")
 
 
 def _no_profiles(answers: Answers, least: int) -> str:
@@ -164,21 +238,24 @@ def _deviations(x: Floats, known: Flags, n: Codes) -> Floats:
 # --- people's marginals ----------------------------------------------------------------------------------------------
 
 
-def human_anchor(answers: Answers, marginals: Marginals | None = None) -> list[Diagnostic]:
+def human_anchor(
+    answers: Answers, marginals: Marginals | None = None, *, tables: Tables | None = None
+) -> list[Diagnostic]:
     """Likeness of the simulated marginals to people's: 1 − JSD (base 2) and 1 − W₁/(K − 1), means over items.
 
-    The benchmark is the same likeness of an even spread over the scale; at or below it is caution. Raises ValueError for an
+    The benchmark is the same likeness of an even spread over the scale; at or below it is caution. tables: as for
+    `variance_ratio`. Raises ValueError for an
     unknown item, a point off its scale, a negative share, or shares that sum to 0. Source: Lin 1991 (JSD); W₁ is the earth
     mover's distance in scale points.
     """
     _require_items(answers, marginals or {}, "marginals")
-    tables = _tables(answers)
+    counted = tables or _tables(answers)
     rows = {}
     for item, shares in (marginals or {}).items():
         human = _human(item, shares, answers)
-        if _enough(tables[item]):
+        if _enough(counted[item]):
             even = np.ones(human.size)
-            rows[item] = [f(p, human) for f in (likeness_jsd, likeness_w1) for p in (tables[item].astype(float), even)]
+            rows[item] = [f(p, human) for f in (likeness_jsd, likeness_w1) for p in (counted[item].astype(float), even)]
     table = np.array(list(rows.values())).reshape(-1, 4)
     return [
         _anchor(name, table[:, i], table[:, i + 1], list(rows), marginals)

@@ -88,25 +88,26 @@ def _row_means(x: Floats) -> Floats:
 # --- ends and midpoint -----------------------------------------------------------------------------------------------
 
 
-def extreme_style(answers: Answers) -> Diagnostic:
-    """Share of answers on an end of the scale, over scales of at least four points."""
-    ends = (answers.value == answers.low) | (answers.value == answers.high)
+def extreme_style(answers: Answers, mass: Floats | None = None) -> Diagnostic:
+    """Share of answers on an end of the scale, over scales of at least four points. mass: its probability by answer."""
+    ends = (answers.value == answers.low) | (answers.value == answers.high) if mass is None else mass
     return _share("extreme_style", answers, ends, answers.points >= 4, HUMAN_ENDS, "short_scales")
 
 
-def midpoint_style(answers: Answers) -> Diagnostic:
-    """Share of answers on the midpoint, over odd scales of at least five points."""
+def midpoint_style(answers: Answers, mass: Floats | None = None) -> Diagnostic:
+    """Share of answers on the midpoint, over odd scales of at least five points. mass: its probability by answer."""
     odd = (answers.points % 2 == 1) & (answers.points >= 5)
-    return _share("midpoint_style", answers, answers.centred == 0, odd, HUMAN_MIDPOINT, "no_midpoint")
+    middle = answers.centred == 0 if mass is None else mass
+    return _share("midpoint_style", answers, middle, odd, HUMAN_MIDPOINT, "no_midpoint")
 
 
-def _share(name: str, answers: Answers, hit: Flags, fit: Flags, human: float, none_fit: str) -> Diagnostic:
+def _share(name: str, answers: Answers, hit: Flags | Floats, fit: Flags, human: float, none_fit: str) -> Diagnostic:
     """Share of answers hit, over the items that fit, against people's share on five points, stretched to K: human·5/K."""
-    known = ~np.isnan(answers.value) & fit
+    known = ~np.isnan(answers.value) & fit & ~np.isnan(hit)
     n = int(known.sum())
     counts = {"answers": n, "agents": int(known.any(axis=1).sum()), "items": int(known.any(axis=0).sum())}
     expected = float((known * (human * 5 / answers.points)).sum() / n) if n else human
-    value = float((hit & known).sum() / n) if n else None
+    value = float(hit[known].sum() / n) if n else None
     why_not = "" if fit.any() or not answers.items.size else none_fit
     low, high = STYLE_CAUTION
     least, most = STYLE_BAD

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
+from enquete.instruments.human import Human
 from enquete.instruments.reading import Identifier, Line, Reading, identifier, not_empty, reading, shown, wrong
 from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
@@ -56,6 +57,10 @@ class Instrument(Part):
                 f"language_default {shown(self.language_default)} is not among languages {list(self.languages)}"
             )
         return self
+
+    def human_answers(self) -> Mapping[str, Human]:
+        """What the file says of people's answers, by item id; a methodology with closed items of its own names theirs."""
+        return {}
 
     @classmethod
     def _with_scales(cls, data: Mapping[object, object]) -> dict[object, object]:

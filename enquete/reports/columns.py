@@ -45,6 +45,10 @@ COLUMN_MEANINGS: Mapping[str, Meaning] = {
     "temperature": _both("Temperatur", "temperature"),
     "language": _both("Sprache der Befragung", "language of the interview"),
     "elicitation": _both("Punktantwort oder Verteilung", "point answer or distribution"),
+    "distribution": _both(
+        "Wahrscheinlichkeit jeder Antwortoption (JSON-Objekt); leer bei Punktantworten. value ist dann der Median",
+        "probability of every option (a JSON object); empty for point answers. value then is the median",
+    ),
     "item_position": _both("Platz in der gezeigten Reihenfolge, ab 1", "place in the order shown, from 1"),
     "option_order": _both("Antwortoptionen in der gezeigten Reihenfolge (JSON-Liste)", "option values in the order shown (a JSON list)"),
     "attempts": _both("Anfragen für den Block der Frage; nicht summieren", "requests for the item's block; do not sum"),

@@ -1,7 +1,8 @@
 """Instrument health: whether a run's answers can be used, by methodology, with every check that this rests on.
 
-The checks, their thresholds, minima and benchmarks are those of enquete/analysis (docs/health.md). Only the main arm is
-judged; probe arms are read where there are any. What is simulated stays simulated: a verdict is about the procedure.
+The checks, their thresholds, minima and benchmarks are those of enquete/analysis (docs/health.md). The main arm is what is
+judged, by its own answers and by what probe arms, where there are any, show about them. What is simulated stays simulated:
+a verdict is about the procedure.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.diagnostics import Overall, Verdict, overall
+from enquete.instruments.instrument import Instrument
 from enquete.reports.context import jsonable
-from enquete.reports.health_answers import with_blocks
-from enquete.reports.health_checks import Check, main_checks
-from enquete.reports.health_probes import FALSE_MEDIAN, Medians, probe_checks
+from enquete.reports.health_answers import phases, with_blocks
+from enquete.reports.health_checks import Check, Humans, main_checks
+from enquete.reports.health_probes import FALSE_MEDIAN, Medians, not_taken, probe_checks
 from enquete.reports.health_shapes import Shape, shapes
 from enquete.reports.reading import RunReading
 
 Results = Mapping[str, Mapping[str, JsonValue]]
 OnBug = Callable[[str, Exception], None]
 
-_WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "not computed": 3}
+_WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information": 3, "not computed": 4}
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,16 @@ class Health:
     verdicts: Mapping[str, Overall] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = ()
     synthetic: bool = False  # a program answered, no model
+    untaken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # probes that were possible, by methodology
 
     def of(self, methodology: str) -> list[Check]:
         return [one for one in self.checks if one.methodology == methodology]
+
+    def behind(self, methodology: str, reason: str) -> Check | None:
+        """The check that gave a verdict's reason, the worst of its name."""
+        name = reason.rpartition(":")[0]
+        own = [one for one in self.of(methodology) if one.found.name == name]
+        return min(own, key=lambda one: _WORST[one.found.verdict], default=None)
 
     @property
     def flagged(self) -> list[Check]:
@@ -48,7 +57,9 @@ class Health:
             {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **asdict(one.found)}
             for one in self.checks
         ]
-        verdicts = {name: asdict(one) for name, one in self.verdicts.items()}
+        verdicts = {
+            name: {**asdict(one), "probes_not_taken": self.untaken.get(name, ())} for name, one in self.verdicts.items()
+        }
         return jsonable(
             {"synthetic": self.synthetic, "unit_of_inference": "run", "verdicts": verdicts, "diagnostics": checks,
              "shapes": [asdict(shape) for shape in self.shapes]}
@@ -58,33 +69,46 @@ class Health:
 def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: OnBug | None = None) -> Health:
     """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is raised."""
     medians = {name: shown_medians(reading, name) for name in reading.record.methods}
+    instruments = {name: reading.instrument(name) for name in reading.record.methods}
+    humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
     synthetic = reading.record.main.respondent == "synthetic"
-    return judge(results, with_blocks(reading, frame), medians, synthetic=synthetic, on_bug=on_bug)
+    return judge(results, with_blocks(reading, frame), medians, humans, synthetic=synthetic, on_bug=on_bug)
 
 
 def judge(
     results: Results,
     frame: pd.DataFrame,
     medians: Mapping[str, Medians] | None = None,
+    humans: Mapping[str, Humans] | None = None,
     *,
     synthetic: bool = False,
     on_bug: OnBug | None = None,
 ) -> Health:
-    """The same from tables alone. frame: rows of all arms, with `block`. medians: by methodology, what panels were shown."""
+    """The same from tables alone. frame: rows of all arms, with `block`. By methodology, medians: what panels were
+    shown; humans: what its instrument says of people's answers.
+    """
     checks: list[Check] = []
     main = frame[frame["arm_role"].eq("main")]
     for name in map(str, dict.fromkeys(main["methodology"])):
         rows = frame[frame["methodology"].eq(name)]
         own = rows[rows["arm_role"].eq("main")]
         try:
-            checks += main_checks(name, results.get(name, {}), own)
+            checks += main_checks(name, results.get(name, {}), own, (humans or {}).get(name))
             checks += probe_checks(name, results.get(name, {}), rows, (medians or {}).get(name))
         except Exception as error:
             if on_bug is None:
                 raise
             on_bug(name, error)
     judged = {name: _overall(one for one in checks if one.methodology == name) for name in _names(checks)}
-    return Health(tuple(checks), judged, tuple(shapes(main)), synthetic)
+    untaken = {
+        name: not_taken(name, (one for one in checks if one.methodology == name), waves=len(phases(_of(main, name))))
+        for name in judged
+    }
+    return Health(tuple(checks), judged, tuple(shapes(main)), synthetic, untaken)
+
+
+def _of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    return frame[frame["methodology"].eq(name)]
 
 
 def _names(checks: Iterable[Check]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from enquete.analysis.answer_rows import read_answers
 from enquete.analysis.answer_table import Answers
+from enquete.analysis.expected_answers import Expected, read_expected
 from enquete.reports.reading import RunReading
 
 KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant", "item_id"]
@@ -34,6 +35,12 @@ def answers(rows: pd.DataFrame) -> Answers:
     """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
     once = rows.drop_duplicates(["participant", "item_id"])
     return read_answers(once.rename(columns={"item_id": "item"}))
+
+
+def expected(rows: pd.DataFrame) -> Expected | None:
+    """The probabilities behind `answers`; None where single answers were asked for."""
+    once = rows.drop_duplicates(["participant", "item_id"]).rename(columns={"item_id": "item"})
+    return read_expected(read_answers(once), once)
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:

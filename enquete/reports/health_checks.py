@@ -6,24 +6,28 @@ A check that the data do not allow is "not computed" with the reason, never a pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.diagnostics import Diagnostic, judged
+from enquete.analysis.answer_table import Answers
+from enquete.analysis.coherence import answer_stability, coherence, family_alpha
+from enquete.analysis.diagnostics import DISTRIBUTION, Diagnostic, judged
+from enquete.analysis.expected_answers import Expected
 from enquete.analysis.exposure_probes import negative_control
 from enquete.analysis.health_thresholds import THRESHOLDS
 from enquete.analysis.nonresponse import nonresponse
 from enquete.analysis.plausibility import direction_flips, rated_alike, two_components, unrevised, zero_drift
 from enquete.analysis.response_quality import flat_items, human_anchor, persona_flattening, variance_ratio
-from enquete.analysis.response_style import style
-from enquete.reports.health_answers import answers, asked, closed, occasion, phases, rounds
+from enquete.analysis.response_style import acquiescence, extreme_style, midpoint_style, style
+from enquete.instruments.human import Human
+from enquete.reports.health_answers import answers, asked, closed, expected, occasion, phases, rounds
 
 Findings = Mapping[str, JsonValue]
-OF_STYLE = ("acquiescence", "extreme_style", "midpoint_style", "straightlining", "position_share")
-OF_QUALITY = ("flat_items", "variance_ratio", "persona_flattening", "human_jsd", "human_w1")
+Humans = Mapping[str, Human]
+"""What the instrument says of people's answers, by item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +40,14 @@ class Check:
     probe: bool = False
 
 
-def main_checks(name: str, findings: Findings, rows: pd.DataFrame) -> list[Check]:
+def main_checks(name: str, findings: Findings, rows: pd.DataFrame, humans: Humans | None = None) -> list[Check]:
     """All checks of the main arm, those of the methodology's own plausibility first. rows: its main arm, with `block`."""
-    make = by_probabilities if probabilities(rows) else _OWN.get(name, any_other)
-    return [Check(name, phase, found) for phase, found in make(findings, rows)]
+    made = _OWN.get(name, any_other)(findings, rows, humans or {})
+    return [Check(name, phase, found) for phase, found in made]
 
 
 def probabilities(rows: pd.DataFrame) -> bool:
-    """Whether answers are probabilities over the options: their means are no points of a scale, and no style."""
+    """Whether answers were given as probabilities over the options; their values are medians."""
     return bool(rows["elicitation"].eq("distribution").any())
 
 
@@ -70,16 +74,42 @@ def listed(value: object) -> list[Mapping[str, Any]]:
 # --- what every methodology gets -------------------------------------------------------------------------------------
 
 
-def scales(rows: pd.DataFrame) -> Iterator[Diagnostic]:
-    """Style, spread and profiles of the closed items of one occasion, in the table's order.
+def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
+    """Coherence, style, spread and profiles of the closed items of one occasion, in the table's order.
 
     Not meant for revisions: agreement after feedback is wanted, and no style.
     """
     own = closed(rows)
     if len(own):
         table = answers(own)
-        yield from style(table)
-        yield from (flat_items(table), variance_ratio(table), persona_flattening(table), *human_anchor(table))
+        given = expected(own)
+        yield coherence(table)
+        yield from style_of(table, given) if probabilities(own) else style(table)
+        yield flat_items(table)
+        known = {item: human for item, human in humans.items() if item in table.items}
+        tables = given.tables if given else None
+        sds = {item: human.sd for item, human in known.items() if human.sd is not None}
+        yield sourced(variance_ratio(table, sds, tables=tables), known)
+        yield persona_flattening(table)
+        marginals = {item: human.marginals for item, human in known.items() if human.marginals}
+        yield from (sourced(one, known) for one in human_anchor(table, marginals, tables=tables))
+
+
+def sourced(found: Diagnostic, humans: Humans) -> Diagnostic:
+    """With where the data of people are from."""
+    sources = list(dict.fromkeys(human.source for human in humans.values()))
+    return replace(found, detail={**found.detail, "sources": sources}) if sources else found
+
+
+def style_of(table: Answers, given: Expected | None) -> Iterator[Diagnostic]:
+    """Style of probabilities, from their mass. Straight lines and places of options are habits of giving one answer."""
+    if given is None:
+        yield from (missing(name, DISTRIBUTION) for name in ("acquiescence", "extreme_style", "midpoint_style"))
+    else:
+        yield acquiescence(given.means)
+        yield extreme_style(table, given.ends)
+        yield midpoint_style(table, given.middle)
+    yield from (missing(name, DISTRIBUTION) for name in ("straightlining", "position_share"))
 
 
 def gaps(rows: pd.DataFrame) -> Made:
@@ -88,26 +118,21 @@ def gaps(rows: pd.DataFrame) -> Made:
         yield from _each(phase, nonresponse(asked(occasion(rows, phase))))
 
 
-def by_probabilities(findings: Findings, rows: pd.DataFrame) -> Made:
-    """Gaps alone; what rests on points of a scale is not computed."""
-    yield from _each("", (missing(name, "distribution") for name in (*OF_STYLE, *OF_QUALITY)))
-    yield from gaps(rows)
-
-
-def any_other(findings: Findings, rows: pd.DataFrame) -> Made:
+def any_other(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
     """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
     for phase in phases(rows):
         own = occasion(rows, phase)
         first = rounds(own)[:1]
-        yield from _each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0]))
+        yield from _each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
     yield from gaps(rows)
 
 
 # --- longitudinal ----------------------------------------------------------------------------------------------------
 
 
-def longitudinal(findings: Findings, rows: pd.DataFrame) -> Made:
-    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; each wave."""
+def longitudinal(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
+    families hang together; each wave."""
     why = no_drift(findings)
     waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
     if why:
@@ -119,7 +144,13 @@ def longitudinal(findings: Findings, rows: pd.DataFrame) -> Made:
     both = set(waves[0]["item_id"]) & set(waves[1]["item_id"])
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(answers(waves[0]), answers(waves[1]), controls)
-    yield from any_other(findings, rows)
+    yield (
+        "",
+        answer_stability(*map(answers, waves)) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
+    )
+    for phase, wave in zip(("T0", "T1"), waves, strict=True):
+        yield from _each(phase, [family_alpha(answers(wave))] if len(wave) else [])
+    yield from any_other(findings, rows, humans)
 
 
 def no_drift(findings: Findings) -> str:
@@ -142,7 +173,7 @@ def forced(rows: pd.DataFrame) -> pd.Series[bool]:
     return rows["scale_min"].le(0).fillna(False).astype(bool)
 
 
-def diversity(findings: Findings, rows: pd.DataFrame) -> Made:
+def diversity(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
     """Structure; profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
     pca = mapping(findings.get("pca"))
     first_two, n = pca.get("first_two"), pca.get("n_agents")
@@ -153,36 +184,36 @@ def diversity(findings: Findings, rows: pd.DataFrame) -> Made:
         own = occasion(rows, phase)
         sorts, ratings = own[forced(own)], own[~forced(own)]
         yield from _each(phase, [persona_flattening(answers(sorts))] if len(sorts) else [])
-        yield from _each(phase, (one for one in scales(ratings) if one.name != "persona_flattening"))
+        yield from _each(phase, (one for one in scales(ratings, humans) if one.name != "persona_flattening"))
     yield from gaps(rows)
 
 
-def delphi(findings: Findings, rows: pd.DataFrame) -> Made:
+def delphi(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
     """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
     for phase in phases(rows):
         own = occasion(rows, phase)
         rated = rounds(own)
         if len(rated) > 1:
             first, last = (answers(closed(occasion(own, phase, number))) for number in (rated[0], rated[-1]))
-            yield phase, unrevised(first, last)
+            yield from _each(phase, (unrevised(first, last), answer_stability(first, last)))
         else:
-            yield phase, missing("unrevised", "no_revision")
+            yield from _each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
         if rated:
-            yield from _each(phase, scales(occasion(own, phase, rated[0])))
+            yield from _each(phase, scales(occasion(own, phase, rated[0]), humans))
     yield from gaps(rows)
 
 
-def scenario(findings: Findings, rows: pd.DataFrame) -> Made:
+def scenario(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that wish for all scenarios alike; ratings as anywhere."""
     wanted = mapping(findings.get("polarity")).get("desirability")
     for phase in phases(rows):
         own = closed(occasion(rows, phase))
         wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
         yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
-    yield from any_other(findings, rows)
+    yield from any_other(findings, rows, humans)
 
 
-_OWN: Mapping[str, Callable[[Findings, pd.DataFrame], Made]] = {
+_OWN: Mapping[str, Callable[[Findings, pd.DataFrame, Humans], Made]] = {
     "longitudinal": longitudinal,
     "diversity": diversity,
     "delphi": delphi,

@@ -5,19 +5,40 @@ Each comparison is of the same agents and items; formulas and bounds are those o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from enquete.analysis.answer_table import Answers
 from enquete.analysis.diagnostics import Diagnostic
+from enquete.analysis.expected_answers import likeness
 from enquete.analysis.exposure_probes import Exposure, false_median, negative_control, placebo_exposure
 from enquete.analysis.probes import item_order, null_persona, option_order, paraphrase, persona_swap, retest
-from enquete.reports.health_answers import answers, closed, occasion, phases, rounds
-from enquete.reports.health_checks import Check, Findings, missing, no_drift, probabilities
+from enquete.reports.health_answers import answers, closed, expected, occasion, phases, rounds
+from enquete.reports.health_checks import Check, Findings, missing, no_drift
 
 RETEST, CONTROL, FALSE_MEDIAN, PLACEBO = "retest", "negative_control", "false_median", "placebo"
+
+_CLOSED = ("test_retest", "option_order", "item_order", "paraphrase", "persona_swap", "null_persona")
+POSSIBLE: Mapping[str, Sequence[str]] = {
+    "longitudinal": (*_CLOSED, "negative_control", "placebo_exposure"),
+    "diversity": _CLOSED,
+    "delphi": (*_CLOSED, "false_median"),
+    "scenario": _CLOSED,
+}
+"""Probes that make sense for a methodology, by the check that reads them; docs/probes.md."""
+
+
+OF_CHANGE = ("negative_control", "placebo_exposure")
+
+
+def not_taken(name: str, checks: Iterable[Check], *, waves: int) -> tuple[str, ...]:
+    """Probes that a methodology could have had and has not; those of change only where there are two waves."""
+    taken = {one.found.name for one in checks if one.probe}
+    left = [probe for probe in POSSIBLE.get(name, ()) if probe not in taken]
+    return tuple(probe for probe in left if waves > 1 or probe not in OF_CHANGE)
+
 
 Medians = Mapping[str, Mapping[str, float]]
 """Arm → item → median that the panel was shown before its last revision."""
@@ -30,6 +51,7 @@ class Probed:
     main: Answers
     arms: Mapping[str, Answers]
     temperature: float = 0.0  # of the retest
+    likeness: tuple[float | None, int] | None = None  # of main arm and retest, where probabilities were given
 
 
 @dataclass(frozen=True)
@@ -47,7 +69,7 @@ def probe_checks(name: str, findings: Findings, rows: pd.DataFrame, medians: Med
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])]
     others = {str(arm): own for arm, own in aside.groupby("arm", sort=False) if closed(own)["value"].notna().any()}
     main = rows[rows["arm_role"].eq("main")]
-    if not others or probabilities(rows):
+    if not others:
         return []
     arms = Arms(main, others, findings, medians or {})
     made = [*_repeated(arms), *_controlled(arms), *_placebo(arms), *_false_median(arms)]
@@ -68,15 +90,27 @@ def _repeated(arms: Arms) -> Made:
         tables = {arm: answers(rows) for arm, rows in own.items() if len(rows)}
         temperatures = own[RETEST]["temperature"].dropna() if RETEST in tables else pd.Series(dtype=float)
         warm = float(temperatures.max()) if len(temperatures) else 0.0
-        probed = Probed(answers(occasion(main, phase, first[0])), tables, warm)
+        own_main = occasion(main, phase, first[0])
+        alike = like(own_main, own[RETEST]) if RETEST in tables else None
+        probed = Probed(answers(own_main), tables, warm, alike)
         yield from ((phase, found) for found in compared(probed))
+
+
+def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | None:
+    """1 − JSD of the probabilities of both, and over how many answers; None where either gave single answers."""
+    first, second = expected(main), expected(again)
+    return likeness(first, second) if first and second else None
 
 
 def compared(probed: Probed) -> Iterator[Diagnostic]:
     """The probes that repeat one occasion, in the table's order."""
     main, arms = probed.main, probed.arms
     if RETEST in arms:
-        yield retest(main, arms[RETEST], temperature=probed.temperature)
+        found = retest(main, arms[RETEST], temperature=probed.temperature)
+        if probed.likeness:
+            value, n = probed.likeness
+            found = replace(found, detail={**found.detail, "likeness_of_distributions": value, "n_distributions": n})
+        yield found
     if "options_reversed" in arms:
         yield from option_order(main, arms["options_reversed"])
     shuffled = [table for arm, table in arms.items() if arm.startswith("items_shuffled")]

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enquete.analysis.diagnostics import Diagnostic, Overall
 from enquete.reports.health import Health
 from enquete.reports.health_checks import Check
+from enquete.reports.health_probes import POSSIBLE
 from enquete.reports.health_shapes import Shape
-from enquete.reports.health_words import CHECKS, REASONS, VERDICTS, WORDS
+from enquete.reports.health_words import CHECKS, PROBES, REASONS, VERDICTS, WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.state.seam import Language
 
@@ -69,17 +70,25 @@ def verdict(one: Overall, language: Language) -> str:
     return VERDICTS[one.verdict][language]
 
 
-def reasons(one: Overall, language: Language) -> str:
-    """The weightiest reasons in words."""
-    said = [_reason(reason, language) for reason in one.reasons]
+def reasons(health: Health, name: str, language: Language) -> str:
+    """The weightiest reasons of a methodology's verdict in words."""
+    said = [_reason(health.behind(name, reason), reason, language) for reason in health.verdicts[name].reasons]
     more = WORDS[language]["more_reasons"].format(n=len(said) - MOST_REASONS)
     return "; ".join([*said[:MOST_REASONS], *([more] if len(said) > MOST_REASONS else [])])
 
 
-def _reason(reason: str, language: Language) -> str:
-    """`name:code`, or a code alone."""
+def _reason(check: Check | None, reason: str, language: Language) -> str:
+    """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
     name, _, code = reason.rpartition(":")
-    return f"{CHECKS[name][1][language][0]}: {REASONS[code][language]}" if name else REASONS[code][language]
+    if not name:
+        return REASONS[code][language]
+    weight = [_plain(check.found.verdict, language)] if check else []
+    marks = [*weight, *([WORDS[language]["of_probe"]] if check and check.probe else [])]
+    return f"{CHECKS[name][1][language][0]}: {', '.join([*marks, REASONS[code][language]])}"
+
+
+def _plain(verdict_: str, language: Language) -> str:
+    return VERDICTS[verdict_][language].strip("*")
 
 
 def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
@@ -96,12 +105,12 @@ def summary(health: Health, titles: Mapping[str, str], language: Language) -> st
 
 
 def flags(health: Health, name: str, title: str, language: Language) -> list[str]:
-    """What a methodology's health gives to be flagged: the verdict unless it is usable, and each check behind it."""
+    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
     found = health.verdicts.get(name)
     if found is None or found.verdict == "usable":
         return []
     said = WORDS[language]["overall"].format(
-        method=title, verdict=verdict(found, language), reasons=reasons(found, language)
+        method=title, verdict=verdict(found, language), reasons=reasons(health, name, language)
     )
     return [said, *(flag(one, title, language) for one in health.flagged if one.methodology == name)]
 
@@ -151,10 +160,20 @@ def verdict_table(health: Health, titles: Mapping[str, str], language: Language)
     """One line a methodology. titles: by methodology, Markdown."""
     words = WORDS[language]
     rows = [
-        [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(one, language) or words["no_reasons"])]
+        [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(health, name, language) or words["no_reasons"]),
+         escape(_untaken(health, name, language))]
         for name, one in health.verdicts.items()
-    ]
-    return table([words[key] for key in ("method", "verdict", "reasons")], rows, numeric_from=9) or words["none"]
+    ]  # fmt: skip
+    heads = ("method", "verdict", "reasons", "untaken")
+    return table([words[key] for key in heads], rows, numeric_from=9) or words["none"]
+
+
+def _untaken(health: Health, name: str, language: Language) -> str:
+    """Probes that would have been possible, each by its check's short name; a dash where none is."""
+    left = health.untaken.get(name, ())
+    if name not in POSSIBLE:
+        return MISSING
+    return ", ".join(PROBES[probe][language] for probe in left) or WORDS[language]["all_taken"]
 
 
 def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
@@ -177,19 +196,57 @@ def sections(health: Health, titles: Mapping[str, str], language: Language) -> I
 def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Language) -> Iterator[str]:
     """What was computed as a table, bad ones first; what was not, by reason. titles: where several methodologies stand."""
     words = WORDS[language]
-    order = {"bad": 0, "caution": 1, "fine": 2}
+    order = {"bad": 0, "caution": 1, "fine": 2, "information": 3}
     computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
+    without = [one for one in computed if _nothing_missing(one)]
     heads = ["method"] if titles else []
     heads += ["check", "phase", "value", "n", "benchmark", "threshold", "verdict"]
     rows = [
-        [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)] for one in computed
+        [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)]
+        for one in computed
+        if one not in without
     ]
-    shown = table([words[key] for key in heads], rows, numeric_from=len(heads) - 5)
-    if shown:
-        yield shown
+    yield from _parts(table([words[key] for key in heads], rows, numeric_from=len(heads) - 5))
+    if without:
+        yield words["no_gaps"].format(listed=_without(without, language))
+    yield from _notes(checks, computed, language)
     missing = _missing([one for one in checks if one.found.verdict not in order], language)
     if missing:
         yield words["not_computed"].format(listed=missing)
+
+
+def _parts(*texts: str) -> Iterator[str]:
+    yield from (text for text in texts if text)
+
+
+def _nothing_missing(one: Check) -> bool:
+    """A rate of gaps, or its difference between types, that is 0: nobody needs a row for each."""
+    return one.found.name.endswith(("_rate", "_by_type")) and one.found.verdict == "fine" and one.found.value == 0
+
+
+def _without(checks: Sequence[Check], language: Language) -> str:
+    """Names, each with the phases it was 0 in and n: `A (T0: n = 750; T1: n = 750)`."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for one in checks:
+        phase = f"{one.phase}: " if one.phase else ""
+        by_name[CHECKS[one.found.name][1][language][0]].append(f"{phase}n = {one.found.n}")
+    return escape(", ".join(f"{name} ({'; '.join(ns)})" for name, ns in by_name.items()))
+
+
+def _notes(checks: Sequence[Check], computed: Sequence[Check], language: Language) -> Iterator[str]:
+    """What n means for types, that values are medians, and where data of people are from."""
+    words = WORDS[language]
+    if any(one.found.name.endswith("_by_type") for one in computed):
+        yield words["n_of_types"]
+    if any(one.found.reason_code == "distribution" for one in checks):
+        yield words["medians"]
+    sources = [source for one in checks for source in _texts(one.found.detail.get("sources"))]
+    if sources:
+        yield words["people_from"].format(sources=escape("; ".join(dict.fromkeys(sources))))
+
+
+def _texts(value_: object) -> list[str]:
+    return [str(one) for one in value_] if isinstance(value_, list) else []
 
 
 def _row(one: Check, language: Language) -> list[str]:

@@ -13,9 +13,18 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
     "de": {
         "title": "Güte der Befragung", "check": "Prüfung", "value": "Wert", "n": "n", "threshold": "in Ordnung",
         "benchmark": "Menschen oder Zufall", "verdict": "Urteil", "reasons": "Gründe", "method": "Methodik", "phase": "Phase",
-        "probe": "Probe", "no_reasons": "keine Beanstandung", "more_reasons": "und {n} weitere",
-        "intro": "Jede Prüfung beruht auf den Antworten des Hauptarms; was die Proben sagen, steht eigens. „Nicht berechnet“ heißt: "
-        "Die Daten oder der Aufbau erlauben die Prüfung nicht; das ist kein Bestehen. Schwellen und Mindestzahlen sind Vorschläge. Die "
+        "probe": "Probe", "no_reasons": "keine Beanstandung", "of_probe": "Probe",
+        "untaken": "Nicht gemachte Proben", "all_taken": "keine",
+        "no_gaps": "Alle 0 % und in Ordnung: {listed}.",
+        "n_of_types": "Bei Unterschieden zwischen Gruppen zählt n die Agenten aus Gruppen mit mindestens fünf Agenten.",
+        "people_from": "Daten von Menschen laut Instrument: {sources}.",
+        "medians": "Gefragt wurde nach Wahrscheinlichkeiten. Werte sind deren Mediane; Enden, Mitte, Zustimmungsneigung und die Nähe zu "
+        "Menschen beruhen auf den Wahrscheinlichkeiten selbst.", "more_reasons": "und {n} weitere",
+        "intro": "Beurteilt wird der Hauptarm. In das Urteil gehen alle berechneten Prüfungen ein: die seiner eigenen Antworten und die "
+        "der Proben, die sie mit einer erneuten oder veränderten Befragung vergleichen; Gründe aus Proben sind so bezeichnet. Eine "
+        "Auskunft geht nicht ein. „Nicht berechnet“ heißt: Die Daten oder der Aufbau erlauben die Prüfung nicht; das ist kein "
+        "Bestehen. Ohne erneutes Fragen lautet das Urteil höchstens „verwendbar, soweit geprüft“: Ob dieselben Agenten wieder so "
+        "antworten würden, ist dann offen. Schwellen und Mindestzahlen sind Vorschläge. Die "
         "Einheit des Schlusses ist der Lauf: Die Urteile betreffen diesen Lauf und dieses Instrument, nicht Menschen.",
         "synthetic": "Die Antworten sind synthetisch: Auch „verwendbar“ sagt hier nur, dass das Verfahren unauffällig lief, und nichts "
         "über Menschen oder Modelle.",
@@ -35,9 +44,18 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "title": "Instrument health", "check": "Check", "value": "Value", "n": "n", "threshold": "fine",
         "benchmark": "People, or chance", "verdict": "Verdict", "reasons": "Reasons", "method": "Methodology", "phase": "Phase",
-        "probe": "Probe", "no_reasons": "nothing objected to", "more_reasons": "and {n} more",
-        "intro": "Every check rests on the answers of the main arm; what probes say stands apart. “Not computed” means that the data "
-        "or the design do not allow the check; that is no pass. Thresholds and minima are proposals. The unit of inference is the run: "
+        "probe": "Probe", "no_reasons": "nothing objected to", "of_probe": "probe",
+        "untaken": "Probes not taken", "all_taken": "none",
+        "no_gaps": "All 0% and fine: {listed}.",
+        "n_of_types": "For differences between types, n counts the agents of types with at least five agents.",
+        "people_from": "Data of people as the instrument gives them: {sources}.",
+        "medians": "Probabilities were asked for. Values are their medians; ends, midpoint, acquiescence and likeness to people rest on "
+        "the probabilities themselves.", "more_reasons": "and {n} more",
+        "intro": "It is the main arm that is judged. All checks that were computed enter the verdict: those of its own answers, and those "
+        "of the probes, which compare them with asking again or otherwise; reasons that come from probes are marked. Information does "
+        "not enter. “Not computed” means that the data or the design do not allow the check; that is no pass. Without a retest the "
+        "verdict is at best “usable as far as checked”: whether the same agents would answer so again is open then. Thresholds and "
+        "minima are proposals. The unit of inference is the run: "
         "verdicts are about this run and this instrument, not about people.",
         "synthetic": "The answers are synthetic: even “usable” only says here that the procedure ran without a fault, and nothing "
         "about people or models.",
@@ -60,8 +78,13 @@ VERDICTS: Mapping[str, Mapping[Language, str]] = {
     "fine": {"de": "in Ordnung", "en": "fine"},
     "caution": {"de": "**Vorsicht**", "en": "**caution**"},
     "bad": {"de": "**schlecht**", "en": "**bad**"},
+    "information": {"de": "Auskunft", "en": "information"},
     "not computed": {"de": "nicht berechnet", "en": "not computed"},
     "usable": {"de": "verwendbar", "en": "usable"},
+    "usable as far as checked": {
+        "de": "verwendbar, soweit geprüft; Verlässlichkeit nicht geprüft",
+        "en": "usable as far as checked; reliability not tested",
+    },
     "usable with caution": {"de": "mit Vorsicht verwendbar", "en": "usable with caution"},
     "not usable": {"de": "nicht verwendbar", "en": "not usable"},
 }
@@ -95,6 +118,21 @@ CHECKS: Mapping[str, tuple[Unit, Mapping[Language, tuple[str, str]]]] = {
         "share", ("Varianz der ersten zwei Hauptkomponenten", "Die Antworten haben kaum gemeinsame Struktur; Typen sind fraglich."),
         ("Variance of the first two components", "The answers hardly share a structure; types are doubtful."),
     ),
+    "coherence": _check(
+        "coefficient", ("Zusammenhang der Antworten, über den Zufall hinaus (mittleres r)",
+                        "Die Antworten hängen kaum mehr zusammen als zufällige."),
+        ("Coherence of the answers, beyond chance (mean r)", "The answers hang together hardly more than random ones."),
+    ),
+    "family_alpha": _check(
+        "coefficient", ("Einheitlichkeit der Themenfelder (Cronbachs α, Median)", "Aussagen eines Themenfelds gehen nicht zusammen."),
+        ("Consistency of the families (Cronbach's α, median)", "Statements of one family do not go together."),
+    ),
+    "answer_stability": _check(
+        "coefficient", ("Beständigkeit der Antworten von Welle zu Welle oder Runde zu Runde (r)",
+                        "Wer einmal so und einmal anders antwortet, hat keine Meinung, die sich ändern könnte."),
+        ("Stability of the answers from wave to wave or round to round (r)",
+         "Who answers now this, now that has no opinion that could change."),
+    ),
     "acquiescence": _check(
         "points", ("Zustimmungsneigung (Punkte einer Fünferskala)", "Es wird Aussagen beider Richtungen zugestimmt oder widersprochen."),
         ("Acquiescence (points of a five-point scale)", "Statements of both directions are agreed or disagreed with."),
@@ -124,8 +162,10 @@ CHECKS: Mapping[str, tuple[Unit, Mapping[Language, tuple[str, str]]]] = {
         ("Spread relative to people's", "Differences between people are understated."),
     ),
     "persona_flattening": _check(
-        "coefficient", ("Ähnlichkeit der Antwortprofile zweier Agenten (mittleres r)", "Die Personas antworten wie eine einzige."),
-        ("Likeness of two agents' profiles (mean r)", "The personas answer like a single one."),
+        "coefficient", ("Vorsprung der Ähnlichkeit innerhalb der Gruppen (r der Profile ohne die Mittel der Fragen, innerhalb − zwischen)",
+                        "Agenten verschiedener Gruppen antworten nicht verschiedener als die einer Gruppe."),
+        ("Likeness within types ahead of that between them (r of profiles without the items' means, within − between)",
+         "Agents of different types answer no more differently than those of one type."),
     ),
     "refusal_rate": _check(
         "share", ("Verweigerte Antworten", "Was fehlt, fehlt nicht zufällig."),
@@ -203,6 +243,19 @@ CHECKS: Mapping[str, tuple[Unit, Mapping[Language, tuple[str, str]]]] = {
 }  # fmt: skip
 """By name: unit of the value; by language what it is and what a caution means."""
 
+PROBES: Mapping[str, Mapping[Language, str]] = {
+    "test_retest": {"de": "erneutes Fragen", "en": "retest"},
+    "option_order": {"de": "Optionen umgedreht", "en": "options reversed"},
+    "item_order": {"de": "Fragen gemischt", "en": "items shuffled"},
+    "paraphrase": {"de": "andere Worte", "en": "paraphrase"},
+    "persona_swap": {"de": "fremde Persona", "en": "another's persona"},
+    "null_persona": {"de": "ohne Persona", "en": "no persona"},
+    "negative_control": {"de": "Kontrollfragen", "en": "negative control"},
+    "placebo_exposure": {"de": "neutrale Erinnerung", "en": "placebo"},
+    "false_median": {"de": "erfundener Median", "en": "false median"},
+}
+"""What a probe does, by the check that reads it."""
+
 REASONS: Mapping[str, Mapping[Language, str]] = {
     "above": {"de": "über der Schwelle", "en": "above the threshold"},
     "below": {"de": "unter der Schwelle", "en": "below the threshold"},
@@ -214,11 +267,21 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
     },
     "persona_ignored": {"de": "kaum mehr als beim bloßen Wiederholen", "en": "hardly more than in a mere repeat"},
     "control_drifted": {"de": "Kontrollfragen haben sich bewegt", "en": "control items moved"},
-    "few_runs": {"de": "ein Lauf belegt es nicht", "en": "one run does not prove it"},
+    "few_runs": {
+        "de": "belegen könnte es nur ein Vergleich über mindestens drei Läufe; geht nicht in das Urteil ein",
+        "en": "only a comparison over three runs or more could prove it; does not enter the verdict",
+    },
     "includes_zero": {"de": "das Intervall schließt 0 ein", "en": "the interval includes 0"},
     "below_placebo": {"de": "weniger als mit neutraler Erinnerung", "en": "less than under a neutral memory"},
     "follows_any_median": {"de": "der erfundene Median zieht wie der wahre", "en": "the bogus median pulls like the true one"},
     "no_nearer_than_even": {"de": "nicht näher als eine Gleichverteilung", "en": "no nearer than an even spread"},
+    "types_alike": {"de": "Gruppen sind nicht zu unterscheiden", "en": "types cannot be told apart"},
+    "one_profile": {
+        "de": "fast ein Profil für alle, und Gruppen sind nicht zu unterscheiden",
+        "en": "nearly one profile for all, and types cannot be told apart",
+    },
+    "one_type": {"de": "es gibt nur eine Gruppe", "en": "there is only one type"},
+    "reliability_not_tested": {"de": "es wurde nicht erneut gefragt", "en": "nobody was asked again"},
     "mostly_not_computed": {
         "de": "für die meisten Prüfungen reichen die Daten nicht", "en": "there are too little data for most checks",
     },
@@ -228,6 +291,8 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
     "too_few_items": {"de": "zu wenige Fragen mit genügend Antworten", "en": "too few items with enough answers"},
     "too_few_pairs": {"de": "zu wenige Paare gegenläufiger Aussagen", "en": "too few balanced pairs of statements"},
     "too_few_types": {"de": "zu wenige Gruppen mit genügend Agenten", "en": "too few types with enough agents"},
+    "too_few_families": {"de": "zu wenige Themenfelder mit verschiedenen Antworten", "en": "too few families with answers that vary"},
+    "small_families": {"de": "kein Themenfeld hat drei Fragen", "en": "no family has three items"},
     "too_few_contrasts": {"de": "zu wenige Fragen mit mehreren Formulierungen", "en": "too few items in several wordings"},
     "too_few_runs": {"de": "zu wenige Läufe", "en": "too few runs"},
     "one_keying": {"de": "in keinem Themenfeld gibt es Aussagen beider Richtungen", "en": "no family has statements of both directions"},
@@ -244,7 +309,9 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
     "same_item_order": {"de": "die Reihenfolge der Fragen war dieselbe", "en": "the order of items was the same"},
     "no_bogus_median": {"de": "es wurde kein erfundener Median gezeigt", "en": "no bogus median was shown"},
     "no_retest": {"de": "ohne erneutes Fragen fehlt der Vergleich", "en": "without a retest there is nothing to compare with"},
-    "distribution": {"de": "gefragt wurde nach Wahrscheinlichkeiten", "en": "probabilities were asked for"},
+    "distribution": {
+        "de": "gefragt wurde nach Wahrscheinlichkeiten, nicht nach einer Antwort", "en": "probabilities were asked for, not one answer",
+    },
     "reconstructed": {"de": "T0 ist rekonstruiert", "en": "T0 is reconstructed"},
     "one_wave": {"de": "es liegt nur eine Welle vor", "en": "there is only one wave"},
     "incomparable": {"de": "T0 und T1 sind nicht vergleichbar", "en": "T0 and T1 cannot be compared"},

@@ -89,7 +89,7 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
         how="\n\n".join(_how(reading)),
         instruments=instruments_table(reading),
         counts=counts_table(reading, frame),
-        sections=list(_sections(reading, found)),
+        sections=list(_sections(reading, found, frame)),
         missing=list(_missing(reading, material.stages, found)),
         synthetic=material.health.synthetic,
         verdicts=verdict_table(material.health, titles, language),
@@ -180,6 +180,7 @@ def arms_table(reading: RunReading) -> str:
 def _how(reading: RunReading) -> Iterator[str]:
     record, words = reading.record, WORDS[reading.record.language]
     yield words[f"asking_{record.asking}"]
+    yield words[f"elicit_{record.main.elicitation}"]
     if record.kind == "mirofish":
         yield words["digest"].format(n=record.digest_chars)
     baseline = words[f"baseline_{record.baseline}"]
@@ -233,12 +234,16 @@ def plain_title(reading: RunReading, name: str) -> str:
     return titles.get(reading.record.language) or next(iter(titles.values()), name)
 
 
-def _sections(reading: RunReading, found: Findings) -> Iterator[str]:
-    """One section a methodology, in the order of the run."""
+def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iterator[str]:
+    """One section a methodology, in the order of the run; under its heading, where values are medians of probabilities."""
+    given = frame[frame["arm_role"].eq("main") & frame["distribution"].ne("")]
+    by_probabilities = set(given["methodology"])
     for name, result in found.results.items():
         present = importlib.import_module(reading.methodology(name).present)
         text: str = present.section(result, reading.record.language)
-        yield text.strip()
+        head, _, rest = text.strip().partition("\n")
+        note = WORDS[reading.record.language]["section_distribution"]
+        yield f"{head}\n\n{note}\n{rest}" if name in by_probabilities else text.strip()
 
 
 def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]) -> Iterator[str]:

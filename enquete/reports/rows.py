@@ -29,7 +29,7 @@ COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
     "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
     "scale_min", "scale_max", "status", "value", "value_rekeyed", "text", "confidence", "memory_available", "baseline",
-    "model", "temperature", "language", "elicitation", "item_position", "option_order", "attempts", "prompt_hash",
+    "model", "temperature", "language", "elicitation", "distribution", "item_position", "option_order", "attempts", "prompt_hash",
     "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
 INTEGERS = (
@@ -81,6 +81,7 @@ class ResponseRow(BaseModel):
     temperature: float | None
     language: Literal["de", "en"]
     elicitation: Literal["point", "distribution"]
+    distribution: str
     item_position: int | None
     option_order: str
     attempts: int = Field(ge=0)
@@ -268,6 +269,7 @@ def _with_run(table: pd.DataFrame, source: _Source) -> pd.DataFrame:
     table["memory_available"] = False
     for name, members in remembering.items():
         table.loc[table["arm"].eq(name) & table["participant"].isin(list(members)), "memory_available"] = True
+    table["distribution"] = _distributions(table)
     return _with_data(table, reading.methodology(source.methodology).answer_columns)
 
 
@@ -282,6 +284,13 @@ _ARM_COLUMNS: Mapping[str, Callable[[Arm], Any]] = {
 
 def _baseline_word(baseline: str) -> str:
     return "reconstructed" if baseline == "reconstructed" else "measured"
+
+
+def _distributions(table: pd.DataFrame) -> list[str]:
+    """The probabilities of each answer as JSON; "" where one answer was asked for, or none came."""
+    given = table["data"].where(table["elicitation"].eq("distribution"))
+    data = [json.loads(text) if isinstance(text, str) and text else None for text in given]
+    return [json.dumps(one["distribution"]) if isinstance(one, dict) and "distribution" in one else "" for one in data]
 
 
 def _with_data(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

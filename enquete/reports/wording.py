@@ -28,6 +28,12 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "how": "Wie gefragt wurde", "arm": "Arm", "role": "Rolle", "respondent": "Befragte", "model": "Modell",
         "temperature": "Temperatur", "seed": "Seed", "asking_block": "Gefragt wurde blockweise: alle Fragen eines Teils auf einmal.",
         "asking_item": "Gefragt wurde einzeln: jede Frage für sich.",
+        "elicit_point": "Auf jede geschlossene Frage war eine Antwort zu geben.",
+        "elicit_distribution": "Auf geschlossene Fragen war die Wahrscheinlichkeit jeder Antwortoption anzugeben (elicitation = "
+        "distribution), außer bei einer Sortierung. `value` ist der Median dieser Verteilung; sie selbst steht in der Spalte "
+        "`distribution`.",
+        "section_distribution": "*Gefragt wurde nach der Wahrscheinlichkeit jeder Antwortoption. Werte sind die Mediane dieser "
+        "Verteilungen, ein Punkt der Skala; die Verteilungen stehen in der Spalte `distribution` von all_responses.csv.*",
         "digest": "Erinnerungsauszug: höchstens {n} Zeichen je Agent.",
         "instrument": "Instrument", "version": "Version", "hash": "Hash (SHA-256)", "file": "Datei",
         "baseline_measured": "T0 wurde vor dem Ende der Simulation gemessen (Aktionen bis dahin: {actions}).",
@@ -86,6 +92,11 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "how": "How it was asked", "arm": "Arm", "role": "Role", "respondent": "Respondent", "model": "Model",
         "temperature": "Temperature", "seed": "Seed", "asking_block": "Questions were asked in blocks: all of a part at once.",
         "asking_item": "Questions were asked one by one.",
+        "elicit_point": "Every closed question asked for one answer.",
+        "elicit_distribution": "Closed questions asked for the probability of every option (elicitation = distribution), except in a "
+        "sort. `value` is the median of this distribution; the distribution itself is in the column `distribution`.",
+        "section_distribution": "*Asked for was the probability of every option. Values are the medians of these distributions, a point "
+        "of the scale; the distributions are in the column `distribution` of all_responses.csv.*",
         "digest": "Memory digest: at most {n} characters an agent.",
         "instrument": "Instrument", "version": "Version", "hash": "Hash (SHA-256)", "file": "File",
         "baseline_measured": "T0 was measured before the simulation had ended (actions up to then: {actions}).",

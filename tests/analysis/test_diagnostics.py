@@ -43,7 +43,7 @@ def one(name: str, verdict: str, code: str = "above") -> Diagnostic:
     return Diagnostic(name, 1.0, 10, None, (None, None), verdict, code)  # type: ignore[arg-type]
 
 
-FINE = [one("acquiescence", "fine", ""), one("flat_items", "fine", "")]
+FINE = [one("acquiescence", "fine", ""), one("test_retest", "fine", "")]
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,27 @@ FINE = [one("acquiescence", "fine", ""), one("flat_items", "fine", "")]
             [one("refusal_rate", "not computed", "too_few_answers")] * 3,
             Overall("usable with caution", ("mostly_not_computed",)),
         ),
+        (  # probabilities in place of answers leave as much unchecked as too little data does
+            [one("straightlining", "not computed", "distribution")] * 3,
+            Overall("usable with caution", ("mostly_not_computed",)),
+        ),
+        ([one("placebo_exposure", "information", "few_runs")] * 9, Overall("usable", ())),
     ],
 )
 def test_the_overall_rule(more: list[Diagnostic], expected: Overall) -> None:
     assert overall([*FINE, *more]) == expected
+
+
+@pytest.mark.parametrize("retest", [[], [one("test_retest", "not computed", "too_few_agents")]])
+def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnostic]) -> None:
+    checks = [one("acquiescence", "fine", ""), one("flat_items", "fine", ""), *retest]
+    assert overall(checks) == Overall("usable as far as checked", ("reliability_not_tested",))
+    with_caution = overall([*checks, one("midpoint_style", "caution")])
+    assert with_caution == Overall("usable with caution", ("midpoint_style:above",))
+
+
+def test_information_alone_is_nothing_computed() -> None:
+    assert overall([one("placebo_exposure", "information", "few_runs")]).reasons == ("mostly_not_computed",)
 
 
 def test_nothing_computed_is_never_usable_as_it_is() -> None:

@@ -51,10 +51,10 @@ def half(by: float) -> np.ndarray:
     return BEFORE + np.where(np.arange(20)[:, None] < 10, by, 0)
 
 
-def test_one_run_is_never_better_than_caution() -> None:
+def test_one_run_is_information() -> None:
     """By hand: effects are ten of 1 and ten of 0, mean ½, s = √(5/19), ± 2.093·s/√20 = .24."""
     found = placebo_exposure([exposure(half(1), BEFORE)])
-    assert (found.value, found.verdict, found.reason_code) == (0.5, "caution", "few_runs")
+    assert (found.value, found.verdict, found.reason_code) == (0.5, "information", "few_runs")
     assert found.detail["low"] == pytest.approx(0.5 - 2.093 * (5 / 19) ** 0.5 / 20**0.5, abs=1e-4)
     assert (found.detail["unit"], found.detail["directed"]) == ("agents", 0.5)
 
@@ -68,8 +68,12 @@ def test_one_run_is_never_better_than_caution() -> None:
     ],
 )
 def test_no_more_than_a_placebo(real: np.ndarray, placebo: np.ndarray, verdict: str, code: str) -> None:
-    found = placebo_exposure([exposure(real, placebo)])
+    """Over three runs; the same in one run or two can lower no verdict."""
+    found = placebo_exposure([exposure(real, placebo)] * 3)
     assert (found.verdict, found.reason_code) == (verdict, code)
+    for runs in (1, 2):
+        fewer = placebo_exposure([exposure(real, placebo)] * runs)
+        assert (fewer.verdict, fewer.reason_code, fewer.value) == ("information", "few_runs", found.value)
 
 
 def test_over_three_runs() -> None:

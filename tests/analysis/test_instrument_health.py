@@ -14,20 +14,37 @@ from tests.support.answer_frames import answer_frame
 
 
 def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:
-    """Independent opinions spread like people's, half of the items reversed, item order random by agent."""
+    """Opinions of four types, each agent's own beside it, spread like people's; half of the items reversed, item order random
+    by agent. Types explain 35% of the latent variance: a standard normal cut at the quantiles of the shares."""
     rng = np.random.default_rng(seed)
-    values = rng.choice([1.0, 2, 3, 4, 5, np.nan], p=[0.14, 0.19, 0.32, 0.19, 0.15, 0.01], size=(n, m))
+    kind = np.arange(n) % 4
+    typical = rng.normal(size=(4, m))
+    latent = np.sqrt(0.35) * (typical - typical.mean(axis=0)) / typical.std(axis=0)
+    values = 1.0 + np.digitize(latent[kind] + np.sqrt(0.65) * rng.normal(size=(n, m)), [-1.08, -0.44, 0.41, 1.04])
+    values[rng.random((n, m)) < 0.01] = np.nan
     order = np.argsort(rng.random((n, m)), axis=1) + 1
     options = np.where(rng.random((n, m)) < 0.5, "[1, 2, 3, 4, 5]", "[5, 4, 3, 2, 1]")
-    types = [f"t{i % 4}" for i in range(n)]
+    types = [f"t{i}" for i in kind]
     return answer_frame(values, reverse=range(0, m, 2), types=types, positions=order, option_orders=options)
 
 
-def test_plausible_answers_are_usable() -> None:
+def test_plausible_answers_are_usable_as_far_as_checked() -> None:
     found = examine_answers(people(100, 20))
-    assert [one.name for one in found] == [*STYLE, *QUALITY]
+    assert [one.name for one in found] == ["coherence", *STYLE, *QUALITY]
     assert {one.reason_code for one in found if one.verdict == "not computed"} == {"no_human_sd", "no_human_marginals"}
-    assert overall(found).verdict == "usable"
+    assert {one.name: one.verdict for one in found if one.verdict not in ("fine", "not computed")} == {}
+    assert overall(found).verdict == "usable as far as checked"
+
+
+def test_random_answers_are_not() -> None:
+    """Uniform on 1–5: every share is within its bounds, yet the answers have nothing in common."""
+    rows = people(100, 20)
+    rows["value"] = np.random.default_rng(1).integers(1, 6, len(rows)).astype(float)
+    rows["status"] = "ok"
+    found = {one.name: one.reason_code for one in examine_answers(rows)}
+    assert found["coherence"] == "no_more_than_chance"
+    assert found["persona_flattening"] == "types_alike"
+    assert overall(examine_answers(rows)).verdict in ("usable with caution", "not usable")
 
 
 def test_one_respondent_in_a_hundred_masks_is_not() -> None:
@@ -35,7 +52,7 @@ def test_one_respondent_in_a_hundred_masks_is_not() -> None:
     rows = pd.concat([one.assign(participant=f"agent:{a:04}") for a in range(100)])
     found = overall(examine_answers(rows))
     assert found.verdict == "not usable"
-    assert found.reasons[0] == "persona_flattening:above"
+    assert found.reasons[0] == "persona_flattening:one_profile"
 
 
 def test_three_agents_are_too_few_to_say() -> None:

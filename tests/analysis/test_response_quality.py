@@ -66,22 +66,67 @@ def test_wrong_human_figures_are_named() -> None:
             human_anchor(answers, {"i00": shares})
 
 
+PROFILE = np.tile([1.0, 2, 4, 5, 3], 2)
+
+
 def test_two_camps_by_hand() -> None:
-    """Five agents with a profile, five with its reverse: 20 pairs of r = 1, 25 of r = −1, mean −5/45; within types 1."""
-    profile = np.tile([1.0, 2, 4, 5, 3], 2)
-    found = persona_flattening(table([profile] * 5 + [6 - profile] * 5, types=[*"aaaaabbbbb"]))
-    assert found.value == pytest.approx(-5 / 45)
+    """Five agents with a profile, five with its reverse. Item means are 3, so r is 1 within types and −1 between: apart by 2.
+    As answered: 20 pairs of r = 1, 25 of r = −1, mean −5/45."""
+    found = persona_flattening(table([PROFILE] * 5 + [6 - PROFILE] * 5, types=[*"aaaaabbbbb"]))
+    assert (found.value, found.verdict) == (pytest.approx(2), "fine")
     assert (found.detail["within_types"], found.detail["between_types"]) == (pytest.approx(1), pytest.approx(-1))
-    assert persona_flattening(table([profile] * 10)).verdict == "bad"
+    assert found.detail["as_answered"] == pytest.approx(-5 / 45)
+
+
+@pytest.mark.parametrize("types", ["a" * 10, "aaaaabbbbb"])
+def test_copies_of_one_profile_are_one_respondent(types: str) -> None:
+    found = persona_flattening(table([PROFILE] * 10, types=[*types]))
+    assert (found.value, found.verdict, found.reason_code, found.n) == (0, "bad", "one_profile", 10)
+
+
+def typed(spread: float, noise: float, apart: float, n: int = 40, m: int = 16) -> np.ndarray:
+    """Item means of SD `spread`, four types apart by `apart`, agents of their own by `noise`, in points of 1–5."""
+    rng = np.random.default_rng(7)
+    means, types = rng.normal(0, spread, m), rng.normal(0, apart, (4, m))
+    return np.clip(np.rint(3 + means + types[np.arange(n) % 4] + rng.normal(0, noise, (n, m))), 1, 5)
+
+
+FOUR = [f"t{i % 4}" for i in range(40)]
+
+
+def test_items_that_differ_in_mean_are_no_flattening() -> None:
+    """As answered, profiles agree by more than .6, the bound before, because items differ; types are told apart all the same."""
+    found = persona_flattening(table(typed(1.3, 0.5, 0.5), types=FOUR))
+    assert float(found.detail["as_answered"]) > 0.6  # type: ignore[arg-type]
+    assert found.verdict == "fine"
+
+
+def test_one_profile_with_noise_is_flattening() -> None:
+    found = persona_flattening(table(typed(1.3, 0.25, 0.0), types=FOUR))
+    assert (found.verdict, found.reason_code) == ("bad", "one_profile")
+    apart = persona_flattening(table(typed(0.3, 0.9, 0.0), types=FOUR))
+    assert (apart.verdict, apart.reason_code) == ("caution", "types_alike")
+
+
+def test_without_a_second_type_nobody_can_be_told_apart() -> None:
+    assert persona_flattening(table(typed(1.0, 0.8, 0.5))).reason_code == "one_type"
+    each = persona_flattening(table(typed(1.0, 0.8, 0.5), types=[f"t{i}" for i in range(40)]))
+    assert each.reason_code == "too_few_types"
 
 
 def test_pairwise_correlations_are_those_of_pandas() -> None:
-    """Oracle: pandas.DataFrame.corr(min_periods=10) over agents, with gaps."""
+    """Oracle: pandas.DataFrame.corr(min_periods=10) over agents, with gaps; within types less between them."""
     rng = np.random.default_rng(4)
     x = rng.integers(1, 6, (14, 16)).astype(float)
     x[rng.random(x.shape) < 0.2] = np.nan
-    r = pd.DataFrame(x.T).corr(min_periods=10).to_numpy()[np.triu_indices(14, 1)]
-    assert persona_flattening(table(x)).value == pytest.approx(np.nanmean(r))
+    upper = np.triu_indices(14, 1)
+    types = np.arange(14) % 2
+    same = types[upper[0]] == types[upper[1]]
+    found = persona_flattening(table(x, types=[f"t{i}" for i in types]))
+    r = pd.DataFrame(x.T).corr(min_periods=10).to_numpy()[upper]
+    assert found.detail["as_answered"] == pytest.approx(np.nanmean(r))
+    centred = pd.DataFrame((x - np.nanmean(x, axis=0)).T).corr(min_periods=10).to_numpy()[upper]
+    assert found.value == pytest.approx(np.nanmean(centred[same]) - np.nanmean(centred[~same]))
 
 
 def test_many_agents_are_sampled_by_seed() -> None:
@@ -89,7 +134,8 @@ def test_many_agents_are_sampled_by_seed() -> None:
     rng = np.random.default_rng(5)
     x = np.clip(np.rint(rng.normal(3, 0.8, 12) + rng.normal(0, 1, (300, 12))), 1, 5)
     r = np.corrcoef(x)[np.triu_indices(300, 1)]
-    found = [persona_flattening(table(x), seed=seed).value for seed in (0, 0, 1)]
+    types = [f"t{i % 3}" for i in range(300)]
+    found = [persona_flattening(table(x, types=types), seed=seed).detail["as_answered"] for seed in (0, 0, 1)]
     assert found[0] == found[1] != found[2]
     assert found == pytest.approx([r.mean()] * 3, abs=0.01)
 

@@ -29,7 +29,10 @@ def my_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("my.yaml")
 
 
-@pytest.mark.parametrize(("example", "model"), [("longitudinal", LongitudinalInstrument), ("delphi", DelphiInstrument)])
+@pytest.mark.parametrize(
+    ("example", "model"),
+    [("longitudinal", LongitudinalInstrument), ("delphi", DelphiInstrument), ("human", LongitudinalInstrument)],
+)
 def test_examples_load_in_both_languages(example: str, model: type[BaseModel], my_yaml: Path) -> None:
     my_yaml.write_text(fenced(f"example: {example}"), "utf-8")
     instrument = load_instrument(model, my_yaml)

@@ -6,7 +6,9 @@ The checks themselves are tested in tests/analysis; tables here are small enough
 from __future__ import annotations
 
 import ast
+import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +18,12 @@ import pytest
 import enquete.analysis
 from enquete.analysis.diagnostics import Overall
 from enquete.analysis.health_thresholds import THRESHOLDS
+from enquete.instruments.human import Human
 from enquete.reports.health import Health, judge
+from enquete.reports.health_probes import POSSIBLE
 from enquete.reports.health_shapes import entropy
-from enquete.reports.health_text import flag, flags, sections, spelt, summary, threshold, verdict_table
-from enquete.reports.health_words import CHECKS, REASONS, VERDICTS
+from enquete.reports.health_text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
+from enquete.reports.health_words import CHECKS, PROBES, REASONS, VERDICTS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
 TITLES = {"longitudinal": "Längsschnitt"}
@@ -31,7 +35,7 @@ def row(who: int, item: str, value: float | None, **more) -> dict:
         "turn": 0, "participant": f"p{who:03}", "stakeholder_type": "x", "item_id": item, "family": "f", "dimension": "",
         "status": "ok" if value is not None else "refused", "value": value, "scale_min": 1, "scale_max": 5, "reverse_keyed": False,
         "elicitation": "point", "temperature": 0.7, "item_position": 1 + int("".join(c for c in item if c.isdigit()) or 0),
-        "option_order": "", "attempts": 1, "block": "items", **more,
+        "option_order": "", "attempts": 1, "block": "items", "distribution": "", **more,
     }  # fmt: skip
 
 
@@ -92,8 +96,10 @@ def test_a_forced_grid_has_profiles_but_no_style():
     grid = np.tile(np.repeat(np.arange(-3.0, 4.0), 2)[:12], (20, 1))
     shuffled = np.random.default_rng(1).permuted(grid, axis=1)
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
+    rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in rows]
     found = examined(rows, {"diversity": {"pca": {"first_two": 0.4, "n_agents": 20, "above_chance": 2}}})
-    assert named(found, "persona_flattening") == [("T1", "fine", "")]
+    assert named(found, "persona_flattening") == [("T1", "caution", "types_alike")]  # random sorts
+    assert named(found, "coherence") == []
     assert named(found, "two_components") == [("", "fine", "")]
     assert named(found, "extreme_style") == []
     assert named(found, "refusal_rate") == [("T1", "fine", "")]
@@ -134,10 +140,59 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 
 
-def test_probabilities_over_the_options_are_no_points_of_a_scale():
-    found = examined(wave(random(10, 6) / 2 + 1.25, elicitation="distribution"))
-    assert named(found, "extreme_style") == [("", "not computed", "distribution")]
-    assert named(found, "missing_rate") == [("T1", "fine", "")]
+def spread_out(values: np.ndarray, **more) -> list[dict]:
+    """.7 on each answer, the rest on its neighbours: it stays the median (by hand)."""
+    rows = wave(values, elicitation="distribution", **more)
+    for one in rows:
+        near = [k for k in (one["value"] - 1, one["value"] + 1) if 1 <= k <= 5]
+        one["distribution"] = json.dumps({f"{one['value']:g}": 0.7, **{f"{k:g}": 0.3 / len(near) for k in near}})
+    return rows
+
+
+def test_of_probabilities_the_medians_are_checked_and_style_from_their_mass():
+    """Ends: .7 of the answers there and .15 of their neighbours (a neighbour has two): by hand over the answers given."""
+    values = random(30, 12)
+    found = {one.found.name: one.found for one in examined(spread_out(values)).checks}
+    by_hand = 0.7 * np.isin(values, (1, 5)).mean() + 0.15 * np.isin(values, (2, 4)).mean()
+    assert found["extreme_style"].value == pytest.approx(by_hand)
+    for name in ("straightlining", "position_share"):
+        assert (found[name].verdict, found[name].reason_code) == ("not computed", "distribution")
+    points = {one.found.name: one.found for one in examined(wave(values)).checks}
+    for name in ("coherence", "flat_items", "missing_rate"):
+        assert found[name] == points[name]
+
+
+def test_probabilities_that_are_not_in_the_table_leave_style_unchecked():
+    found = examined(wave(random(30, 12), elicitation="distribution"))
+    assert named(found, "extreme_style") == [("T1", "not computed", "distribution")]
+    assert named(found, "coherence")[0][1] != "not computed"
+
+
+def test_probes_of_probabilities_are_compared():
+    """A retest with the same medians and half of the distributions narrower: κ is 1, the likeness below 1."""
+    values = random(20, 12)
+    again = spread_out(values, arm="retest", arm_role="probe", temperature=0.0)
+    for one in again[:120]:
+        one["distribution"] = json.dumps({f"{one['value']:g}": 1.0})
+    found = examined([*spread_out(values, temperature=0.0), *again])
+    assert named(found, "test_retest") == [("T1", "fine", "")]
+    (retested,) = (one.found for one in found.checks if one.found.name == "test_retest")
+    assert retested.value == 1
+    assert 0.5 < retested.detail["likeness_of_distributions"] < 1
+    assert retested.detail["n_distributions"] == 240
+
+
+def test_people_s_answers_are_compared_with_what_the_instrument_says():
+    """All items of the first agents' kind: the marginals of i0 are the simulated ones, so both likenesses are 1."""
+    values = random(30, 12)
+    marginals = {point: int((values[:, 0] == point).sum()) for point in range(1, 6)}
+    human = Human(source="A survey", sd=float(values[:, 0].std(ddof=1)), marginals=marginals)
+    found = examined(wave(values), humans={"longitudinal": {"i0": human, "not_asked": human}})
+    checks = {one.found.name: one.found for one in found.checks}
+    assert checks["variance_ratio"].value == pytest.approx(1)
+    assert (checks["human_jsd"].value, checks["human_w1"].value) == (pytest.approx(1), pytest.approx(1))
+    text = "\n".join(sections(found, TITLES, "en"))
+    assert "Data of people as the instrument gives them: A survey." in text
 
 
 def test_a_fault_in_both_waves_is_one_fault():
@@ -216,7 +271,11 @@ def test_control_items_of_a_probe_and_the_placebos_own_t0():
                for t in (0, 1) for a in range(20) for i in range(2)]  # fmt: skip
     found = examined([*main, *control, *probe(after, "placebo", phase="T1")], DRIFT)
     assert named(found, "negative_control") == [("", "bad", "control_drifted")]
-    assert named(found, "placebo_exposure") == [("", "caution", "includes_zero")]
+    assert named(found, "placebo_exposure") == [("", "information", "few_runs")]
+    without = examined([*main, *control], DRIFT).verdicts["longitudinal"]
+    assert found.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
+    text = "\n".join(sections(found, TITLES, "en"))
+    assert "does not enter the verdict" in text
 
 
 def test_a_false_median_that_pulls_like_the_true_one():
@@ -267,6 +326,7 @@ def codes() -> set[str]:
 def test_every_check_reason_and_verdict_has_words_in_both_languages():
     assert CHECKS.keys() == THRESHOLDS.keys()
     assert codes() <= REASONS.keys()
+    assert set().union(*POSSIBLE.values()) == PROBES.keys()
     assert all(
         texts.keys() == {"de", "en"}
         for texts in [*REASONS.values(), *VERDICTS.values(), *(c[1] for c in CHECKS.values())]
@@ -286,9 +346,51 @@ def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
     )
     said = flags(found, "longitudinal", "Längsschnitt", "de")
-    assert said[0].startswith("Längsschnitt: mit Vorsicht verwendbar (Agenten ohne jede Veränderung: über der Schwelle")
+    assert said[0].startswith(
+        "Längsschnitt: mit Vorsicht verwendbar (Agenten ohne jede Veränderung: schlecht, über der Schwelle"
+    )
     assert len(said) == 1 + len(found.flagged)
     assert flags(Health(verdicts={"x": Overall("usable", ())}), "x", "X", "en") == []
+
+
+def test_a_reason_says_how_bad_it_is_and_whether_a_probe_gave_it():
+    main = random(20, 12)
+    found = examined([*wave(main), *probe(main, "retest")])
+    said = reasons(found, "longitudinal", "en")
+    assert "Agreement when asked again (weighted κ): caution, probe, all answers equal" in said
+    assert "Coherence of the answers, beyond chance (mean r): bad, no more" in said or "caution, no more" in said
+
+
+def test_the_verdict_names_the_probes_that_were_not_taken():
+    main = random(20, 12)
+    table = verdict_table(examined([*wave(main), *probe(main, "retest")]), TITLES, "en")
+    assert "options reversed, items shuffled, paraphrase, another's persona, no persona |" in table
+    assert "retest" not in table.replace("asked again", "")
+    both = examined([*wave(main, phase="T0"), *wave(main)], DRIFT)
+    assert both.untaken["longitudinal"][-2:] == ("negative_control", "placebo_exposure")
+    assert both.as_json()["verdicts"]["longitudinal"]["probes_not_taken"][0] == "test_retest"
+
+
+def test_usable_without_a_retest_is_flagged_and_said_in_the_summary():
+    capped = Health(verdicts={"longitudinal": Overall("usable as far as checked", ("reliability_not_tested",))})
+    assert flags(capped, "longitudinal", "Longitudinal", "en") == [
+        "Longitudinal: usable as far as checked; reliability not tested (nobody was asked again)."
+    ]
+    assert "verwendbar, soweit geprüft; Verlässlichkeit nicht geprüft" in summary(capped, TITLES, "de")
+
+
+def test_gaps_of_nothing_are_one_line():
+    """Six checks of gaps, all 0 over 300 answers of 30 agents in two types: one line; one refusal gives its rates rows again."""
+    rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in wave(random(30, 10))]
+    text = "\n".join(sections(examined(rows), TITLES, "en"))
+    (line,) = re.findall(r"All 0% and fine: (.*)\.", text)
+    assert line.count("T1: n = 300") == line.count("T1: n = 30)") == 3
+    assert not re.search(r"^\| (Refused|Answers valid only|Invalid|Largest)", text, re.MULTILINE)
+    assert "n counts the agents of types with at least five agents" in text
+    rows[0] = {**rows[0], "status": "refused", "value": None}
+    refused = "\n".join(sections(examined(rows), TITLES, "en"))
+    assert "| Refused answers | T1 |" in refused
+    assert "T1: n = 300" in refused  # repairs and failures still stand in the line
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

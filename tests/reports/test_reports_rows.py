@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -197,3 +199,29 @@ def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
     assert table.empty
     assert table["value"].dtype == float
     assert isinstance(table, pd.DataFrame)
+
+
+def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas):
+    """The synthetic respondent puts .7 on its answer: the median of every distribution is `value`."""
+    made = make(**personas(3), methods=["longitudinal"], elicitation="distribution", language="en")
+    table = made.table()
+    closed = table[table["scale_min"].notna()]
+    for shares, value in zip(closed["distribution"], closed["value"], strict=True):
+        assert json.loads(shares)[f"{value:g}"] == pytest.approx(0.7)
+    assert set(table.loc[table["scale_min"].isna(), "distribution"].fillna("")) == {""}
+    how, section = made.report().split("## Longitudinal")[:2]
+    assert "Closed questions asked for the probability of every option (elicitation = distribution)" in how
+    assert (
+        section.startswith("\n\n*Asked for was the probability of every option.")
+        or "probability of every" in section[:300]
+    )
+    book = json.loads((made.synthesis / "exports" / "codebook.json").read_text("utf-8"))
+    (column,) = (one for one in book["columns"] if one["name"] == "distribution")
+    assert column["type"] == "string"
+    assert "value then is the median" in column["meaning"]["en"]
+
+
+def test_point_answers_have_no_distribution(make, personas):
+    made = make(**personas(3), methods=["longitudinal"], language="en")
+    assert set(made.table()["distribution"].fillna("")) == {""}
+    assert "Every closed question asked for one answer." in made.report()

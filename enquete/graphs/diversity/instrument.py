@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictInt
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, ValidationInfo, field_validator
 
+from enquete.instruments.human import Human, on_scale
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, current, identifier, not_empty, shown, wrong
 from enquete.instruments.text import Part, Text
@@ -54,6 +55,12 @@ class Axis(Part):
     low: Text
     high: Text
     points: Annotated[StrictInt, Field(ge=2, le=11)] = 7
+    human: Human | None = None
+
+    @field_validator("human")
+    @classmethod
+    def _on_the_axis(cls, human: Human | None, info: ValidationInfo) -> Human | None:
+        return on_scale(human, (1, info.data["points"]) if "points" in info.data else None)
 
     def options(self, language: Language) -> tuple[Option, ...]:
         ends = {1: self.low.in_(language), self.points: self.high.in_(language)}
@@ -161,6 +168,10 @@ class DiversityInstrument(Instrument):
             )
             for axis in self.likert_axes
         )
+
+    def human_answers(self) -> dict[str, Human]:
+        """By axis; places in a forced sort have no marginals of their own."""
+        return {axis.axis_id: axis.human for axis in self.likert_axes if axis.human is not None}
 
     def statement(self, statement_id: str) -> Statement:
         """KeyError for an unknown id."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StrictInt
+from pydantic import AfterValidator, Field, StrictInt, field_validator
+from pydantic_core import PydanticCustomError
 
+from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, current, identifier, not_empty, wrong
+from enquete.instruments.reading import Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.state.seam import Item, Language
+
+DEFAULT_SCALE = "7"
 
 OPEN = "open"
 """Last step of the open question's item ids, 'collapse/open'; no dimension may be called so."""
@@ -46,12 +50,33 @@ ScenarioId = Annotated[Line, AfterValidator(identifier("scenario"))]
 DimensionId = Annotated[Line, AfterValidator(_not_open), AfterValidator(identifier("dimension"))]
 
 
+def _scales_by_dimension() -> dict[str, object]:
+    """As the file names them; dimensions stand after the scenarios or before."""
+    listed = current().document.get("dimensions")
+    found = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list | tuple) else []
+    return {str(one.get("dimension_id")): one.get("scale") for one in found}
+
+
 class Scenario(Part):
     """A possible future: its name, and the text that is read before it is rated."""
 
     scenario_id: ScenarioId
     label: Text
     description: Text
+    human: dict[Line, Human] | None = None  # by dimension
+
+    @field_validator("human")
+    @classmethod
+    def _on_the_dimensions(cls, human: dict[str, Human] | None) -> dict[str, Human] | None:
+        scales = _scales_by_dimension()
+        for dimension, one in (human or {}).items() if scales else ():
+            if dimension not in scales:
+                raise wrong(f"{shown(dimension)} is no dimension{suggestion(dimension, list(scales))}")
+            try:
+                on_scale(one, points_of(scales[dimension], DEFAULT_SCALE))
+            except PydanticCustomError as error:
+                raise wrong(f"{dimension}: {error.message()}") from None
+        return human
 
 
 class Dimension(Part):
@@ -73,7 +98,7 @@ class ScenarioInstrument(Instrument):
     scale_ends = AMOUNT
 
     instruction: Text
-    scale: ScaleName = "7"
+    scale: ScaleName = DEFAULT_SCALE
     dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
     open_question: Text | None = None
     scenarios: Annotated[tuple[Scenario, ...], AfterValidator(_at_least_two)]
@@ -86,6 +111,14 @@ class ScenarioInstrument(Instrument):
             return rated
         wording = self.open_question.in_(language)
         return (*rated, Item(id=f"{scenario_id}/{OPEN}", kind="text", wording=wording))
+
+    def human_answers(self) -> dict[str, Human]:
+        """By item id, '<scenario_id>/<dimension_id>'."""
+        return {
+            f"{scenario.scenario_id}/{dimension}": human
+            for scenario in self.scenarios
+            for dimension, human in (scenario.human or {}).items()
+        }
 
     def introduction(self, scenario_id: str, language: Language) -> str:
         """What stands above the questions: the instruction and the scenario's name and text."""

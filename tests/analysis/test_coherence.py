@@ -1,0 +1,141 @@
+"""The floor: coherence, consistency of families and stability against answers dealt to other agents."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from enquete.analysis.coherence import answer_stability, coherence, cronbach, family_alpha, mean_squared_correlation
+from tests.support.answer_frames import table
+
+
+def noise(n: int, m: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(1, 6, (n, m)).astype(float)
+
+
+def typed(n: int, m: int, share: float, seed: int = 0) -> np.ndarray:
+    """Four types that explain `share` of the variance of every item, on 1–5."""
+    rng = np.random.default_rng(seed)
+    latent = np.sqrt(share) * rng.normal(size=(4, m))[np.arange(n) % 4] + np.sqrt(1 - share) * rng.normal(size=(n, m))
+    return np.clip(np.rint(3 + 1.1 * latent), 1, 5)
+
+
+def test_mean_squared_correlation_is_numpys_where_variances_are_equal() -> None:
+    """Oracle: numpy.corrcoef; standardised columns have equal weights."""
+    x = typed(60, 8, 0.4)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    r = np.corrcoef(x.T)[np.triu_indices(8, 1)]
+    assert mean_squared_correlation(z) == pytest.approx((r**2).mean())
+
+
+def test_pairs_are_weighted_by_their_variances() -> None:
+    """By hand: variances 4, 4 and 1 (sums 16, 16, 4), r² of the first two 1, of the others 0:
+    16·16/(16·16 + 2·16·4) = 2/3."""
+    x = np.array([[2.0, 2, 1], [2, 2, -1], [-2, -2, 1], [-2, -2, -1]])
+    assert mean_squared_correlation(x) == pytest.approx(2 / 3)
+
+
+def test_chance_gives_one_over_n_minus_one() -> None:
+    """The permutation mean of r² is 1/(n − 1)."""
+    found = coherence(table(noise(50, 14)))
+    assert found.detail["by_chance"] == pytest.approx(1 / 49, abs=0.001)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_answers_are_incoherent_and_typed_ones_are_not(seed: int) -> None:
+    found = coherence(table(noise(50, 14, seed)))
+    assert found.verdict in ("caution", "bad")
+    assert found.reason_code == "no_more_than_chance"
+    many = coherence(table(noise(200, 14, seed)))  # the upper end is sure to lie below the bound
+    assert (many.verdict, many.reason_code) == ("bad", "no_more_than_chance")
+    assert coherence(table(typed(50, 14, 0.5, seed))).verdict == "fine"
+
+
+def test_few_disputed_items_among_many_with_little_spread_are_coherent() -> None:
+    """Three items divide the types, 20 hold noise about the midpoint."""
+    rng = np.random.default_rng(3)
+    x = np.clip(np.rint(3 + rng.normal(0, 0.5, (50, 23))), 1, 5)
+    x[:, :3] = np.where(np.arange(50)[:, None] % 2, 1.0, 5.0)
+    x[:5, :3] = 3
+    assert coherence(table(x)).verdict == "fine"
+
+
+def test_few_agents_prove_nothing() -> None:
+    """20 agents and 5 items: the upper end of noise is above the bound, so it is no more than a caution."""
+    found = coherence(table(noise(20, 5, 2)))
+    assert (found.verdict, found.reason_code) == ("caution", "no_more_than_chance")
+    assert coherence(table(noise(19, 14))).reason_code == "too_few_agents"
+    assert coherence(table(noise(50, 4))).reason_code == "too_few_items"
+    assert coherence(table(np.full((50, 14), 3))).reason_code == "no_variation"
+
+
+def test_thousands_are_drawn_by_seed() -> None:
+    x = table(typed(1500, 6, 0.3))
+    found = [coherence(x, seed=seed) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+    assert found[0].detail["agents_drawn"] == 1000
+    assert {one.n for one in found} == {1500}
+
+
+# --- families --------------------------------------------------------------------------------------------------------
+
+
+def test_alpha_by_hand() -> None:
+    """Items 1–2–3, 1–2–3 and 3–2–1: variances 1 each, sums 5, 6, 7 of variance 1: 3/2·(1 − 3/1) = −3. Three times the same: 1."""
+    assert cronbach(np.array([[1.0, 1, 3], [2, 2, 2], [3, 3, 1]])) == pytest.approx(-3)
+    assert cronbach(np.array([[1.0] * 3, [2] * 3, [3] * 3, [np.nan, 1, 1]])) == pytest.approx(1)
+    assert cronbach(np.full((5, 3), 2.0)) is None
+
+
+def opinions(n: int = 40, seed: int = 0) -> np.ndarray:
+    """Two families of four items, the last of each reversed."""
+    rng = np.random.default_rng(seed)
+    own = np.repeat(rng.normal(size=(n, 2)), 4, axis=1) + 0.7 * rng.normal(size=(n, 8))
+    own[:, [3, 7]] *= -1
+    return np.clip(np.rint(3 + own), 1, 5)
+
+
+def test_families_hang_together_only_when_rekeyed() -> None:
+    families = ["a"] * 4 + ["b"] * 4
+    found = family_alpha(table(opinions(), reverse=[3, 7], families=families))
+    assert found.verdict == "fine"
+    assert found.value == pytest.approx(np.median(list(found.detail["by_family"].values())))  # type: ignore[union-attr]
+    assert float(found.value or 0) > 0.8
+    lost = family_alpha(table(noise(40, 8), reverse=[3, 7], families=families))
+    assert (lost.verdict, lost.reason_code) == ("caution", "no_more_than_chance")
+
+
+def test_families_of_two_items_have_no_alpha() -> None:
+    assert family_alpha(table(noise(40, 4), families=[*"aabb"])).reason_code == "small_families"
+    assert family_alpha(table(noise(19, 4))).reason_code == "too_few_agents"
+
+
+# --- the same agents later -------------------------------------------------------------------------------------------
+
+
+def test_stability_ignores_a_shift_of_all() -> None:
+    """All move up one point: r of the deviations is 1, though hardly an answer is the same."""
+    x = np.clip(typed(30, 10, 0.4), 1, 4)
+    found = answer_stability(table(x), table(x + 1))
+    assert (found.value, found.verdict) == (pytest.approx(1), "fine")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_answers_at_random_is_not_stable(seed: int) -> None:
+    found = answer_stability(table(noise(50, 14, seed)), table(noise(50, 14, seed + 100)))
+    assert found.reason_code in ("no_more_than_chance", "below")
+    assert found.verdict in ("caution", "bad")
+
+
+def test_stability_is_pearsons_r_of_deviations() -> None:
+    """Oracle: numpy.corrcoef of the deviations from item means."""
+    x, y = typed(30, 10, 0.4), typed(30, 10, 0.4, 1)
+    r = np.corrcoef((x - x.mean(axis=0)).ravel(), (y - y.mean(axis=0)).ravel())[0, 1]
+    assert answer_stability(table(x), table(y)).value == pytest.approx(r)
+
+
+def test_stability_that_cannot_be_computed() -> None:
+    x = noise(30, 10)
+    assert answer_stability(table(x), table(np.full_like(x, 3))).reason_code == "no_variation"
+    assert answer_stability(table(x[:19]), table(x[:19])).reason_code == "too_few_agents"
+    assert answer_stability(table(x[:, :3]), table(x[:, :3])).reason_code == "too_few_answers"

@@ -1,0 +1,92 @@
+"""What the verdicts say of answers whose worth is known: planted, random, straight lines, one profile for all.
+
+The answers of a synthetic run over 36 agents of six types are replaced in the table; plan, scales and types stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import enquete
+from enquete.reports.findings import find
+from enquete.reports.health import judge
+from enquete.reports.health_answers import with_blocks
+from enquete.reports.reading import open_run
+from enquete.reports.rows import responses
+from tests.support.populations import mirofish_folder
+
+METHODS = ["longitudinal", "delphi", "scenario"]
+Planted = tuple[pd.DataFrame, dict]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
+    """The table with blocks, and the findings."""
+    folder = tmp_path_factory.mktemp("planted")
+    sim = mirofish_folder(folder / "sim_1", 36)
+    run = enquete.conduct_interviews(
+        sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic"
+    )
+    with open_run(Path(run.folder)) as reading:
+        frame = responses(reading)
+        return with_blocks(reading, frame), dict(find(reading, frame).results)
+
+
+def verdicts(planted: Planted, answer: Callable[[pd.DataFrame], np.ndarray] | None = None) -> dict[str, str]:
+    frame, findings = planted
+    if answer:
+        frame = frame.copy()
+        closed = frame["scale_min"].notna() & frame["value"].notna()
+        frame.loc[closed, "value"] = answer(frame[closed])
+    return {name: one.verdict for name, one in judge(findings, frame).verdicts.items()}
+
+
+def ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    return rows["scale_min"].to_numpy(dtype=int), rows["scale_max"].to_numpy(dtype=int)
+
+
+def uniform(rows: pd.DataFrame) -> np.ndarray:
+    low, high = ends(rows)
+    return np.random.default_rng(1).integers(low, high + 1).astype(float)
+
+
+def straight(rows: pd.DataFrame) -> np.ndarray:
+    """Each agent one place of its own, whatever is asked."""
+    low, high = ends(rows)
+    place = pd.factorize(rows["participant"])[0] % 5 / 4
+    return np.rint(low + place * (high - low)).astype(float)
+
+
+def one_profile(rows: pd.DataFrame) -> np.ndarray:
+    """An answer for each item, the same for all but for one point in a seventh of the answers."""
+    low, high = ends(rows)
+    rng = np.random.default_rng(2)
+    item = pd.factorize(rows["item_id"])[0]
+    common = low + rng.random(item.max() + 1)[item] * (high - low)
+    off = rng.choice([-1, 0, 1], p=[0.07, 0.86, 0.07], size=len(rows))
+    return np.clip(np.rint(common) + off, low, high).astype(float)
+
+
+def test_planted_answers_are_no_worse_than_with_caution(planted: Planted) -> None:
+    found = verdicts(planted)
+    assert set(found) == set(METHODS)
+    assert set(found.values()) <= {"usable as far as checked", "usable with caution"}
+
+
+def test_random_answers_are_nowhere_plainly_usable(planted: Planted) -> None:
+    assert set(verdicts(planted, uniform).values()) <= {"usable with caution", "not usable"}
+
+
+def test_straight_lines_are_not_usable(planted: Planted) -> None:
+    found = verdicts(planted, straight)
+    assert found["longitudinal"] == found["delphi"] == "not usable"
+    assert found["scenario"] != "usable as far as checked"
+
+
+def test_one_profile_for_all_is_not_usable(planted: Planted) -> None:
+    assert set(verdicts(planted, one_profile).values()) == {"not usable"}
