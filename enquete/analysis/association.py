@@ -147,25 +147,28 @@ def _bergsma(chi2: float, n: int, r: int, k: int) -> float | None:
 def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, float | None]:
     """Agents of one cell gave the same data: resampling agents is resampling the filled cells of the r × k table.
 
-    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them: resamples are corrected
-    for both, else all of them would lie beside the V that they are to surround.
+    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them, there the less the closer
+    the association is (1 − V²; where one side determines the other, every resample shows it too). Resamples are corrected
+    for both, else all of them would lie beside the V that they are to surround; where they still do, there is no interval.
     """
     r, k = table.shape
     filled = np.flatnonzero(table)
     counts = table.ravel()[filled].astype(np.float64)
 
-    def each(rows: Floats, noise: int) -> Floats:
+    def each(rows: Floats, noise: float) -> Floats:
         tables = np.zeros((len(rows), r * k))
         tables[:, filled] = rows
         return _bergsma_each(tables.reshape(-1, r, k), noise)
 
     drawn = resampled_counts(counts, draws_within(r * k), np.random.default_rng(seed))
     spared = left_out(counts)
-    found = bca(v, each(drawn, 2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
+    found = bca(v, each(drawn, 2 - v**2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
+    if found.low is None or found.high is None or not found.low <= v <= found.high:
+        return None, None
     return found.low, found.high
 
 
-def _bergsma_each(tables: Floats, noise: int) -> Floats:
+def _bergsma_each(tables: Floats, noise: float) -> Floats:
     """V of each table, φ² less `noise` times what noise adds to it. Categories that a resample leaves empty are not its.
 
     NaN where one category is left.
