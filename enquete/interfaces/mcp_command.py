@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +32,8 @@ def mcp(
     """Offer the interviews to a model, by the Model Context Protocol (docs/mcp.md).
 
     Speaks on stdin and stdout until the client leaves, or serves HTTP until interrupted. Only simulations under --root
-    can be reached, by their id. A run that goes on when the server ends is paused, and can be resumed.
+    can be reached, by their id. A run that goes on when the client leaves, or at a first Ctrl-C or SIGTERM, is paused and
+    can be resumed; a second signal leaves at once.
 
     \b
     Examples:
@@ -41,7 +41,7 @@ def mcp(
       enquete mcp --root uploads --http --port 8765
 
     \b
-    Exit codes: 0 ended by the client or an interrupt · 2 no such root, no token, or the packages are not installed
+    Exit codes: 0 ended by the client or a signal · 130 by a second one · 2 no such root, no token, or the packages are not installed
     """
     try:
         from enquete.interfaces import mcp_serving as serving  # noqa: PLC0415 - an optional extra
@@ -52,10 +52,10 @@ def mcp(
     from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
 
     office = serving.make_office(Path(resolve_root(RunRequest(root=root), Environment.read())))
-    with contextlib.suppress(KeyboardInterrupt):
-        if http:
-            remark(f"http://{host}:{port}/mcp (stop with Ctrl-C)")
-            asyncio.run(serving.serve_http(office, host, port, allow_host or []))
-        else:
-            asyncio.run(serving.serve_stdio(office))
+    if not http:
+        asyncio.run(serving.serve_stdio(office))
+        return 0
+    with serving.listening(office, host, port, allow_host or []) as server:
+        remark(f"{server.url} (stop with Ctrl-C)")
+        asyncio.run(server.serve())
     return 0

@@ -5,7 +5,6 @@ No secret and no folder of the machine is in them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,11 @@ from enquete.state.errors import (
     RunLocked,
     RunMismatch,
     RunNotFound,
-    SettingsError,
     SimulationError,
     SimulationNotFound,
 )
 from enquete.state.settings import Environment
+from enquete.study.rooted import NobodyInterviewed, OutsideRoot
 from enquete.study.tasks import TooManyRuns
 
 MOST_CHARS = 4000
@@ -33,12 +32,10 @@ ADVICE: Mapping[type[Exception], str] = {
     RunLocked: "Poll interview_status until it has stopped.",
     RunMismatch: "Go on with the unfinished run by resume_interviews with its resume_token (interview_status shows it), "
     "or start another one beside it by conduct_interviews with new=true.",
-    RunNotFound: "interview_status shows the latest run; conduct_interviews begins one.",
-    SettingsError: "Methodologies are listed by list_instruments; keys, models and servers are set where this server runs.",
+    RunNotFound: "interview_status shows the latest run of a simulation, list_simulations those of all.",
+    NobodyInterviewed: "conduct_interviews begins a run.",
+    OutsideRoot: "The link has to be removed on the server; no other call helps.",
 }
-_CLI = re.compile(
-    r"\n?(Go on with it: enquete resume \S+|Start another beside it: add --new)|; name its folder with --root.*"
-)
 
 
 def explained(error: Exception, root: Path) -> str:
@@ -48,21 +45,40 @@ def explained(error: Exception, root: Path) -> str:
     if not isinstance(error, EnqueteError):
         what = getattr(error, "strerror", None) or error
         return f"the files of this run cannot be used ({type(error).__name__}: {cleared(str(what), root)})"
-    advice = next((text for kind, text in ADVICE.items() if isinstance(error, kind)), "")
-    return f"{cleared(_CLI.sub('', str(error)), root)} {advice}".strip()
+    advice = next((ADVICE[kind] for kind in type(error).__mro__ if kind in ADVICE), "")
+    return f"{sentence(cleared(error.fact, root))} {advice}".strip()
+
+
+def sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
 def over_budget(estimate: Mapping[str, Any]) -> str:
     """The estimate, and the arguments that would let the run begin."""
+    return (
+        f"over budget, nothing was asked. {_expected(estimate)} To begin: conduct_interviews with "
+        f"budget_tokens={estimate['sufficient_tokens']}; or with fewer methods; or with confirm=true, and the run pauses at "
+        "the cap and can be resumed by resume_interviews. Ask the user before you spend more."
+    )
+
+
+def approval_question(estimate: Mapping[str, Any]) -> str:
+    """What a user is asked, who knows of no tools and no arguments."""
+    return (
+        f"The interviews of {estimate['sim_id']} are likely to go over the budget; nobody has been asked yet. "
+        f"{_expected(estimate)} Begin all the same? At the cap the interviews pause and can be gone on with later; a cap of "
+        f"{estimate['sufficient_tokens']:,} tokens is likely to be enough."
+    )
+
+
+def _expected(estimate: Mapping[str, Any]) -> str:
     tokens, usd, cap_usd = estimate["tokens"], estimate["usd"], estimate["cap_usd"]
     money = f"; {usd['low']:.2f} to {usd['high']:.2f} USD" if isinstance(usd, Mapping) else ""
     cap = f"{cap_usd:.2f} USD" if estimate["exceeds"] == "usd" else f"{estimate['cap_tokens']:,} tokens"
     return (
-        f"over budget, nothing was asked. Estimate for {estimate['agents']} agents: {tokens['low']:,.0f} to "
-        f"{tokens['high']:,.0f} tokens, likely {tokens['likely']:,.0f}{money}. The cap is {cap}. "
-        f"By part: {_parts(estimate['lines'])}. "
-        f"To begin: conduct_interviews with budget_tokens={tokens['high']:.0f}; or with fewer methods; or with confirm=true, "
-        "and the run pauses at the cap and can be resumed by resume_interviews. Ask the user before you spend more."
+        f"Estimate for {estimate['agents']} agents: {tokens['low']:,.0f} to {tokens['high']:,.0f} tokens, likely "
+        f"{tokens['likely']:,.0f}{money}. The cap is {cap}. By part: {_parts(estimate['lines'])}."
     )
 
 

@@ -13,8 +13,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from enquete.interfaces.mcp_errors import explained
 from enquete.state.errors import EnqueteError
+from enquete.study import Run
 from enquete.study.rooted import Rooted
-from enquete.study.tasks import Tasks
+from enquete.study.tasks import Task, Tasks
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class Office:
 
     rooted: Rooted
     tasks: Tasks
+
+    def task_of(self, run: Run) -> Task | None:
+        """What drives the run in this server right now."""
+        return self.tasks.driven(run.run_id)
 
 
 Ctx: TypeAlias = Context[Office, Any]

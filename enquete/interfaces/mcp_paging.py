@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from enquete.interfaces.mcp_shapes import Entry, SectionOf
-from enquete.state.errors import SettingsError
+from enquete.state.errors import InputError
 
 PAGE_CHARS = 8000
 ENTRY_CHARS = 2000
@@ -134,16 +134,21 @@ def text_pages(text: str) -> list[str]:
     return pages
 
 
+class NoSuchPart(InputError):
+    """A section or page that there is none of; the message lists those there are."""
+
+
 def require_section(section: str, known: Sequence[str]) -> str:
-    """By name, upper or lower case. Raises SettingsError listing the sections."""
+    """By name, upper or lower case. Raises NoSuchPart listing the sections."""
     for name in known:
         if name.casefold() == section.strip().casefold():
             return name
-    raise SettingsError(f"section: {section[:100]!r} is none of {', '.join(known)}.")
+    raise NoSuchPart(f"section: {section[:100]!r} is none of {', '.join(known)}.")
 
 
 def require_page(page: int, pages: int) -> int:
-    """Counted from 1. Raises SettingsError."""
+    """Counted from 1. Raises NoSuchPart."""
     if not 1 <= page <= pages:
-        raise SettingsError(f"page: {page} is not within 1 and {pages}.")
+        shown = "there is only page 1" if pages == 1 else f"there are pages 1 to {pages}"
+        raise NoSuchPart(f"page: {page} is none; {shown}.")
     return page

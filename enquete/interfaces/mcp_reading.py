@@ -28,7 +28,6 @@ from enquete.interfaces.mcp_running import (
     LanguageArgument,
     Methods,
     PhaseArgument,
-    RunIdArgument,
     SimId,
 )
 from enquete.interfaces.mcp_shapes import (
@@ -46,13 +45,18 @@ from enquete.interfaces.mcp_shapes import (
     answer,
 )
 from enquete.interfaces.mcp_states import SYNTHETIC, estimate_state, estimate_text, uri
+from enquete.interfaces.run_states import status_of
 from enquete.simulations.locate import Known
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.study import Run
+from enquete.study.rooted import OutsideRoot
 
 A_PAGE = 25
 MOST_SECTIONS = 60
 
+RunIdArgument: TypeAlias = Annotated[
+    str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
+]
 Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
 
 
@@ -89,8 +93,8 @@ def get_interview_results(
 ) -> Annotated[CallToolResult, ResultsState]:
     """Findings of one methodology. Call it without a section first: it lists the sections and gives the short ones."""
     with told(ctx) as desk:
-        run = desk.rooted.run(sim_id, run_id)
-        found = findings(run, methodology)
+        run = desk.rooted.finished(sim_id, run_id)
+        found = findings(desk, run, methodology)
         sections = sections_of(found)[:MOST_SECTIONS]
         if section is None:
             pages = [overview(found)]
@@ -111,13 +115,14 @@ def get_interview_results(
         return answer(state, results_text(state, synthetic=run.record.main.respondent == "synthetic"))
 
 
-def findings(run: Run, methodology: str) -> dict[str, JsonValue]:
+def findings(desk: Office, run: Run, methodology: str) -> dict[str, JsonValue]:
     """Raises RunNotFound where the methodology has none in this run."""
     found = run.results.get(methodology)
     if not isinstance(found, dict) or not found:
         there = ", ".join(run.results) or "none yet"
         raise RunNotFound(
-            f"no results of {methodology[:100]!r} in run {run.run_id} ({run.status}); there are: {there}."
+            f"no results of {methodology[:100]!r} in run {run.run_id} ({status_of(run, desk.task_of(run))}); "
+            f"there are: {there}."
         )
     return found
 
@@ -147,7 +152,7 @@ def get_interview_report(
 ) -> Annotated[CallToolResult, ReportState]:
     """The report, in Markdown. Call it without a section first: it gives the contents and the beginning."""
     with told(ctx) as desk:
-        run = desk.rooted.run(sim_id, run_id)
+        run = desk.rooted.finished(sim_id, run_id)
         parts = report_sections(report_of(desk, run))
         sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
         wanted = require_section(section, list(parts)) if section else next(iter(parts), BEGINNING)
@@ -169,7 +174,9 @@ def report_of(desk: Office, run: Run) -> str:
     """Raises RunNotFound where none has been written."""
     desk.rooted.require_inside(run.path / "report.md")
     if not run.report:
-        raise RunNotFound(f"run {run.run_id} has no report yet ({run.status}); export_responses writes one.")
+        status = status_of(run, desk.task_of(run))
+        how = "it is written when the run stops" if status == "running" else "export_responses writes one"
+        raise RunNotFound(f"run {run.run_id} has no report yet ({status}); {how}.")
     return run.report
 
 
@@ -185,18 +192,31 @@ def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, Simu
         return answer(state, "\n".join(lines))
 
 
+WORDS = {"damaged": "damaged", "newer": "of a newer version"}
+
+
 def simulation_state(desk: Office, known: Known) -> SimulationState:
-    runs = desk.rooted.runs(known.sim_id) if desk.rooted.holds(known.path / "interviews") else []
+    try:
+        runs = desk.rooted.runs(known.sim_id)
+    except OutsideRoot as error:
+        return SimulationState(sim_id=known.sim_id, runs=0, latest_run_id=None, latest_status=None, blocked=error.fact)
     status: RunStatus | None = None
+    if runs and runs[-1].status in ("damaged", "newer"):
+        blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
+        return SimulationState(
+            sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id, latest_status=None, blocked=blocked
+        )
     if runs:
         run = study.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
-        status = "running" if desk.tasks.driven(run.run_id) or run.is_driven else run.status
+        status = status_of(run, desk.task_of(run))
     return SimulationState(
         sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id if runs else None, latest_status=status
     )
 
 
 def latest_text(one: SimulationState) -> str:
+    if one.blocked:
+        return f", cannot be used: {one.blocked}"
     return f", latest {one.latest_run_id} ({one.latest_status})" if one.latest_run_id else ""
 
 
@@ -220,7 +240,7 @@ def list_instruments() -> Annotated[CallToolResult, InstrumentsState]:
 def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> Annotated[CallToolResult, ExportState]:
     """Write the run's data files and report again from its ledger, and say where they can be read. Asks nobody."""
     with told(ctx) as desk:
-        run = desk.rooted.run(sim_id, run_id)
+        run = desk.rooted.finished(sim_id, run_id)
         desk.rooted.require_inside(run.path)
         folder = study.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
         rows, columns = shape_of(folder / "all_responses.csv")

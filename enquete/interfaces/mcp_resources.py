@@ -40,7 +40,7 @@ def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
 def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     """All findings of one methodology."""
     desk, run = _run(ctx, sim_id, run_id)
-    return json.dumps(_told(desk, lambda: findings(run, methodology)), ensure_ascii=False)
+    return json.dumps(_told(desk, lambda: findings(desk, run, methodology)), ensure_ascii=False)
 
 
 def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:
@@ -57,7 +57,7 @@ def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:
 
 def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[Office, Run]:
     desk = office(ctx)
-    return desk, _told(desk, lambda: desk.rooted.run(sim_id, run_id))
+    return desk, _told(desk, lambda: desk.rooted.finished(sim_id, run_id))
 
 
 def _told(desk: Office, work: Callable[[], T]) -> T:
@@ -88,7 +88,7 @@ def instrument_reader(name: str) -> Callable[[], str]:
 
 
 def plan_a_stakeholder_study(
-    topic: Annotated[str, Field(description="what is to be found out")],
+    topic: Annotated[str, Field(description="what is to be found out; asked for where it is left out")] = "",
     sim_id: Annotated[str, Field(description="a simulation, if it is chosen already")] = "",
     budget_tokens: Annotated[str, Field(description="what may be spent, if it is known")] = "",
 ) -> str:
@@ -96,7 +96,8 @@ def plan_a_stakeholder_study(
     methods = "\n".join(f"   - {name}: {titles.get('en', name)}" for name, titles in study.list_instruments().items())
     chosen = f"The simulation is {sim_id}." if sim_id else "Choose a simulation with list_simulations, and say why."
     cap = f" The budget is {budget_tokens} tokens." if budget_tokens else ""
-    return f"""Plan a study with simulated stakeholders on: {topic}
+    on = f" on: {topic}" if topic else ". Ask me first what is to be found out."
+    return f"""Plan a study with simulated stakeholders{on}
 
 1. {chosen}{cap}
 2. Say which question each methodology would answer, and leave out those that answer none of ours (list_instruments; the

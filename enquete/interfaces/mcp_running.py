@@ -12,8 +12,8 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp_errors import over_budget
-from enquete.interfaces.mcp_office import Ctx, told
+from enquete.interfaces.mcp_errors import approval_question, cleared
+from enquete.interfaces.mcp_office import Ctx, Office, office, told
 from enquete.interfaces.mcp_shapes import RunState, answer
 from enquete.interfaces.mcp_states import run_state, run_text
 from enquete.state.errors import OverBudget
@@ -54,7 +54,7 @@ class Approval(BaseModel):
 
     go_ahead: Annotated[bool, Field(description="Begin nevertheless? At its cap the run pauses and can be resumed.")]
     budget_tokens: Annotated[
-        int | None, Field(gt=0, description="A larger cap on tokens; leave it out to keep the present one.")
+        int | None, Field(description="A larger cap on tokens; leave it out to keep the present one.")
     ] = None
 
 
@@ -95,7 +95,7 @@ async def begin(
         except OverBudget as over:
             if not can_elicit(ctx):
                 raise
-            return Elicit(over_budget(over.estimate), Approval)
+            return Elicit(approval_question(over.estimate), Approval)
     return Begun(task)
 
 
@@ -122,6 +122,8 @@ async def conduct_interviews(
             return await watched(ctx, begun.data.task, sim_id, wait_seconds)
         if not isinstance(begun, AcceptedElicitation) or not begun.data.go_ahead:
             raise ToolError("the user did not approve of going over the budget; nothing was asked")
+        if begun.data.budget_tokens is not None and begun.data.budget_tokens <= 0:
+            raise ToolError(f"the user's budget_tokens: {begun.data.budget_tokens} is not above 0; nothing was asked")
         task = await desk.tasks.start(
             sim_id,
             methods=methods,
@@ -163,7 +165,7 @@ async def pause_interviews(
         task.pause()
         run = await task.wait()
         assert run is not None  # without a time limit it has come to its stop
-        return await asyncio.to_thread(_shown, run, None, False)
+        return await asyncio.to_thread(_shown, desk, run, None)
 
 
 async def interview_status(
@@ -173,12 +175,7 @@ async def interview_status(
     with told(ctx) as desk:
         run = await asyncio.to_thread(desk.rooted.run, sim_id, run_id)
         run.shown = False  # nothing was asked for, so nothing needs explaining
-        running = desk.tasks.driven(run.run_id) is not None
-        return await asyncio.to_thread(_shown, run, sim_id, running or await asyncio.to_thread(_is_driven, run))
-
-
-def _is_driven(run: Run) -> bool:
-    return run.is_driven
+        return await asyncio.to_thread(_shown, desk, run, sim_id)
 
 
 async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> CallToolResult:
@@ -188,9 +185,7 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
     except asyncio.CancelledError:
         task.pause()
         raise
-    if run is not None:
-        return await asyncio.to_thread(_shown, run, sim_id, False)
-    return await asyncio.to_thread(_shown, Run(task.folder), sim_id, True)
+    return await asyncio.to_thread(_shown, office(ctx), run or Run(task.folder), sim_id)
 
 
 async def followed(ctx: Ctx, task: Task, seconds: float) -> Run | None:
@@ -215,6 +210,6 @@ def progress_text(event: Event) -> str:
     )
 
 
-def _shown(run: Run, sim_id: str | None, running: bool) -> CallToolResult:
-    state = run_state(run, running=running, sim_id=sim_id)
+def _shown(desk: Office, run: Run, sim_id: str | None) -> CallToolResult:
+    state = run_state(run, desk.task_of(run), lambda text: cleared(text, desk.rooted.root), sim_id)
     return answer(state, run_text(state))

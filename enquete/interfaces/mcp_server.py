@@ -14,6 +14,7 @@ from enquete.interfaces import mcp_reading as reading
 from enquete.interfaces import mcp_running as running
 from enquete.interfaces.mcp_office import Office
 from enquete.interfaces.mcp_resources import add_resources
+from enquete.interfaces.mcp_tools import strict_tool
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of a MiroFish / OASIS simulation with scientific instruments.
@@ -53,8 +54,7 @@ def make_server(office: Office) -> MCPServer[Office]:
         version=version("enquete"),
         lifespan=shared,
         log_level="WARNING",
+        tools=[strict_tool(tool, title, hints) for tool, title, hints in TOOLS],
     )
-    for tool, title, hints in TOOLS:
-        server.add_tool(tool, title=title, annotations=hints)
     add_resources(server)
     return server

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
+from enquete.interfaces.access import read_token
+from enquete.interfaces.http.security import Guard
+from enquete.interfaces.http.settings import ServerSettings
+from enquete.interfaces.listening import Server, address, bound, on_signals
 from enquete.interfaces.mcp_office import Office
 from enquete.interfaces.mcp_server import make_server
-from enquete.state.errors import SettingsError
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Tasks
 
-SHORTEST_TOKEN = 16
 MOST_BODY_BYTES = 1_000_000
-LOCAL = ("127.0.0.1", "localhost", "[::1]")
-
-
-class Access(BaseSettings):
-    """Who may speak to a server that is not bound to this machine alone."""
-
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
-
-    token: SecretStr | None = Field(None, validation_alias="ENQUETE_TOKEN")
-
-
-class BearerToken:
-    """Refuses requests without the token. The comparison takes the same time whatever was sent."""
-
-    def __init__(self, app: ASGIApp, token: SecretStr):
-        self._app = app
-        self._expected = f"Bearer {token.get_secret_value()}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = Headers(scope=scope).get("authorization", "").encode("utf-8", "replace")
-            if not hmac.compare_digest(given, self._expected):
-                refusal = PlainTextResponse("a token is needed", 401, headers={"WWW-Authenticate": "Bearer"})
-                await refusal(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+GRACE_S = 2
+LAST_WORDS_S = 0.5
+"""Time for answers of calls that waited for runs which have just been paused."""
 
 
 def make_office(root: Path) -> Office:
@@ -56,59 +36,74 @@ def make_office(root: Path) -> Office:
 
 
 async def serve_stdio(office: Office) -> None:
-    """Until the client closes the stream; runs that go on are paused then."""
-    try:
-        await make_server(office).run_stdio_async()
-    finally:
+    """Until the client closes the stream, or a signal: runs that go on are paused then."""
+    loop, signalled = asyncio.get_running_loop(), asyncio.Event()
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(signalled.set)
+
+    with on_signals(stop):
+        serving = asyncio.create_task(make_server(office).run_stdio_async())
+        waiting = asyncio.create_task(signalled.wait())
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
         await office.tasks.close()
+        if signalled.is_set():
+            await asyncio.sleep(LAST_WORDS_S)
+            leave()
+        waiting.cancel()
+        await serving
 
 
-async def serve_http(office: Office, host: str, port: int, allowed: list[str]) -> None:
-    """Until interrupted; runs that go on are paused then."""
+def leave() -> None:
+    """With exit code 0. The thread that reads stdin cannot be woken: an ordinary end would wait for the client's next line."""
+    sys.stderr.flush()
+    os._exit(0)
+
+
+@dataclass(frozen=True)
+class HttpServer:
+    """Listening already, so that its address is true; `serve` answers."""
+
+    server: Server
+    listening: socket.socket
+
+    @property
+    def url(self) -> str:
+        return f"{address(self.listening)}/mcp"
+
+    async def serve(self) -> None:
+        """Until interrupted; runs that go on are paused then."""
+        await self.server.serve(sockets=[self.listening])
+
+
+@contextmanager
+def listening(office: Office, host: str, port: int, allowed: list[str]) -> Iterator[HttpServer]:
+    """Raises SettingsError where the address cannot be had, or would be open to others without a token."""
     config = uvicorn.Config(
-        http_app(office, host, allowed), host=host, port=port, log_level="warning", access_log=False
+        http_app(office, host, allowed),
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_S,
     )
-    try:
-        await uvicorn.Server(config).serve()
-    finally:
-        await office.tasks.close()
+    with bound(host, port) as taken:
+        yield HttpServer(Server(config, office.tasks.close), taken)
 
 
 def http_app(office: Office, host: str, allowed: list[str]) -> ASGIApp:
-    """The application, at /mcp. Raises SettingsError where it would be open to others without a token."""
-    token = required_token(host)
+    """The application, at /mcp, behind the HTTP API's guard. Raises SettingsError as `listening` does."""
+    settings = ServerSettings(
+        root=office.rooted.root,
+        host=host,
+        token=read_token(),
+        allow_hosts=tuple(allowed),
+        local_origins=True,
+        largest_body=MOST_BODY_BYTES,
+    )
+    guarded = TransportSecuritySettings(
+        enable_dns_rebinding_protection=False
+    )  # the guard has looked at Host and Origin
     app = make_server(office).streamable_http_app(
-        transport_security=security(host, allowed), max_request_body_size=MOST_BODY_BYTES, host=host
+        transport_security=guarded, max_request_body_size=MOST_BODY_BYTES, host=host
     )
-    return BearerToken(app, token) if token else app
-
-
-def required_token(host: str) -> SecretStr | None:
-    """The token; None where the server is bound to this machine and none is set."""
-    token = Access().token
-    if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
-        raise SettingsError(f"ENQUETE_TOKEN: shorter than {SHORTEST_TOKEN} characters; take a long random one")
-    if token is None and not is_local(host):
-        raise SettingsError(
-            f"--host {host!r}: others could reach this server; set ENQUETE_TOKEN to a long random text, or leave --host out"
-        )
-    return token
-
-
-def is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def security(host: str, allowed: list[str]) -> TransportSecuritySettings:
-    """Host and Origin headers that are answered: a page of another site must not speak through the user's browser."""
-    own = [] if host in ("0.0.0.0", "::") else [f"[{host}]" if ":" in host else host]
-    names = dict.fromkeys((*LOCAL, *own, *allowed))
-    return TransportSecuritySettings(
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[
-            f"{scheme}://{name}{end}" for name in names for scheme in ("http", "https") for end in ("", ":*")
-        ],
-    )
+    return Guard(app, settings)

@@ -23,7 +23,7 @@ class StageState(BaseModel):
 
     methodology: str
     phase: str
-    outcome: Annotated[str, Field(description="done, short (of budget), waiting, failed or not started")]
+    outcome: Annotated[str, Field(description="not started, running, done, short (of budget), waiting or failed")]
     agents_responded: int
     agents_total: int
     answers: Annotated[dict[str, int], Field(description="by status: ok, repaired, refused, invalid, failed")]
@@ -35,7 +35,7 @@ class RunState(BaseModel):
     run_id: str
     sim_id: str
     status: RunStatus
-    note: Annotated[str, Field(description="why it stopped")]
+    note: Annotated[str, Field(description="why it stopped, or why nothing moves")]
     shown: Annotated[bool, Field(description="it had been completed before; nobody was asked by this call")] = False
     resume_token: Annotated[str | None, Field(description="for resume_interviews; None once completed")]
     respondent: str
@@ -121,6 +121,7 @@ class SimulationState(BaseModel):
     runs: int
     latest_run_id: str | None
     latest_status: RunStatus | None
+    blocked: Annotated[str, Field(description="why it cannot be used; empty where it can")] = ""
 
 
 class SimulationsState(BaseModel):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from enquete.interfaces.mcp_shapes import EstimatePart, EstimateState, RunState, RunStatus, StageState
+from enquete.interfaces.run_states import note_of, outcome_of, status_of
 from enquete.interfaces.standing import standing
 from enquete.nodes.estimate import Estimate
 from enquete.study import Run, StageStatus
+from enquete.study.tasks import Task
 
 FLAGS = 5
 FLAG_CHARS = 300
@@ -25,15 +27,16 @@ def uri(sim_id: str, run_id: str, *rest: str) -> str:
     return "enquete://runs/" + "/".join(quote(part, safe="") for part in (sim_id, run_id, *rest))
 
 
-def run_state(run: Run, *, running: bool, sim_id: str | None = None) -> RunState:
-    """`running`: a process drives it right now; what is filed as its status is older. `sim_id`: as the caller calls it."""
-    status: RunStatus = "running" if running else run.status
+def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: str | None = None) -> RunState:
+    """`task`: what drives it in this server right now. `clear`: takes secrets and folders out of what it says. `sim_id`:
+    as the caller calls it."""
+    status: RunStatus = status_of(run, task)
     known_as = sim_id or run.record.sim_id
     return RunState(
         run_id=run.run_id,
         sim_id=known_as,
         status=status,
-        note="" if running else cut(run.note, NOTE_CHARS),
+        note=cut(clear(note_of(run, status, task)), NOTE_CHARS),
         shown=run.shown,
         resume_token=run.resume_token,
         respondent=run.record.main.respondent,
@@ -42,19 +45,19 @@ def run_state(run: Run, *, running: bool, sim_id: str | None = None) -> RunState
         calls=run.spent.get("calls", 0),
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
-        stages=[stage_state(stage) for stage in run.stages],
-        flags=[cut(flag, FLAG_CHARS) for flag in run.flags[:FLAGS]],
+        stages=[stage_state(stage, status) for stage in run.stages],
+        flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
         next=next_call(run, status, known_as),
     )
 
 
-def stage_state(stage: StageStatus) -> StageState:
+def stage_state(stage: StageStatus, status: RunStatus) -> StageState:
     return StageState(
         methodology=stage.methodology,
         phase=stage.phase,
-        outcome=stage.outcome,
+        outcome=outcome_of(stage, status),
         agents_responded=stage.responded,
         agents_total=stage.total,
         answers=_answers(stage.counts),

@@ -73,11 +73,11 @@ def require_baseline(interviews: Path, run_id: str, population: Population, used
     if "longitudinal" not in record.instruments or record.baseline == "reconstructed":
         raise RunMismatch(f"run {run_id} holds no measured T0 of longitudinal")
     if record.instruments["longitudinal"].hash != used.hash:
-        raise RunMismatch(
+        fact = (
             f"T0 of run {run_id} was taken with another longitudinal instrument "
-            f"(hash {record.instruments['longitudinal'].hash[:12]}, now {used.hash[:12]}): use that one, "
-            "or --baseline reconstructed"
+            f"(hash {record.instruments['longitudinal'].hash[:12]}, now {used.hash[:12]})"
         )
+        raise RunMismatch(f"{fact}: use that one, or --baseline reconstructed", fact=f"{fact}: use that one")
     ledger = Ledger.reading(folder / LEDGER, run_id)
     try:
         stage = ledger.stages().get(("longitudinal", "T0"))

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import read_record, run_folder
 from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
+from enquete.nodes.freezing import SHIPPED
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.settings import RunRequest
 
@@ -44,12 +45,50 @@ def base_run(interviews: Path, finished: Callable[[Path], bool]) -> Path:
 def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:
     """Raises SettingsError where what was said contradicts the run that the other methodologies are taken from."""
     said = request.model_fields_set & {"language", "asking", "digest_chars", "memoryless_weight", "seed"}
-    if request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}:
-        said |= {"arms"}
-    wrong = [name for name in KEPT if name in said and getattr(base, name) != getattr(draft, name)]
+    wrong = [
+        f"{name} ({_shown(getattr(base, name))} there, {_shown(getattr(draft, name))} asked for)"
+        for name in KEPT
+        if name in said and getattr(base, name) != getattr(draft, name)
+    ]
+    wrong += _arms_apart(base, draft, request)
     if wrong:
-        fact = f"{', '.join(wrong)} differ from run {base.run_id}, whose other answers are taken over; leave them out"
+        is_one = len(wrong) == 1
+        fact = (
+            f"{', '.join(wrong)} {'differs' if is_one else 'differ'} from run {base.run_id}, whose other answers are taken "
+            f"over; leave {'that' if is_one else 'these'} out"
+        )
         raise SettingsError(f"--rerun: {fact}, or start a run of its own with --new", fact=fact)
+
+
+MAIN_FIELDS = ("respondent", "model", "temperature")
+"""What is said of the main arm itself."""
+
+
+def _arms_apart(base: RunRecord, draft: RunRecord, request: RunRequest) -> list[str]:
+    """What was said and makes other arms, in the words it was said in."""
+    said = request.model_fields_set & {"arms", *MAIN_FIELDS, *ARM_FIELDS}
+    if not said or base.arms == draft.arms:
+        return []
+    here, now = base.main, draft.main
+    found = [
+        f"{name} ({_shown(getattr(here, name))} there, {_shown(getattr(now, name))} asked for)"
+        for name in MAIN_FIELDS
+        if getattr(here, name) != getattr(now, name)
+    ]
+    return found + sorted(said & {"arms", *ARM_FIELDS}) or sorted(said)
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def kept_instruments(base: RunRecord, methods: Mapping[str, str], request: RunRequest) -> dict[str, UsedInstrument]:
+    """A file of one's own that the earlier run asked is asked again unless another is named: it may be gone, or edited.
+
+    A shipped instrument is today's, because "as shipped" is what was asked for then.
+    """
+    own = {name: used for name, used in base.instruments.items() if used.source != SHIPPED}
+    return {name: own[name] for name in methods if name in own and name not in request.instruments}
 
 
 def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunRecord:
@@ -87,7 +126,8 @@ def _notices(
         if before is None:
             found.append(f"{name}: not part of run {base.run_id}")
         elif before.hash == now[name].hash:
-            found.append(f"{name}: asked anew with the instrument of run {base.run_id}")
+            source = "" if before.source == SHIPPED else f" ({before.source})"
+            found.append(f"{name}: asked anew with the instrument of run {base.run_id}{source}")
         else:
             found.append(
                 f"{name}: asked anew; its instrument differs from that of run {base.run_id} "

@@ -77,8 +77,8 @@ def require_joinable(result: Join) -> None:
     """Raise PopulationMismatch if nothing matches, or if a matched uuid now carries another name (the wrong agent)."""
     if not result.matched:
         problem = f"none of the {len(result.lost)} agents at T0 is among the {len(result.new)} at T1"
-        remedy = "T1 has to read the simulation that T0 was taken from; with --new a new baseline is taken"
-        raise PopulationMismatch(f"{problem}. {remedy}")
+        fact = f"{problem}. T1 has to read the simulation that T0 was taken from"
+        raise PopulationMismatch(f"{fact}; with --new a new baseline is taken", fact=fact)
     if result.renamed:
         shown = "; ".join(f"{identity} was {then!r}, is {now!r}" for identity, then, now in result.renamed[:5])
         problem = f"{len(result.renamed)} agents carry another name than at T0: {shown}"

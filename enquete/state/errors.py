@@ -29,10 +29,14 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 
-class EnqueteError(Exception):
-    """Root of the tree."""
+class EnqueteError(RuntimeError):  # a RuntimeError, so that the agent server shows its text
+    """Root of the tree. `fact`: what is wrong, without advice that only fits the command line; the message unless given."""
 
     exit_code = 1
+
+    def __init__(self, *said: object, fact: str = ""):
+        super().__init__(*said)
+        self.fact = fact or str(self)
 
 
 class InputError(EnqueteError):
@@ -76,8 +80,8 @@ class RunNotFound(InputError):
 class OverBudget(InputError):
     """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values."""
 
-    def __init__(self, message: str, estimate: Mapping[str, JsonValue]):
-        super().__init__(message)
+    def __init__(self, message: str, estimate: Mapping[str, JsonValue], *, fact: str = ""):
+        super().__init__(message, fact=fact)
         self.estimate = estimate
 
 

@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from enquete.checkpoints.folders import read_record
+from enquete.models.faults import checked_url
+from enquete.models.outage import Server, server_of
+from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
 from enquete.state.settings import parse_request
 from enquete.study.driver import Driver
@@ -35,6 +39,7 @@ class Task:
         self.folder: Path = chosen.folder
         self.events: dict[Row, Event] = {}
         """The latest event of each methodology, phase, arm and round."""
+        self._server = model_server(chosen)
         self._driver = Driver(chosen.folder, chosen.machine, self._note, fresh=chosen.fresh)
         self._work = asyncio.create_task(drive(chosen, None, self._driver), name=self.run_id)
         self._work.add_done_callback(_looked_at)
@@ -55,6 +60,12 @@ class Task:
     @property
     def latest(self) -> Event | None:
         return next(reversed(self.events.values()), None)
+
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves, while the model server is away; else ""."""
+        away = self._server.away_s if self._server is not None and not self.is_over else None
+        return "" if away is None else f"the model server has not answered for {away:.0f} s; the run waits for it"
 
     async def wait(self, seconds: float | None = None) -> Run | None:
         """The run at its end or next stop; None if that takes longer. Raises what the run raised."""
@@ -80,6 +91,7 @@ class Tasks:
         self._most = most
         self._tasks: dict[Path, Task] = {}
         self._opening = asyncio.Lock()  # two equal requests at once must find one run, not make two
+        self._closing = False
 
     async def start(self, sim_id: str, **request: Any) -> Task:
         """Begin, go on with or find the run that these arguments of `conduct_interviews` mean.
@@ -87,20 +99,24 @@ class Tasks:
         Returns once the run is on disk; it goes on in the background. One that this server drives already is not
         started twice. Raises InputError and its children (OverBudget with the estimate), TooManyRuns.
         """
-        self._rooted.simulation(sim_id)
+        await asyncio.to_thread(self._rooted.simulation, sim_id)
         asked = parse_request(sim=sim_id, root=str(self._rooted.root), **request)
         async with self._opening:
             return await self._launched(await asyncio.to_thread(chosen, asked))
 
     async def resume(self, token: str, **request: Any) -> Task:
         """Go on with an unfinished run in the background. Raises RunNotFound, TooManyRuns."""
-        given: dict[str, Any] = {"root": str(self._rooted.root), **request}
+        sim = request.pop("sim", None) or await asyncio.to_thread(self._rooted.simulation_of, token)
+        await asyncio.to_thread(self._rooted.simulation, sim)
+        given: dict[str, Any] = {"root": str(self._rooted.root), "sim": sim, **request}
         name = self._rooted.require_token(token)
         async with self._opening:
             return await self._launched(await asyncio.to_thread(to_resume, name, given))
 
     async def _launched(self, chosen: Start) -> Task:
         self._rooted.require_inside(chosen.folder)
+        if self._closing:
+            raise TooManyRuns("this server is being stopped")
         if (driven := self.driven(chosen.folder.name)) is not None:
             return driven
         if not chosen.shown:
@@ -121,7 +137,8 @@ class Tasks:
 
     def driven(self, run_id: str) -> Task | None:
         """The task that drives this run right now."""
-        return next((task for task in self._tasks.values() if task.run_id == run_id and not task.is_over), None)
+        tasks = list(self._tasks.values())  # a server asks from another thread than the runs' own
+        return next((task for task in tasks if task.run_id == run_id and not task.is_over), None)
 
     @property
     def all(self) -> Mapping[str, Task]:
@@ -129,11 +146,21 @@ class Tasks:
         return {task.run_id: task for task in self._tasks.values()}
 
     async def close(self) -> None:
-        """Pause every run and wait for its stop: what is in flight is finished and filed."""
+        """Begin nothing more, pause every run and wait for its stop: what is in flight is finished and filed."""
+        self._closing = True
+        async with self._opening:  # whoever is halfway through it is on disk and in the list afterwards, or refused
+            pass
         going_on = [task for task in self._tasks.values() if not task.is_over]
         for task in going_on:
             task.pause()
         await asyncio.gather(*(task.wait() for task in going_on), return_exceptions=True)
+
+
+def model_server(chosen: Start) -> Server | None:
+    """What this process knows of the server that the run asks; None where it asks none. It has been begun."""
+    record = read_record(chosen.folder)
+    asks = any(arm.respondent == "llm" for arm in record.arms) and not record.replay_of
+    return server_of(checked_url(asked_url(record, chosen.machine))) if asks else None
 
 
 def _looked_at(work: asyncio.Task[Run]) -> None:

@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from enquete.interfaces.http.server import address, bound, make_server
+from enquete.interfaces.http.server import make_server
 from enquete.interfaces.http.settings import ServerSettings
+from enquete.interfaces.listening import address, bound
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
@@ -26,7 +27,7 @@ Serve = Callable[..., httpx.Client]
 def serving(root: Path, **settings: Any) -> Iterator[httpx.Client]:
     """A server on a free port, and a client of it; at the end the server stops as after SIGTERM."""
     chosen = ServerSettings(root=root, port=0, **settings)
-    with bound(chosen) as listening:
+    with bound(chosen.host, chosen.port) as listening:
         server = make_server(chosen)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

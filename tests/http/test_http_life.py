@@ -82,6 +82,8 @@ def test_over_budget_is_refused_with_the_estimate_then_pauses_and_goes_on(
     estimate = refused.json()["data"]["estimate"]
     assert estimate["tokens"]["high"] > 3000
     assert not (shared_root / "simulations" / "dear" / "interviews" / "runs").exists()
+    assert "--" not in refused.text
+    assert f"send budget_tokens={estimate['sufficient_tokens']}, or confirm=true" in refused.json()["error"]["remedy"]
 
     begun = shared.post(f"{API}/dear/post", json={**body, "confirm": True}).json()["data"]
     paused = settled(shared, "dear", begun["task_id"])
@@ -101,7 +103,8 @@ def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> Non
     for path in ("status", "results/delphi", "results/synthesis", "export.csv"):
         answer = shared.get(f"{API}/untouched/{path}")
         assert answer.status_code == 404, answer.text
-        assert answer.json()["error"]["type"] == "RunNotFound"
+        assert answer.json()["error"]["type"] == "NobodyInterviewed"
+        assert "POST …/pre begins a run" in answer.json()["error"]["remedy"]
     assert sorted(folder.rglob("*")) == before
 
 
@@ -120,6 +123,10 @@ def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> Non
         ("GET", "sound/status?task_id=run_20260101T000000_abcdef", None, 404, "RunNotFound"),
         ("GET", "sound/status?task_id=..%2F..%2Fetc", None, 422, "MalformedRequest"),
         ("DELETE", "sound/status", None, 405, "HTTPError"),
+        ("GET", "sound/nothing", None, 404, "HTTPError"),
+        ("GET", "sound/status?foo=1", None, 422, "MalformedRequest"),
+        ("GET", "done/results/delphi?task_id=run_1", None, 422, "MalformedRequest"),
+        ("POST", "done/post?confirm=true", {}, 422, "MalformedRequest"),
     ],
 )
 def test_what_is_wrong_is_said_in_the_envelope(
@@ -130,6 +137,8 @@ def test_what_is_wrong_is_said_in_the_envelope(
     answer = shared.request(method, f"{API}/{path}", json=body)
     assert (answer.status_code, answer.json()["error"]["type"]) == (code, kind), answer.text
     assert answer.json()["success"] is False
+    for word in ("--", "enquete ", "interviews; start"):
+        assert word not in answer.text
     assert str(shared_root) not in answer.text
 
 

@@ -46,6 +46,17 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     }  # fmt: skip
 
 
+def test_the_page_says_type_default_and_meaning_of_every_field(server: httpx.Client) -> None:
+    page = server.get("/docs").text
+    assert "<td>body, one of de, en, may be left out. of the interviews</td>" in page
+    assert "<td>body, whole number (&gt; 0, ≤ 1,000,000,000,000), may be left out. cap on tokens" in page
+    assert "<td>body, false unless sent. start although" not in page  # with its type
+    assert "<td>body, true or false, false unless sent. start although" in page
+    assert "<td>body, text, needed. the one that is asked anew" in page
+    assert ". </td>" not in page  # no field without words
+    assert "budget is spent" in page
+
+
 @pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed: make schemathesis")
 def test_no_answer_is_a_server_error_and_all_are_described(server: httpx.Client, tmp_path: Path) -> None:
     assert PROGRAM is not None

@@ -10,9 +10,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from enquete.interfaces.access import is_loopback, read_token
 from enquete.interfaces.http.secrecy import Mask, MaskingFormatter
 from enquete.interfaces.http.security import SAFE_HEADERS
-from enquete.interfaces.http.settings import LARGEST_BODY, ServerSettings, is_loopback, read_token
+from enquete.interfaces.http.settings import LARGEST_BODY, ServerSettings
 from enquete.state.errors import SettingsError
 from tests.http.conftest import serving, settled, simulation
 
@@ -127,9 +128,13 @@ def test_a_weak_token_is_refused_and_not_shown(tmp_path: Path, monkeypatch: pyte
     assert "hunter2" not in str(refused.value)
     with pytest.raises(SettingsError, match="cannot be read"):
         read_token(tmp_path / "missing")
-    monkeypatch.setenv("ENQUETE_HTTP_TOKEN", TOKEN)
+    monkeypatch.setenv("ENQUETE_HTTP_TOKEN", TOKEN)  # the older name
     token = read_token(None)
     assert token is not None
+    monkeypatch.setenv("ENQUETE_TOKEN", TOKEN[::-1])
+    named = read_token(None)
+    assert named is not None
+    assert named.get_secret_value() == TOKEN[::-1]
     assert TOKEN not in repr(ServerSettings(root=tmp_path, token=token))
 
 
@@ -161,7 +166,7 @@ def test_links_out_of_the_root_are_refused(shared: httpx.Client, shared_root: Pa
         folder = simulation(shared_root, f"linking{number}")
         (folder / name).symlink_to(tmp_path)
         answer = shared.post(f"{API}/linking{number}/pre")
-        assert answer.status_code in (403, 404)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "OutsideRoot")
         assert str(tmp_path) not in answer.text
     assert not list(tmp_path.rglob("runs"))
 

@@ -122,7 +122,7 @@ def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: S
     refused = fresh.call("conduct_interviews", **asked)
     expected = study.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
     assert refused.is_error
-    for said in ("confirm=true", f"budget_tokens={expected.tokens.high:.0f}", "The cap is 100 tokens"):
+    for said in ("confirm=true", f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
         assert said in text_of(refused)
     assert not study.list_runs(fresh.untouched, root=str(fresh.root))
     confirmed = fresh.call("conduct_interviews", **asked, confirm=True).structured_content
@@ -149,7 +149,7 @@ def test_where_the_client_can_the_user_is_asked_and_may_allow_more(fresh: Served
 
     result = fresh.session(lambda c: ask_over_budget(c, fresh.untouched), elicitation_callback=allow, mode=mode)
     (question,) = questions
-    assert "over budget" in question
+    assert "over the budget" in question
     assert result.structured_content["status"] == "completed", text_of(result)
 
 

@@ -16,7 +16,6 @@ from starlette.responses import HTMLResponse, Response
 from enquete.interfaces.http.desk import Desk
 from enquete.interfaces.http.envelope import Problem, code_of, failed, problem_of
 from enquete.interfaces.http.page import page
-from enquete.interfaces.http.places import Places
 from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
 from enquete.interfaces.http.secrecy import Mask, known_secrets
@@ -40,7 +39,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     mask = make_mask(settings)
     rooted = Rooted(settings.root)
     runner = Runner(rooted, settings.most_runs, mask)
-    desk = Desk(Places(rooted), runner, mask)
+    desk = Desk(rooted, runner, mask)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
@@ -89,7 +88,7 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     async def of_enquete(request: Request, error: EnqueteError) -> Response:
         data = {"estimate": dict(error.estimate)} if isinstance(error, OverBudget) else None
         retry = BUSY_RETRY_S if isinstance(error, TooManyRuns) else None
-        return failed(code_of(error), problem_of(error, mask(str(error))), data, retry)
+        return failed(code_of(error), problem_of(error, mask), data, retry)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: RequestValidationError) -> Response:

@@ -34,14 +34,26 @@ class Said(BaseModel):
 class AskBody(Said):
     """How agents are asked."""
 
-    language: Language | None = None
-    respondent: Literal["llm", "synthetic"] | None = None
+    language: Annotated[Language | None, Field(description="of the interviews")] = None
+    respondent: Annotated[
+        Literal["llm", "synthetic"] | None, Field(description="a model, or the built-in respondent that needs none")
+    ] = None
     model: Annotated[str | None, Field(max_length=200, description="model, as the server calls it")] = None
-    temperature: Annotated[float | None, Field(ge=0, le=2, allow_inf_nan=False)] = None
-    seed: Annotated[int | None, Field(ge=0, lt=2**31)] = None
-    asking: Literal["block", "item"] | None = None
-    randomise: Literal["none", "items", "options", "both"] | None = None
-    elicitation: Literal["point", "distribution"] | None = None
+    temperature: Annotated[
+        float | None, Field(ge=0, le=2, allow_inf_nan=False, description="of the model that answers")
+    ] = None
+    seed: Annotated[int | None, Field(ge=0, lt=2**31, description="of every draw, and sent to the model")] = None
+    asking: Annotated[
+        Literal["block", "item"] | None, Field(description="all items of a part at once, or one by one")
+    ] = None
+    randomise: Annotated[
+        Literal["none", "items", "options", "both"] | None,
+        Field(description="what is shown in an order of each agent's own"),
+    ] = None
+    elicitation: Annotated[
+        Literal["point", "distribution"] | None,
+        Field(description="one answer, or the probability of every answer option"),
+    ] = None
     settings: Annotated[
         dict[Name, dict[Name, JsonValue]] | None, Field(description="methodology → its own settings", max_length=20)
     ] = None
@@ -68,18 +80,24 @@ class PostBody(PreBody):
         ),
     ] = None
     digest_chars: Annotated[int | None, Field(ge=0, le=100_000, description="length of a memory digest")] = None
-    probes: Annotated[list[ProbeKind] | None, Field(max_length=20)] = None
-    probe_sample: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
-    replicates: Annotated[int | None, Field(ge=1, le=50)] = None
-    replicate_models: Annotated[list[Name] | None, Field(max_length=20)] = None
-    placebo: bool = False
+    probes: Annotated[
+        list[ProbeKind] | None, Field(max_length=20, description="robustness probes beside the interviews")
+    ] = None
+    probe_sample: Annotated[int | None, Field(ge=1, le=1_000_000, description="agents asked in each probe")] = None
+    replicates: Annotated[int | None, Field(ge=1, le=50, description="how often all is asked, with another seed")] = (
+        None
+    )
+    replicate_models: Annotated[
+        list[Name] | None, Field(max_length=20, description="other models that are asked the whole study")
+    ] = None
+    placebo: Annotated[bool, Field(description="ask T1 once more with a neutral memory")] = False
     assume_completed: Assume = False
 
 
 class RerunBody(AskBody):
     """Which methodology is asked anew; the others are taken over from the finished run."""
 
-    methodology: Name
+    methodology: Annotated[Name, Field(description="the one that is asked anew")]
 
 
 class ResumeBody(Said):

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from enquete.interfaces.http.bodies import PostBody, PreBody, RerunBody, ResumeBody, Started
 from enquete.interfaces.http.envelope import Problem, failed, succeeded
-from enquete.interfaces.http.places import Places
 from enquete.interfaces.http.reading import read_status
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.secrecy import Mask
@@ -18,6 +17,7 @@ from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind
 from enquete.state.errors import RunNotFound
 from enquete.study.lifecycle import Wanted, after, before
+from enquete.study.rooted import Rooted
 
 BUDGET_RETRY_S = 60
 """A spent budget does not come back by itself: so long until looking again may show that somebody resumed the run."""
@@ -26,8 +26,8 @@ BUDGET_RETRY_S = 60
 class Desk:
     """Everything that the paths share."""
 
-    def __init__(self, places: Places, runner: Runner, mask: Mask):
-        self.places = places
+    def __init__(self, rooted: Rooted, runner: Runner, mask: Mask):
+        self.rooted = rooted
         self.mask = mask
         self._runner = runner
         self._statuses: Snapshots[Response] = Snapshots()
@@ -46,25 +46,25 @@ class Desk:
     async def resume(self, sim_id: str, body: ResumeBody) -> Response:
         said = body.request()
         token = str(said.pop("resume_token"))
-        folder = await asyncio.to_thread(self.places.simulation, sim_id)
+        folder = await asyncio.to_thread(self.rooted.simulation, sim_id)
         if not (folder / "interviews" / "runs" / token.partition(".")[0]).is_dir():
             raise RunNotFound(f"no run {token.partition('.')[0]!r} of {sim_id}")
         return await self._start(sim_id, "resume", Wanted(said, token))
 
     async def wanted_before(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """T0 and nothing else. Raises AlreadyCompleted."""
-        folder = await asyncio.to_thread(self.places.simulation, sim_id)
+        folder = await asyncio.to_thread(self.rooted.simulation, sim_id)
         return Wanted(await asyncio.to_thread(before, folder, said))
 
     async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """What is left to ask after the simulation. Raises NotCompleted."""
-        await asyncio.to_thread(self.places.simulation, sim_id)
-        root = str(self.places.rooted.root)
+        await asyncio.to_thread(self.rooted.simulation, sim_id)
+        root = str(self.rooted.root)
         wanted = await asyncio.to_thread(after, sim_id, {**said, "root": root})
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
     async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
-        await asyncio.to_thread(self.places.simulation, sim_id)
+        await asyncio.to_thread(self.rooted.simulation, sim_id)
         try:
             return await self._runner.launch(sim_id, kind, wanted)
         finally:
@@ -72,18 +72,18 @@ class Desk:
 
     def drives(self, run_id: str) -> bool:
         """Whether this server drives the run right now."""
-        return self._runner.drives(run_id)
+        return self._runner.driven(run_id) is not None
 
     async def _start(self, sim_id: str, kind: Kind, wanted: Wanted) -> Response:
         launched = await self.launch(sim_id, kind, wanted)
-        run = launched.run or self.places.run(sim_id, launched.run_id)
+        run = launched.run or self.rooted.run(sim_id, launched.run_id)
         url = f"/api/interview/{quote(sim_id)}/status?task_id={launched.run_id}"
         started = Started(
             task_id=launched.run_id,
             run_id=launched.run_id,
             sim_id=sim_id,
             status=run.status if launched.run else "running",
-            shown=run.shown,
+            shown=launched.run is not None and run.shown,
             resume_token=run.resume_token,
             status_url=url,
         )
@@ -101,7 +101,7 @@ class Desk:
         return None if kept is None else _again(kept)
 
     def _read(self, sim_id: str, task_id: str | None) -> Response:
-        found = read_status(self.places, sim_id, task_id, self.drives, self.mask)
+        found = read_status(self.rooted, sim_id, task_id, self._runner.driven, self.mask)
         if found.sufficient_tokens is None:
             return succeeded(found)
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"

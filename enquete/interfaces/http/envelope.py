@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -19,16 +19,14 @@ from enquete.state.errors import (
     RunLocked,
     RunMismatch,
     RunNotFound,
+    SimulationError,
     SimulationNotFound,
 )
 from enquete.study.lifecycle import AlreadyCompleted, NotCompleted
+from enquete.study.rooted import NobodyInterviewed, OutsideRoot
 from enquete.study.tasks import TooManyRuns
 
 T = TypeVar("T")
-
-
-class OutsideRoot(InputError):
-    """A symbolic link of the simulation leads out of the server's root."""
 
 
 class Unauthorised(InputError):
@@ -56,13 +54,15 @@ STATUS_CODES: Mapping[type[EnqueteError], int] = {
     DiskFull: 507,
 }
 REMEDIES: Mapping[type[EnqueteError], str] = {
-    OverBudget: "send confirm=true (the run pauses at the cap and can be resumed), or a larger budget_tokens",
-    RunMismatch: "go on with the unfinished run by POST …/resume, or send new=true to start another beside it",
+    RunMismatch: "POST …/resume goes on with an unfinished run; new=true starts another one beside it",
     NotCompleted: "ask again when the simulation has completed, or send assume_completed=true",
     AlreadyCompleted: "POST …/post",
     RunLocked: "follow it by GET …/status",
     TooManyRuns: "ask again when one of them is over",
     RunNotFound: "GET …/status without task_id names the latest run",
+    NobodyInterviewed: "POST …/pre begins a run before the simulation, POST …/post after it",
+    OutsideRoot: "remove the link on the server",
+    SimulationError: "put the simulation's files right on the server",
     Unauthorised: "send the header Authorization: Bearer TOKEN",
 }
 
@@ -106,9 +106,18 @@ def code_of(error: EnqueteError) -> int:
     return next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
 
 
-def problem_of(error: EnqueteError, message: str) -> Problem:
-    remedy = next((REMEDIES[kind] for kind in type(error).__mro__ if kind in REMEDIES), None)
-    return Problem(type=type(error).__name__, message=message, remedy=remedy)
+def problem_of(error: EnqueteError, mask: Callable[[str], str] = str) -> Problem:
+    """The error in this API's words: what is wrong, and what a client can do about it."""
+    return Problem(type=type(error).__name__, message=mask(error.fact), remedy=_remedy(error))
+
+
+def _remedy(error: EnqueteError) -> str | None:
+    if isinstance(error, OverBudget):
+        usd, enough = error.estimate["usd"], f"budget_tokens={error.estimate['sufficient_tokens']}"
+        if error.estimate["exceeds"] == "usd" and isinstance(usd, dict):
+            enough = f"budget_usd={usd['high']:.2f}"
+        return f"send {enough}, or confirm=true: the run then pauses at the cap and can be resumed; or fewer methods"
+    return next((REMEDIES[kind] for kind in type(error).__mro__ if kind in REMEDIES), None)
 
 
 def _response(

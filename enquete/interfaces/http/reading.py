@@ -4,65 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from enquete.interfaces.advice import ran_short
 from enquete.interfaces.http.bodies import Budget, ReportData, ResultData, Stage, StatusData
-from enquete.interfaces.http.envelope import NothingYet, OutsideRoot
-from enquete.interfaces.http.places import Places
+from enquete.interfaces.http.envelope import NothingYet
 from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.task_files import read_task
+from enquete.interfaces.run_states import StatusWord, note_of, outcome_of, status_of
 from enquete.interfaces.standing import Standing, remaining, standing
 from enquete.interfaces.summary import answer_counts
 from enquete.study import Run, StageStatus
+from enquete.study.rooted import Rooted
+from enquete.study.tasks import Task
 
-StatusWord = Literal["running", "completed", "awaiting_simulation", "waiting", "paused", "failed"]
-Drives = Callable[[str], bool]
+Driven = Callable[[str], Task | None]
 MOST_FAILURES = 20
 
 
-def read_status(places: Places, sim_id: str, task_id: str | None, drives: Drives, mask: Mask) -> StatusData:
-    """`drives`: whether this server drives a run right now. Raises SimulationNotFound, RunNotFound, LedgerError."""
-    run = places.run(sim_id, task_id)
+def read_status(rooted: Rooted, sim_id: str, task_id: str | None, driven: Driven, mask: Mask) -> StatusData:
+    """`driven`: what drives a run in this server right now. Raises SimulationNotFound, RunNotFound, LedgerError."""
+    run = rooted.run(sim_id, task_id)
     stands = standing(run)
-    task = read_task(places.simulation(sim_id), run.run_id)
-    status = _status(run, drives)
-    note = run.note or (task.error if task else "")
+    file = read_task(run.folder.parents[2], run.run_id)
+    task = driven(run.run_id)
+    status = status_of(run, task)
     return StatusData(
         task_id=run.run_id,
         run_id=run.run_id,
         sim_id=sim_id,
         status=status,
-        note="" if status == "running" else mask(note or _unsaid(status)),
+        note=mask(note_of(run, status, task, file.error if file else "")),
         resume_token=run.resume_token,
-        started_by=task.kind if task else "",
+        started_by=file.kind if file else "",
         created_at=run.record.created_at,
         methods=list(run.record.methods),
         language=run.record.language,
         respondent=run.record.main.respondent,
         model=run.record.main.model,
-        stages=[_stage(run, stage, is_running=status == "running") for stage in run.stages],
+        stages=[_stage(run, stage, status) for stage in run.stages],
         budget=_budget(stands),
         sufficient_tokens=stands.enough_tokens if status == "paused" and ran_short(run) else None,
         failures=[mask(failure) for failure in run.failures[:MOST_FAILURES]],
     )
 
 
-def _status(run: Run, drives: Drives) -> StatusWord:
-    return "running" if drives(run.run_id) or (run.status != "completed" and run.is_driven) else run.status
-
-
-def _unsaid(status: str) -> str:
-    """A run that says started, and that nobody drives, was killed."""
-    return "the process that drove this run was ended; nothing is lost, it can be resumed" if status == "paused" else ""
-
-
-def _stage(run: Run, stage: StageStatus, *, is_running: bool) -> Stage:
-    begun = is_running and stage.outcome == "not started" and stage.counts.get("calls", 0) > 0
+def _stage(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
     return Stage(
         methodology=stage.methodology,
         phase=stage.phase,
-        outcome="running" if begun else stage.outcome,
+        outcome=outcome_of(stage, status),
         note=stage.note,
         n_responded=stage.responded,
         n_total=stage.total,
@@ -84,10 +74,10 @@ def _budget(stands: Standing) -> Budget:
     )
 
 
-def read_result(places: Places, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
+def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the methodologies that there are results of."""
-    run = places.finished(sim_id, run_id)
-    found = _results(places, run).get(methodology)
+    run = rooted.finished(sim_id, run_id)
+    found = _results(rooted, run).get(methodology)
     if not isinstance(found, dict):
         there = ", ".join(run.results) or "none so far"
         raise NothingYet(f"run {run.run_id} has no results of {methodology[:100]!r}; there are those of: {there}")
@@ -101,10 +91,10 @@ def read_result(places: Places, sim_id: str, methodology: str, run_id: str | Non
     )
 
 
-def read_report(places: Places, sim_id: str, run_id: str | None) -> ReportData:
+def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet where the run has not stopped for the first time yet."""
-    run = places.finished(sim_id, run_id)
-    _results(places, run)
+    run = rooted.finished(sim_id, run_id)
+    _results(rooted, run)
     if not run.report:
         raise NothingYet(f"run {run.run_id} has no report yet: it is written at the run's end and at every stop")
     return ReportData(
@@ -117,18 +107,16 @@ def read_report(places: Places, sim_id: str, run_id: str | None) -> ReportData:
     )
 
 
-def find_csv(places: Places, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
+def find_csv(rooted: Rooted, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
     """The run and its all_responses.csv. Raises NothingYet."""
-    run = places.finished(sim_id, run_id)
+    run = rooted.finished(sim_id, run_id)
     path = run.path / "exports" / "all_responses.csv"
     if not path.is_file():
         raise NothingYet(f"run {run.run_id} has no export yet: it is written at the run's end and at every stop")
-    if not places.rooted.holds(path):
-        raise OutsideRoot(f"{sim_id}: the export does not lie under this server's root")
+    rooted.require_inside(path)
     return run, path
 
 
-def _results(places: Places, run: Run) -> dict[str, object]:
-    if not places.rooted.holds(run.path):
-        raise OutsideRoot(f"{run.record.sim_id}: the results do not lie under this server's root")
+def _results(rooted: Rooted, run: Run) -> dict[str, object]:
+    rooted.require_inside(run.path)
     return run.results

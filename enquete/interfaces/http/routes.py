@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 from typing import Annotated, Any, TypeAlias
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import FileResponse, Response
 
 from enquete.interfaces.http.bodies import (
@@ -28,13 +30,27 @@ PREFIX = "/api/interview"
 SimId: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=200, description="a simulation under the server's root")
 ]
-Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, examples=["delphi"])]
+Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, description="of the run", examples=["delphi"])]
 TaskId: TypeAlias = Annotated[
     RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
 ]
 WhichRun: TypeAlias = Annotated[RunId | None, Query(description="else the canonical run, else the latest")]
 
 Nothing: TypeAlias = Envelope[None]
+
+
+def only(*known: str) -> Any:
+    """A dependency that refuses other query parameters: a mistyped or misplaced one must not be passed over."""
+    takes = f"this path takes {', '.join(known)}" if known else "arguments of a POST go into its JSON body"
+
+    def check(request: Request) -> None:
+        for name in request.query_params:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f"did you mean {near[0]}? " if near else ""
+                raise RequestValidationError([{"loc": ("query", name[:60]), "msg": f"unknown; {meant}{takes}"}])
+
+    return Depends(check)
 
 
 def failing(**described: str) -> dict[int | str, dict[str, Any]]:
@@ -46,7 +62,7 @@ def failing(**described: str) -> dict[int | str, dict[str, Any]]:
         "_421": "the Host header names another server",
         "_422": "the request is malformed; the message names the field",
         "_500": "the run's ledger is damaged, or an internal error",
-        "_503": "too many requests at once",
+        "_503": "too many requests at once; Retry-After",
         **described,
     }
     return {int(code[1:]): {"model": Nothing, "description": words} for code, words in sorted(common.items())}
@@ -71,23 +87,30 @@ READING = failing(_404="no such simulation or run, or nothing of the kind yet")
 def make_router(desk: Desk) -> APIRouter:
     """The eight paths over one desk."""
     router = APIRouter(prefix=PREFIX, tags=["interviews"])
+    starting: dict[str, Any] = {
+        "status_code": 202,
+        "response_model": Envelope[Started],
+        "responses": STARTING,
+        "dependencies": [only()],
+    }
+    which = [only("run_id")]
 
-    @router.post("/{sim_id}/pre", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    @router.post("/{sim_id}/pre", **starting)
     async def pre(sim_id: SimId, body: PreBody | None = None) -> Response:
         """T0: the longitudinal questionnaire, before the simulation."""
         return await desk.pre(sim_id, body or PreBody())
 
-    @router.post("/{sim_id}/post", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    @router.post("/{sim_id}/post", **starting)
     async def post(sim_id: SimId, body: PostBody | None = None) -> Response:
         """Everything after the simulation. Goes on with the run that waits after T0, else uses the latest T0."""
         return await desk.post(sim_id, body or PostBody())
 
-    @router.post("/{sim_id}/rerun", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    @router.post("/{sim_id}/rerun", **starting)
     async def rerun(sim_id: SimId, body: RerunBody) -> Response:
         """One methodology anew, as a run of its own; the others are taken over from the finished run."""
         return await desk.rerun(sim_id, body)
 
-    @router.post("/{sim_id}/resume", status_code=202, response_model=Envelope[Started], responses=STARTING)
+    @router.post("/{sim_id}/resume", **starting)
     async def resume(sim_id: SimId, body: ResumeBody) -> Response:
         """Go on with an unfinished run, with more budget if there is a need of it."""
         return await desk.resume(sim_id, body)
@@ -96,33 +119,40 @@ def make_router(desk: Desk) -> APIRouter:
         **READING,
         503: {
             "model": Envelope[StatusData],
-            "description": "the run paused because its budget is spent: resume_token, Retry-After",
+            "description": "the run paused because its budget is spent (data.resume_token, data.sufficient_tokens), or too many "
+            "requests at once (data is null); Retry-After",
         },
     }
 
-    @router.get("/{sim_id}/status", response_model=Envelope[StatusData], responses=spent)
+    @router.get(
+        "/{sim_id}/status", response_model=Envelope[StatusData], responses=spent, dependencies=[only("task_id")]
+    )
     async def status(sim_id: SimId, task_id: TaskId = None) -> Response:
         """How far a run is, by methodology and phase. At most a second old."""
         return await desk.status(sim_id, task_id)
 
-    @router.get("/{sim_id}/results/synthesis", response_model=Envelope[ReportData], responses=READING)
+    @router.get(
+        "/{sim_id}/results/synthesis", response_model=Envelope[ReportData], responses=READING, dependencies=which
+    )
     async def synthesis(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """The report, as Markdown."""
-        return succeeded(await asyncio.to_thread(read_report, desk.places, sim_id, run_id))
+        return succeeded(await asyncio.to_thread(read_report, desk.rooted, sim_id, run_id))
 
-    @router.get("/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING)
+    @router.get(
+        "/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING, dependencies=which
+    )
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
         """A methodology's findings."""
-        return succeeded(await asyncio.to_thread(read_result, desk.places, sim_id, methodology, run_id))
+        return succeeded(await asyncio.to_thread(read_result, desk.rooted, sim_id, methodology, run_id))
 
     table: dict[int | str, dict[str, Any]] = {
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}
     }
 
-    @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table})
+    @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table}, dependencies=which)
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-        run, path = await asyncio.to_thread(find_csv, desk.places, sim_id, run_id)
+        run, path = await asyncio.to_thread(find_csv, desk.rooted, sim_id, run_id)
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
 

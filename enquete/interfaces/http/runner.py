@@ -53,8 +53,9 @@ class Runner:
         """Start or go on with a run; returns as soon as it is on disk and goes on. Raises what the façade raises."""
         return await self._there(self._launch(sim_id, kind, wanted))
 
-    def drives(self, run_id: str) -> bool:
-        return self._tasks.driven(run_id) is not None
+    def driven(self, run_id: str) -> Task | None:
+        """What drives this run right now."""
+        return self._tasks.driven(run_id)
 
     async def close(self) -> None:
         self._closing = True
@@ -109,7 +110,7 @@ class Runner:
             status = run.status if run is not None else ""
             log.info("run %s of %s: %s", file.task_id, file.sim_id, status)
         except EnqueteError as fault:
-            error = self._mask(str(fault))
+            error = self._mask(fault.fact)
             log.warning("run %s of %s: %s", file.task_id, file.sim_id, error)
         except Exception as bug:
             error = f"internal error, {type(bug).__name__}; what was answered is kept, the log has the traceback"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -75,6 +76,8 @@ class Guard:
         own = f"{scope['scheme']}://{headers['host']}"
         if origin is None or origin in (own, *self._settings.allow_origins):
             return None
+        if self._settings.local_origins and _is_page_of(origin, self._settings.hosts):
+            return None
         return _refused(403, "WrongOrigin", "web pages of other origins may not call this server; see --allow-origin")
 
     def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
@@ -84,7 +87,7 @@ class Guard:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
             return None
-        response = failed(401, problem_of(Unauthorised(), "a token is needed"))
+        response = failed(401, problem_of(Unauthorised("a token is needed")))
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
 
@@ -99,6 +102,15 @@ def _name(host: str) -> str:
     """The name in a Host header, without the port."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     return name.lower().removesuffix(".")
+
+
+def _is_page_of(origin: str, names: frozenset[str]) -> bool:
+    """A page under one of these names, whatever its port."""
+    try:
+        parts = urlsplit(origin)
+        return parts.scheme in ("http", "https") and (parts.hostname or "") in names
+    except ValueError:
+        return False
 
 
 async def _read(receive: Receive, largest: int) -> bytes | Response:

@@ -1,34 +1,22 @@
-"""The process: a socket, a log without secrets, uvicorn."""
+"""The process: the application, a log without secrets, uvicorn."""
 
 from __future__ import annotations
 
 import logging
-import socket
 
 import uvicorn
 
 from enquete.interfaces.http.app import make_app, make_mask
 from enquete.interfaces.http.secrecy import MaskingFormatter
 from enquete.interfaces.http.settings import ServerSettings
-from enquete.state.errors import SettingsError
+from enquete.interfaces.listening import Server
 
 LOGGERS = ("enquete.http", "uvicorn")
 GRACE_S = 10
 KEEP_ALIVE_S = 30
 
 
-def bound(settings: ServerSettings) -> socket.socket:
-    """A listening socket; port 0 takes any free one. Raises SettingsError where the address cannot be had."""
-    host = settings.host.strip("[]")
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address, family=family, backlog=512)
-    except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise SettingsError(f"--host {settings.host} --port {settings.port}: {reason}; name another --port") from None
-
-
-def make_server(settings: ServerSettings) -> uvicorn.Server:
+def make_server(settings: ServerSettings) -> Server:
     """Raises SimulationNotFound where the root is no folder."""
     config = uvicorn.Config(
         make_app(settings),
@@ -41,7 +29,7 @@ def make_server(settings: ServerSettings) -> uvicorn.Server:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
     )
-    return uvicorn.Server(config)
+    return Server(config)
 
 
 def log_to_stderr(settings: ServerSettings) -> None:
@@ -52,9 +40,3 @@ def log_to_stderr(settings: ServerSettings) -> None:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)
-
-
-def address(listening: socket.socket) -> str:
-    """Where the server is to be reached."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

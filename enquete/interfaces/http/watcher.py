@@ -17,7 +17,7 @@ from pathlib import Path
 from enquete.checkpoints.record import RunRecord
 from enquete.interfaces.http.desk import Desk
 from enquete.interfaces.http.task_files import tasks_of
-from enquete.nodes.opening import known_runs, run_status
+from enquete.nodes.survey import known_runs, run_status
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.completion import Completion, completion
 from enquete.simulations.files import read_object
@@ -54,7 +54,7 @@ class Watcher:
 
     async def look(self) -> None:
         """One round over all simulations."""
-        for known in await asyncio.to_thread(self._desk.places.rooted.simulations):
+        for known in await asyncio.to_thread(self._desk.rooted.simulations):
             if self._is_quiet(known):
                 await self._act(known)
 
@@ -71,7 +71,7 @@ class Watcher:
         """What cannot be started is said once, and tried again when the simulation's files change."""
         look = self._looks[known.sim_id]
         try:
-            path = await asyncio.to_thread(self._desk.places.simulation, known.sim_id)
+            path = await asyncio.to_thread(self._desk.rooted.simulation, known.sim_id)
             runs = await asyncio.to_thread(read_runs, path)
             if any(map(self._desk.drives, runs)):
                 return  # what comes after it is decided when it has stopped
@@ -85,7 +85,7 @@ class Watcher:
             look.is_settled = False
         except EnqueteError as error:
             look.is_settled = True
-            log.warning("%s: nothing started: %s", known.sim_id, self._desk.mask(str(error)))
+            log.warning("%s: nothing started: %s", known.sim_id, self._desk.mask(error.fact))
 
     def _due(self, sim_id: str, path: Path, runs: Runs) -> Wanted | None:
         broken_off = broken_off_token(path, runs)
@@ -97,7 +97,7 @@ class Watcher:
             return Wanted(before(path, {})) if not runs and is_ready(path, found) else None
         if not is_left_to_ask(runs, seen_open=sim_id in self._seen_open):
             return None
-        wanted = after(sim_id, {"root": str(self._desk.places.rooted.root)})
+        wanted = after(sim_id, {"root": str(self._desk.rooted.root)})
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
 

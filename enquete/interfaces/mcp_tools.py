@@ -1,0 +1,68 @@
+"""Tools that take what their schema names and nothing else, and say in plain words what does not fit."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import ToolAnnotations
+from pydantic import ValidationError
+
+LONGEST_SHOWN = 60
+UNFIT_REPLY = (
+    "the reply to the question whether to go ahead does not fit it: go_ahead is true or false, budget_tokens a whole "
+    "number above 0, or left out. Nothing was asked."
+)
+
+
+class StrictTool(Tool):
+    """The SDK's tool drops arguments that it does not know: a mistyped budget would leave the default cap."""
+
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """Raises ToolError naming the argument, its value and what would be right."""
+        known = list(self.parameters["properties"])
+        unknown = [name for name in arguments if name not in known]
+        if unknown:
+            raise ToolError(f"{self.name}: {unknown_argument(unknown[0], known)}")
+        try:
+            return await super().run(arguments, context, convert_result)
+        except ToolError as error:
+            told = in_words(error)
+            if told is None:
+                raise
+            raise ToolError(f"{self.name}: {told}") from error
+
+
+def strict_tool(function: Callable[..., Any], title: str, annotations: ToolAnnotations) -> StrictTool:
+    """The tool, whose published schema says that nothing else is taken."""
+    tool = StrictTool.from_function(function, title=title, annotations=annotations)
+    assert isinstance(tool, StrictTool)  # from_function is a class method
+    tool.parameters = {**tool.parameters, "additionalProperties": False}
+    return tool
+
+
+def unknown_argument(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return f"there is no argument {name[:LONGEST_SHOWN]!r}{meant}; it takes {', '.join(known) or 'none'}."
+
+
+def in_words(error: ToolError) -> str | None:
+    """What was wrong with arguments, or with what the client sent as its user's reply; None for any other error."""
+    cause = error.__cause__
+    if isinstance(cause, ValidationError):
+        return "; ".join(map(_fault, cause.errors())) + "."
+    if isinstance(cause, ToolError) and isinstance(cause.__cause__, ValueError):
+        return UNFIT_REPLY
+    return None
+
+
+def _fault(each: Mapping[str, Any]) -> str:
+    """pydantic's words without its address."""
+    name, said = ".".join(map(str, each["loc"])), str(each["msg"])
+    given = "" if each["type"] == "missing" else f", not {str(each['input'])[:LONGEST_SHOWN]!r}"
+    return f"{name}: {said[:1].lower()}{said[1:]}{given}"

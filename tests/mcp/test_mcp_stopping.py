@@ -1,0 +1,99 @@
+"""The end of the server pauses its runs: real processes, both transports, both signals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_served import free_port, simulation
+
+from enquete import study
+from tests.support.processes import environment, server_process
+
+PROGRAM = "from enquete.interfaces.cli import main; main()"
+ASKED = {"sim_id": "sim_slow", "methods": ["scenario"], "language": "en", "wait_seconds": 0}
+AGENTS = 40
+"""One at a time, 0.5 s each: the run would go on for 20 s."""
+WAIT_S = 60
+
+
+def start(root: Path, model_url: str, *words: str) -> subprocess.Popen[str]:
+    settings = {"LLM_BASE_URL": model_url, "LLM_MODEL_NAME": "test", "ENQUETE_CONCURRENCY": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "mcp", "--root", str(root), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), **settings, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": str(root)},
+    )
+
+
+def said(process: subprocess.Popen[str], **message: Any) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    process.stdin.flush()
+
+
+def answered(process: subprocess.Popen[str], number: int) -> dict[str, Any]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        message = json.loads(line)
+        if message.get("id") == number:
+            return dict(message["result"])
+    raise AssertionError(process.communicate()[1])
+
+
+def begun_over_stdio(process: subprocess.Popen[str]) -> dict[str, Any]:
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    said(process, id=1, method="initialize", params=client)
+    answered(process, 1)
+    said(process, method="notifications/initialized")
+    said(process, id=2, method="tools/call", params={"name": "conduct_interviews", "arguments": ASKED})
+    return dict(answered(process, 2)["structuredContent"])
+
+
+def begun_over_http(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stderr is not None
+    url = process.stderr.readline().split()[0]
+
+    async def work() -> dict[str, Any]:
+        async with Client(url) as client:
+            return dict((await client.call_tool("conduct_interviews", ASKED)).structured_content)
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path, transport: str) -> None:
+    """Two servers side by side, one for each signal: starting them takes longest."""
+    signals = (signal.SIGINT, signal.SIGTERM)
+    with server_process(tmp_path, "--latency", "0.5") as model:
+        servers: list[subprocess.Popen[str]] = []
+        for number in signals:
+            simulation(tmp_path / number.name, "sim_slow", agents=AGENTS)
+            words = ("--http", "--port", str(free_port())) if transport == "http" else ()
+            servers.append(start(tmp_path / number.name, model.base_url, *words))
+        begin = begun_over_http if transport == "http" else begun_over_stdio
+        states = [begin(process) for process in servers]
+        for process, number in zip(servers, signals, strict=True):
+            process.send_signal(number)
+        ends = [process.wait(WAIT_S) for process in servers]
+        for process in servers:
+            for stream in (process.stdin, process.stdout, process.stderr):
+                assert stream is not None
+                stream.close()
+    assert ends == [0, 0]
+    for state, number in zip(states, signals, strict=True):
+        assert state["status"] == "running", state
+        run = study.load_run("sim_slow", state["run_id"], root=str(tmp_path / number.name))
+        assert (run.status, run.note[:17]) == ("paused", "paused on request")
+        assert run.stages[0].outcome == "short"  # filed, not left as it was begun

@@ -1,0 +1,124 @@
+"""What the tools refuse, and in whose words: the calling model's, and its user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.types import ElicitRequestParams, ElicitResult
+from mcp_served import METHOD, QUICK, Served, simulation, text_of
+
+from enquete import study
+from enquete.interfaces.mcp_errors import explained
+from enquete.state.errors import OverBudget, RunMismatch
+
+
+def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
+    tools = served.session(lambda client: client.list_tools()).tools
+    assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
+    for given, said in (
+        ({"budget_token": 5}, "no argument 'budget_token' (did you mean budget_tokens?); it takes sim_id, "),
+        ({"bogus": 1}, "no argument 'bogus'; it takes"),
+        ({"begun": {"task": 1}}, "no argument 'begun'"),
+    ):
+        refused = served.call("conduct_interviews", sim_id=served.untouched, **given)
+        assert refused.is_error
+        assert said in text_of(refused)
+    assert not study.list_runs(served.untouched, root=str(served.root))
+
+
+def test_wrong_values_are_told_in_words_of_their_own(served: Served) -> None:
+    text = text_of(served.call("conduct_interviews", sim_id=served.untouched, budget_tokens=-5, wait_seconds="soon"))
+    assert "budget_tokens: input should be greater than 0, not '-5'" in text
+    assert "wait_seconds: " in text
+    assert "pydantic" not in text
+    missing = text_of(served.call("interview_status"))
+    assert missing == "interview_status: sim_id: field required."
+
+
+def test_advice_fits_what_was_asked(served: Served) -> None:
+    page = text_of(served.call("get_interview_results", sim_id=served.finished, methodology=METHOD, page=9))
+    assert page.endswith("page: 9 is none; there is only page 1.")
+    untouched = text_of(served.call("interview_status", sim_id=served.untouched))
+    assert untouched.endswith("nobody has been interviewed yet. conduct_interviews begins a run.")
+
+
+def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(served: Served, tmp_path: Path) -> None:
+    name = simulation(served.root, "sim_links")
+    folder = served.root / "simulations" / name
+    (folder / "interviews").mkdir()
+    (folder / "interviews" / "synthesis").symlink_to(tmp_path)
+    for tool in ("conduct_interviews", "estimate_interviews", "interview_status", "export_responses"):
+        refused = served.call(tool, sim_id=name)
+        assert "'interviews/synthesis' is a symbolic link out of this server's root" in text_of(refused), tool
+        assert str(tmp_path) not in text_of(refused)
+    listed = served.call("list_simulations").structured_content["simulations"]
+    assert "symbolic link" in next(one for one in listed if one["sim_id"] == name)["blocked"]
+    assert not list(tmp_path.iterdir())
+    (folder / "interviews" / "synthesis").unlink()
+
+
+def test_the_finished_run_is_read_while_a_later_one_is_paused(served: Served) -> None:
+    name = simulation(served.root, "sim_two_runs")
+    asked: dict[str, Any] = {"root": str(served.root), "methods": [QUICK], "language": "en"}
+    done = study.conduct_interviews(name, **asked)
+    paused = study.conduct_interviews(name, **asked, new=True, confirm=True, budget_tokens=100)
+    found = served.call("get_interview_results", sim_id=name, methodology=QUICK)
+    assert found.structured_content["run_id"] == done.run_id
+    assert served.call("get_interview_report", sim_id=name).structured_content["run_id"] == done.run_id
+    state = served.call("interview_status", sim_id=name).structured_content
+    assert (state["run_id"], state["status"]) == (paused.run_id, "paused")
+
+
+def test_the_prompt_does_without_a_topic(served: Served) -> None:
+    prompt = served.session(lambda client: client.get_prompt("plan_a_stakeholder_study", {}))
+    assert "Ask me first what is to be found out" in prompt.messages[0].content.text
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"go_ahead": True, "budget_tokens": -5}, "the user's budget_tokens: -5 is not above 0"),
+        ({"go_ahead": "perhaps"}, "go_ahead is true or false"),
+    ],
+)
+def test_the_user_is_asked_in_a_users_words_and_a_wrong_reply_is_told(
+    served: Served, content: dict[str, Any], said: str
+) -> None:
+    questions: list[str] = []
+
+    async def reply(context: Any, params: ElicitRequestParams) -> ElicitResult:
+        questions.append(params.message)
+        return ElicitResult(action="accept", content=content)
+
+    async def work(client: Client) -> Any:
+        asked = {"sim_id": served.untouched, "methods": [QUICK], "budget_tokens": 100}
+        return await client.call_tool("conduct_interviews", asked)
+
+    refused = served.session(work, elicitation_callback=reply)
+    assert refused.is_error
+    assert said in text_of(refused)
+    assert "esolver" not in text_of(refused)
+    assert "Begin all the same?" in questions[0]
+    for word in ("confirm", "budget_tokens", "conduct_interviews"):
+        assert word not in questions[0]
+
+
+def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_path: Path) -> None:
+    """`differences` names a methodology that only one run asks among the methods; its instrument and settings go without
+    saying."""
+    (tmp_path / "simulations").mkdir()
+    name = simulation(tmp_path, "sim_other")
+    asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
+    with pytest.raises(OverBudget) as over:
+        study.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
+    assert "--" not in explained(over.value, tmp_path)
+    study.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
+    with pytest.raises(RunMismatch) as refused:
+        study.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
+    assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete resume run_' in str(refused.value)
+    told = explained(refused.value, tmp_path)
+    assert "enquete resume" not in told
+    assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told
