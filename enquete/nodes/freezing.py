@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
 from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
@@ -16,11 +17,20 @@ from enquete.state.errors import SettingsError
 from enquete.state.seam import Language, Methodology
 from enquete.state.settings import RunRequest
 
+SHIPPED = "shipped"
+"""What is said in place of a file for the instrument that Enquete brings; the `source` of one that was asked."""
+
 
 def freeze_instruments(
-    request: RunRequest, methods: Mapping[str, str], language: Language
+    request: RunRequest,
+    methods: Mapping[str, str],
+    language: Language,
+    kept: Mapping[str, UsedInstrument] = MappingProxyType({}),
 ) -> tuple[dict[str, UsedInstrument], list[str]]:
-    """One's own file where named, else the shipped one. Raises InstrumentError, SettingsError."""
+    """One's own file where named, else that of an earlier run where kept, else the shipped one.
+
+    Raises InstrumentError, SettingsError.
+    """
     for name in request.instruments:
         if name not in methods:
             raise SettingsError(
@@ -29,17 +39,39 @@ def freeze_instruments(
     used, notices = {}, []
     for name, dotted in methods.items():
         model = load_methodology(dotted).instrument
-        own = request.instruments.get(name)
+        if name in kept:
+            used[name] = kept[name]
+            notices += [
+                f"{name}: {notice}" for notice in instrument_notices(_as_asked(model, name, kept[name]), language)
+            ]
+            continue
+        own = request.instruments.get(name, SHIPPED)
+        own = "" if own == SHIPPED else own
         instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name)
-        frozen = freeze_instrument(instrument, own or "shipped")
+        frozen = freeze_instrument(instrument, own or SHIPPED)
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
         used[name] = UsedInstrument(hash=frozen.hash, source=Path(frozen.source).name, content=content)
     return used, notices
 
 
-def method_settings(request: RunRequest, methods: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Each methodology's own settings, complete with defaults, so that the record says what was used."""
+def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseModel:
+    """Raises SettingsError where today's version does not know all of what was asked."""
+    try:
+        return model.model_validate(used.content)
+    except ValidationError as error:
+        where = "; ".join(".".join(map(str, e["loc"])) for e in error.errors()[:3])
+        fact = (
+            f"{name}: the instrument {used.source} of the earlier run cannot be asked again by this version ({where})"
+        )
+        raise SettingsError(f"{fact}; name one: --instrument {name}=FILE, or {name}={SHIPPED}", fact=fact) from error
+
+
+def method_settings(request: RunRequest, methods: Mapping[str, str], language: Language) -> dict[str, dict[str, Any]]:
+    """Each methodology's own settings, complete with defaults, so that the record says what was used.
+
+    A methodology whose settings name files may refuse those that are not in the run's language.
+    """
     for name in request.settings:
         if name not in methods:
             raise SettingsError(f"settings: {name!r} is not among the methods of this run ({', '.join(methods)})")
@@ -47,7 +79,9 @@ def method_settings(request: RunRequest, methods: Mapping[str, str]) -> dict[str
     for name, dotted in methods.items():
         methodology: Methodology[Any, Any] = load_methodology(dotted)
         try:
-            found[name] = methodology.settings.model_validate(request.settings.get(name, {})).model_dump(mode="json")
+            given = request.settings.get(name, {})
+            settings = methodology.settings.model_validate(given, context={"language": language})
+            found[name] = settings.model_dump(mode="json")
         except ValidationError as error:
             lines = [f"{name}.{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]
             raise SettingsError("settings: " + "; ".join(lines)) from None

@@ -10,7 +10,7 @@ import networkx as nx
 
 def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
     """One GraphML of all agents' graphs side by side; node ids are "<participant>/<node>"."""
-    graph = nx.DiGraph()
+    graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
     for one in graphs:
         who = one["participant"]
         for node in one["nodes"]:
@@ -29,6 +29,7 @@ def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
             graph.add_edge(
                 f"{who}/{edge['source']}",
                 f"{who}/{edge['target']}",
+                key=edge["type"],
                 type=edge["type"],
                 turn=edge["turn"],
                 confidence=edge["confidence"],
@@ -49,7 +50,7 @@ def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mappin
     return _graphml(graph)
 
 
-def _graphml(graph: nx.DiGraph) -> str:
+def _graphml(graph: nx.Graph) -> str:
     return "\n".join(nx.generate_graphml(graph)) + "\n"
 
 

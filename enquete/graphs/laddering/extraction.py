@@ -14,6 +14,7 @@ from enquete.graphs.laddering.similarity import normal
 
 LONGEST_LABEL = 12  # words
 LONGEST_QUOTE = 300  # characters
+NEARLY_ALL = 0.8  # of a quote's words
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
@@ -75,12 +76,14 @@ def allowed_edges(method: InterviewMethod) -> list[tuple[str, str, str]]:
 
 def placed(
     found: Extraction, answer: str, utterance: str, concept: Concept, focus: Node | None, graph: KnowledgeGraph
-) -> tuple[list[Said], list[Linked]]:
-    """Concepts and relationships with the words they come from.
+) -> tuple[list[Said], list[Linked], int]:
+    """Concepts and relationships with the words they come from, and how many concepts nobody said.
 
-    A quote that is not in the answer is replaced by the answer itself. A concept belongs to the elements that it or its
-    quote names, to those that extraction linked, and, reached from the focus, to the focus's own.
+    A concept whose quote and text are both missing from the answer is left out and counted; where only its quote is, or a
+    relationship's, the answer itself takes the quote's place. A concept belongs to the elements that its text names, to
+    those that extraction linked, and, reached from the focus, to the focus's own.
     """
+    concepts = [one for one in found.concepts if was_said(one, answer)]
     links = [
         Linked(
             source_text=one.source_text,
@@ -93,7 +96,7 @@ def placed(
     ]
     from_focus = _reached(found.relationships, focus, graph)
     said = []
-    for one in found.concepts:
+    for one in concepts:
         label = " ".join(one.text.split()[:LONGEST_LABEL])
         elements = dict.fromkeys(
             [*(e for e in one.linked_elements if e in concept.elements), *concept.mentioned(label)]
@@ -103,7 +106,22 @@ def placed(
         said.append(
             Said(text=label, type=one.node_type, confidence=one.confidence, elements=tuple(elements), source=source)
         )
-    return said, links
+    return said, links, len(found.concepts) - len(concepts)
+
+
+def was_said(one: ConceptFound, answer: str) -> bool:
+    """Whether the answer holds the concept's quote or its text, or nearly all their words (models repair a word or two).
+    One without any text is for the graph to refuse."""
+    if not normal(one.text):
+        return True
+    spoken = normal(answer)
+    words = frozenset(spoken.split())
+    return any(_stands_in(normal(text), spoken, words) for text in (one.source_quote, one.text))
+
+
+def _stands_in(text: str, spoken: str, words: frozenset[str]) -> bool:
+    own = text.split()
+    return bool(own) and (f" {text} " in f" {spoken} " or sum(word in words for word in own) >= NEARLY_ALL * len(own))
 
 
 def quoted(quote: str, answer: str) -> str:

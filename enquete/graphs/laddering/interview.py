@@ -14,7 +14,7 @@ from enquete.graphs.laddering.coverage import Coverage
 from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph
 from enquete.graphs.laddering.nodestate import Depth, States, after_answer, after_choice
 from enquete.graphs.laddering.readings import Readings
-from enquete.graphs.laddering.scoring import Choice
+from enquete.graphs.laddering.scoring import Choice, Use
 from enquete.graphs.laddering.signals.base import Past, Value
 from enquete.graphs.laddering.similarity import normal
 from enquete.graphs.laddering.stopping import Reason
@@ -84,6 +84,12 @@ class Interview:
     def asked(self) -> frozenset[str]:
         """Every question so far, the next one included, as `normal` writes it."""
         return frozenset(normal(question) for question in (*(turn.question for turn in self.turns), self.question))
+
+    @property
+    def used(self) -> tuple[Use, ...]:
+        """What every question so far was chosen as, the next one included; the opening was not chosen."""
+        choices = (*(turn.choice for turn in self.turns), self.choice)
+        return tuple(choice.use for choice in choices if choice is not None)
 
     def transcript(self) -> list[tuple[str, str]]:
         return [(turn.question, turn.answer) for turn in self.turns]

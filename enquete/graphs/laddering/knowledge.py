@@ -16,6 +16,8 @@ from enquete.graphs.laddering.similarity import normal, similarity
 MERGE_AT = 0.80
 """Cosine from which two concepts of one type are the same one."""
 
+UNSAID = "concept that is not in the answer"
+
 
 class Source(BaseModel):
     """Where something was said: the utterance's id and the words themselves."""
@@ -109,6 +111,11 @@ class KnowledgeGraph:
         )
 
     @cached_property
+    def order(self) -> Mapping[str, int]:
+        """Place of each node in the order of first mention, from 0."""
+        return {node: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
     def neighbours(self) -> Mapping[str, frozenset[str]]:
         """Undirected."""
         found: dict[str, set[str]] = {node: set() for node in self.nodes}
@@ -145,10 +152,16 @@ class KnowledgeGraph:
 
 
 def with_findings(
-    graph: KnowledgeGraph, ontology: Ontology, concepts: Iterable[Said], links: Iterable[Linked], turn: int
+    graph: KnowledgeGraph,
+    ontology: Ontology,
+    concepts: Iterable[Said],
+    links: Iterable[Linked],
+    turn: int,
+    unsaid: int = 0,
 ) -> tuple[KnowledgeGraph, Changes]:
-    """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept."""
-    growing = _Growing(graph, ontology, turn)
+    """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept,
+    as are the `unsaid` ones that were left out before."""
+    growing = _Growing(graph, ontology, turn, {UNSAID: unsaid} if unsaid else {})
     for said in concepts:
         growing.add(said)
     for linked in links:
@@ -160,7 +173,7 @@ def with_findings(
 class _Growing:
     """One turn's additions to a graph."""
 
-    def __init__(self, graph: KnowledgeGraph, ontology: Ontology, turn: int):
+    def __init__(self, graph: KnowledgeGraph, ontology: Ontology, turn: int, dropped: Mapping[str, int]):
         self._before = graph
         self._ontology = ontology
         self._turn = turn
@@ -168,7 +181,7 @@ class _Growing:
         self._edges: dict[str, Edge] = {}
         self._called: dict[str, str] = {}  # text as extraction wrote it → node id
         self._merged = 0
-        self._dropped: dict[str, int] = {}
+        self._dropped: dict[str, int] = {**dropped}
 
     def add(self, said: Said) -> None:
         if said.type not in self._ontology.node_types:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
 
-from enquete.graphs.laddering.ontology import Ontology
+from enquete.graphs.laddering.ontology import Ontology, TypeName
 from enquete.graphs.laddering.signals.registry import checked_key
 from enquete.instruments.reading import Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
@@ -16,7 +16,7 @@ from enquete.state.seam import Language
 PHASES = ("early", "mid", "late")
 FOCUS = "{focus}"
 MOST_WORDS = 14  # of a question: under fifteen
-MOST_FOCUS_WORDS = 5  # of the respondent's own words that are quoted in it
+MOST_FOCUS_WORDS = 5  # of the respondent's own words for which every question has room
 RELATIVE = ("next", "same", "first", "none")
 
 Phase = Literal["early", "mid", "late"]
@@ -57,12 +57,27 @@ ontology's first type; none: nothing new."""
 
 
 class Technique(Part):
-    """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the description."""
+    """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the description.
+
+    `suits`: node types about which it makes sense to be asked; every type its answer could be linked with where none is named.
+    """
 
     id: TechniqueId
     description: Text
     elicits: Aim
+    suits: tuple[TypeName, ...] = ()
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
+
+
+def _no_id_twice(techniques: tuple[Technique, ...]) -> tuple[Technique, ...]:
+    """A technique is consumed by its id."""
+    ids = [technique.id for technique in techniques]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    if twice:
+        raise wrong(
+            f"the technique {', '.join(twice)} stands there twice; every technique of a strategy needs its own id"
+        )
+    return techniques
 
 
 class Strategy(Part):
@@ -74,11 +89,15 @@ class Strategy(Part):
     focus: bool = True
     closing: bool = False
     weights: Annotated[dict[WeightKey, Weight], AfterValidator(not_empty)]
-    techniques: Annotated[tuple[Technique, ...], AfterValidator(not_empty)]
+    techniques: Annotated[tuple[Technique, ...], AfterValidator(not_empty), AfterValidator(_no_id_twice)]
 
     @model_validator(mode="after")
     def _questions_quote_the_focus(self) -> Self:
         for technique in self.techniques:
+            if technique.suits and not self.focus:
+                raise wrong(
+                    f"technique '{technique.id}': `suits` names node types, but the strategy says `focus: false`"
+                )
             for question in technique.questions:
                 texts = [text for language in get_args(Language) if (text := getattr(question, language))]
                 if self.focus and any(FOCUS not in text for text in texts):
@@ -134,7 +153,9 @@ class InterviewMethod(Ontology):
         return self.next_type(focus_type) if elicits == "next" else elicits
 
     def applicable(self, technique: Technique, focus_type: str) -> bool:
-        """Whether what it brings can hang together with the focus at all."""
+        """Whether it suits the focus, and what it brings can hang together with it at all."""
+        if technique.suits and focus_type not in technique.suits:
+            return False
         if not focus_type or technique.elicits in ("same", "none"):
             return True
         aim = self.aim(technique.elicits, focus_type)

@@ -51,8 +51,11 @@ class NodeState:
         return self.focused >= 1 and self.stagnant and self.streak >= STREAK and self.shallow_ratio >= SHALLOW_SHARE
 
     @property
-    def exhaustion_score(self) -> float:
-        """0 fresh … 1 exhausted: dryness .4, streak .3, shallowness .3."""
+    def exhaustion_score(self) -> float | None:
+        """0 fresh … 1 exhausted: dryness .4, streak .3, shallowness .3. None before it was ever in focus: what nobody
+        asked about cannot be used up."""
+        if not self.focused:
+            return None
         dry, streak = min(self.since_yield, 10) / 10, min(self.streak, 5) / 5
         return dry * 0.4 + streak * 0.3 + self.shallow_ratio * 0.3
 

@@ -11,7 +11,7 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states, turn_name
 from enquete.graphs.laddering.knowledge import with_findings
 from enquete.graphs.laddering.nodestate import after_choice
-from enquete.graphs.laddering.policy import follow_up, technique_of
+from enquete.graphs.laddering.policy import closing_turn, follow_up, technique_of
 from enquete.graphs.laddering.questions import candidates
 from enquete.graphs.laddering.readings import ReadingInput, Readings, depth_of
 from enquete.graphs.laddering.scoring import choose
@@ -102,8 +102,9 @@ async def graph_update(state: GraphReads, runtime: Turn) -> GraphWrites:
     """The graph with what was found, near-duplicates merged, and what was new in it."""
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
-    said, links = placed(state["extraction"], utterance.text, utterance.id, settings.topic, focus, interview.graph)
-    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.turn)
+    topic = settings.topic.spoken(runtime.context.desk.language)
+    said, links, unsaid = placed(state["extraction"], utterance.text, utterance.id, topic, focus, interview.graph)
+    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.turn, unsaid)
     return {"graph": graph, "changes": changes}
 
 
@@ -149,18 +150,21 @@ async def strategy_selection(state: SelectionReads, runtime: Turn) -> SelectionW
     """The best pair of strategy and concept, or any, where the random interviewer is the comparison."""
     interview, graph = state["interview"], state["graph"]
     desk, settings = runtime.context.desk, runtime.context.settings
-    possible = candidates(settings.method, graph, interview.asked, desk.language)
+    possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
     if not possible:
         return {"candidates": [], "choice": None}
     key = (desk.arm.seed, interview.unit, interview.turn) if settings.strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
-    return {"candidates": possible, "choice": choose(settings.method, possible, state["detected"], linked, types, key)}
+    choice = choose(settings.method, possible, state["detected"], linked, types, key, interview.used)
+    return {"candidates": possible, "choice": choice}
 
 
 async def continuation(state: ContinuationReads, runtime: Turn) -> ContinuationWrites:
-    """Whether there will be another question, and if not, why."""
+    """Whether there will be another question, and if not, why. Where a turn is left for it, the last one is a closing one."""
     interview, settings = state["interview"], runtime.context.settings
+    if interview.choice and interview.choice.because:
+        return {"stop": interview.choice.because, "choice": None}
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
     stop = stop_reason(
         state["past"],
@@ -168,10 +172,13 @@ async def continuation(state: ContinuationReads, runtime: Turn) -> ContinuationW
         turns=settings.turns,
         closed=asked is not None and asked.closing,
         phase=str(state["detected"].interview["meta.interview.phase"]),
-        candidates=len(state["candidates"]),
+        candidates=[(one.strategy, one.focus) for one in state["candidates"]],
         stops=runtime.context.instrument.stops,
     )
-    return {"stop": stop}
+    done = len(state["past"])
+    heard = bool(state["states"])
+    last_word = closing_turn(settings.method, interview.used, turns=settings.turns, done=done, stop=stop, heard=heard)
+    return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
 
 async def question_generation(state: QuestionReads, runtime: Turn) -> QuestionWrites:
@@ -194,12 +201,19 @@ async def response_saving(state: ResponseReads, runtime: Turn) -> ResponseWrites
 
 
 async def scoring_persistence(state: PersistenceReads, runtime: Turn) -> PersistenceWrites:
-    """The turn is frozen with its signals and scores: from here on it is what the interview is rebuilt from."""
+    """The turn is frozen with its signals and scores: from here on it is what the interview is rebuilt from.
+
+    Raises RuntimeError where that would give other node states than the turn went through: focus, yield and depth would
+    then be lost with the process, and every signal read off them with it.
+    """
     interview = state["interview"]
     record = turn_record(state)
     name = turn_name(interview.unit, interview.turn)
     stored = await runtime.context.desk.freeze(name, record.model_dump(mode="json", exclude_defaults=True))
-    return {"outcome": "done", "result": interview.after(TurnRecord.model_validate(stored))}
+    result = interview.after(TurnRecord.model_validate(stored))
+    if result.states != state["states"]:
+        raise RuntimeError(f"{name}: the stored turn gives other node states than the turn itself")
+    return {"outcome": "done", "result": result}
 
 
 def turn_record(state: PersistenceReads) -> TurnRecord:

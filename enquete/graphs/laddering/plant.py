@@ -54,6 +54,10 @@ class Chain(_Strict):
     who: tuple[str, ...] = ()
     thoughts: tuple[Thought, ...]
 
+    @property
+    def all_thoughts(self) -> tuple[Thought, ...]:
+        return tuple(thought for one in self.thoughts for thought in (one, *one.beside))
+
 
 class Fatigue(_Strict):
     """How many agents tire, and after which turn."""
@@ -67,6 +71,7 @@ class Plant(_Strict):
 
     topics: Mapping[str, re.Pattern[str]]
     cues: Mapping[str, Patterns]
+    leads: Mapping[str, tuple[str, ...]]  # kind → kinds it may bring up within its chain
     more: Patterns
     meaning: Patterns
     fatigue: Fatigue
@@ -107,10 +112,15 @@ class Link(NamedTuple):
     target: Thought
 
 
-def links(chains: Sequence[Chain]) -> list[Link]:
-    """What an interview can find at most."""
+def links(chains: Sequence[Chain], leads: Mapping[str, Sequence[str]] | None = None) -> list[Link]:
+    """What an interview can find at most: each chain in its order, what lies beside its thoughts, and what the kinds lead to."""
     ahead = [Link(a, b) for chain in chains for a, b in pairwise(chain.thoughts)]
-    return ahead + [Link(a, b) for chain in chains for a in chain.thoughts for b in a.beside]
+    beside = [Link(a, b) for chain in chains for a in chain.thoughts for b in a.beside]
+    across = [
+        Link(a, b) for chain in chains for a in chain.all_thoughts for b in chain.all_thoughts
+        if b.kind in (leads or {}).get(a.kind, ())
+    ]  # fmt: skip
+    return list({(id(link.source), id(link.target)): link for link in (*ahead, *beside, *across)}.values())
 
 
 @cache

@@ -1,18 +1,39 @@
-"""What the interviewer is told for its questions: the opening, and a follow-up with the reasons for it."""
+"""What the interviewer is told for its questions: the opening, a follow-up with the reasons for it; and the last question."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.methods import InterviewMethod, Technique
 from enquete.graphs.laddering.questions import QuestionInput, SignalShown, technique_pool
-from enquete.graphs.laddering.scoring import Choice
+from enquete.graphs.laddering.scoring import Choice, Use
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.base import Value
 from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
+from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.stopping import Reason
 from enquete.respondents.planted import pick
 from enquete.state.seam import Language
+
+CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewer it would take too large a share
+
+
+def closing_turn(
+    method: InterviewMethod, used: Sequence[Use], *, turns: int, done: int, stop: Reason, heard: bool
+) -> Choice | None:
+    """The closing question that an interview which would end with `stop` ("" for one that goes on) is to have first.
+
+    It is also the last of all `turns`. None where there is no turn for it, it was asked, or nothing was `heard` so far.
+    """
+    if not heard or turns < CLOSING_FROM or done >= turns or stop in ("max_turns", "closing"):
+        return None
+    because: Reason = stop or ("max_turns" if done == turns - 1 else "")
+    closing = [(name, strategy) for name, strategy in method.strategies.items() if strategy.closing]
+    if not because or not closing or {use.strategy for use in used} & {name for name, _ in closing}:
+        return None
+    name, strategy = closing[0]
+    return Choice(strategy=name, focus="", technique=strategy.techniques[0].id, score=0.0, because=because)
 
 
 def technique_of(method: InterviewMethod, choice: Choice) -> Technique:
@@ -32,6 +53,8 @@ def opening(settings: LadderingSettings, language: Language, *key: str | int) ->
         ladder=_ladder(method, language),
         method_goal=method.goal.in_(language),
         goal=method.opening.goal.in_(language),
+        clients_view=_clients_view(settings, language),
+        jargon=list(jargon(method, [], language)),
         pool=[first, *(one for one in questions if one != first)],
     )
 
@@ -63,6 +86,8 @@ def follow_up(
         strategy=strategy.label.in_(language),
         strategy_description=strategy.description.in_(language),
         technique=technique.description.in_(language),
+        clients_view=_clients_view(settings, language),
+        jargon=list(jargon(method, [answer for _, answer in transcript], language)),
         pool=technique_pool(technique, focus, asked, language),
     )
 
@@ -79,8 +104,25 @@ def reasons(choice: Choice) -> Iterator[str]:
     """What spoke for the choice and against it, the strongest first."""
     for key, part in sorted(choice.parts.items(), key=lambda pair: -abs(pair[1])):
         yield f"{key}: {part:+.1f}"
+    if choice.because:
+        yield f"end: {choice.because}"
     if choice.multiplier != 1:
         yield f"phase: ×{choice.multiplier:g}"
+
+
+def _clients_view(settings: LadderingSettings, language: Language) -> list[str]:
+    concept = settings.topic
+    return [text.in_(language) for text in (concept.insight, concept.promise, *concept.reasons_to_believe)]
+
+
+def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:
+    """Names of node types that no question may hold: none that the respondent or the methodology's own questions use."""
+    own = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
+    everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*own, *method.opening.questions))]))} "
+    for name, kind in method.node_types.items():
+        for term in dict.fromkeys((normal(name), normal(kind.label.in_(language)))):
+            if f" {term} " not in everyday:
+                yield term
 
 
 def _ladder(method: InterviewMethod, language: Language) -> list[str]:

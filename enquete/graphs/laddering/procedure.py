@@ -108,4 +108,4 @@ def plan(instrument: LadderingInstrument, settings: LadderingSettings, agents: i
         fallback = bool(getattr(settings, f"{role}_fallback"))
         least = agents if purpose == "question" else 0
         calls[purpose] = (least, most * ATTEMPTS * (2 if fallback else 1))
-    return Plan(calls=calls, rows={"T1": (agents, most)})
+    return Plan(calls=calls, rows={"T1": (agents, most)}, by_row=frozenset(calls))

@@ -41,6 +41,7 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "topic": "Thema", "transcript": "Das Gespräch bis hierher", "signals": "Aktive Signale (Name = Wert: Lesart)",
         "why": "Warum diese Strategie", "focus": "Konzept im Fokus", "strategy": "Strategie", "technique": "Technik",
         "method": "Methode", "ladder": "Leiter", "goal": "Ziel",
+        "client": "Sicht des Auftraggebers (nur zur Einordnung: nicht verraten, nicht nahelegen)",
         "question_rules": "Genau eine Frage, höchstens {words} Wörter, in den Worten der Person, ohne Fachsprache, ohne Unterstellung. "
         "Wiederhole keine Frage aus dem Gespräch.",
         "i": "I", "r": "B",
@@ -66,6 +67,7 @@ _WORDS: Mapping[Language, Mapping[str, str]] = {
         "topic": "Topic", "transcript": "The conversation so far", "signals": "Active signals (name = value: reading)",
         "why": "Why this strategy", "focus": "Focus concept", "strategy": "Strategy", "technique": "Technique",
         "method": "Method", "ladder": "Laddering", "goal": "Goal",
+        "client": "The client's view (for orientation only: do not tell it, do not lead towards it)",
         "question_rules": "Exactly one question, at most {words} words, in the person's own words, without jargon, without insinuation. "
         "Repeat no question of the conversation.",
         "i": "I", "r": "R",
@@ -110,17 +112,27 @@ def question_prompt(data: QuestionInput, language: Language) -> str:
     words = _WORDS[language]
     method = f"{words['method']}: {data.method}. {data.method_goal}"
     rules = words["question_rules"].format(words=MOST_WORDS)
+    client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""
     if data.opening:
-        return "\n\n".join(
-            [words["opening"], f"{words['topic']}: {data.topic}", method, f"{words['goal']}: {data.goal}", rules]
-        )
+        told = [
+            words["opening"],
+            f"{words['topic']}: {data.topic}",
+            client,
+            method,
+            f"{words['goal']}: {data.goal}",
+            rules,
+        ]
+        return "\n\n".join(part for part in told if part)
     lines = [f"{words['i']}: {q}\n{words['r']}: {a}" for q, a in data.transcript[-LAST_TURNS:]]
     parts = [
         words["follow"],
         f"{words['topic']}: {data.topic}",
+        client,
         f"{words['transcript']}:\n{fence('transcript', chr(10).join(lines))}",
-        f"{words['signals']}:\n" + _list(f"{one.name} = {one.value}: {one.reading}" for one in data.signals),
-        f"{words['why']}:\n" + _list(data.why),
+        f"{words['signals']}:\n" + _list(f"{one.name} = {one.value}: {one.reading}" for one in data.signals)
+        if data.signals
+        else "",
+        f"{words['why']}:\n" + _list(data.why) if data.why else "",
         f"{words['focus']}:\n{fence('focus', data.focus)}" if data.focus else "",
         f"{words['strategy']}: {data.strategy}. {data.strategy_description}",
         f"{words['technique']}: {data.technique}",

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from pydantic import BaseModel
 
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.methods import FOCUS, MOST_FOCUS_WORDS, MOST_WORDS, InterviewMethod, Strategy, Technique
-from enquete.graphs.laddering.scoring import Candidate
+from enquete.graphs.laddering.methods import FOCUS, MOST_WORDS, InterviewMethod, Strategy, Technique
+from enquete.graphs.laddering.quoting import MOST_QUOTED, in_few_words
+from enquete.graphs.laddering.scoring import Candidate, Use
+from enquete.graphs.laddering.signals.base import Past
 from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.stopping import in_a_row
 from enquete.instruments.text import Text
 from enquete.state.seam import Language
 
+SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before
+DRY_OPENERS = (
+    2  # questions for something new, since anything last came, after which the interviewer stops asking for it
+)
+
 _BRACKETS = re.compile(r"[\[\]{}<>]")
+_NODE_ID = re.compile(r"\bn\d+\b")
+# What makes a question more insistent and no other one.
+_PARTICLES = frozenset({
+    "so", "sehr", "denn", "eigentlich", "nun", "jetzt", "genau", "überhaupt", "wirklich", "gerade", "bitte",
+    "really", "very", "then", "just", "exactly", "now",
+})  # fmt: skip
 
 
 class QuestionOut(BaseModel):
@@ -30,7 +45,8 @@ class SignalShown(BaseModel):
 
 
 class QuestionInput(BaseModel):
-    """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one."""
+    """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one;
+    `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold."""
 
     opening: bool
     topic: str
@@ -45,6 +61,8 @@ class QuestionInput(BaseModel):
     strategy: str = ""
     strategy_description: str = ""
     technique: str = ""
+    clients_view: list[str] = []
+    jargon: list[str] = []
     pool: list[str]
 
 
@@ -53,39 +71,58 @@ def ask_by_rule(data: QuestionInput) -> QuestionOut:
     return QuestionOut(question=data.pool[0])
 
 
-def in_few_words(label: str) -> str:
-    """The respondent's own words for a concept, cut to what fits into a question, without anything that marks data."""
-    return " ".join(_BRACKETS.sub("", label).split()[:MOST_FOCUS_WORDS]).strip(" ,.;:!?")
+def worded(question: Text, focus: str, language: Language) -> str:
+    """A pool's question about a concept, quoted in as many of its words as the question has room for."""
+    frame = question.in_(language)
+    room = MOST_WORDS - len(frame.replace(FOCUS, "x").split()) + 1
+    return frame.replace(FOCUS, in_few_words(focus, min(room, MOST_QUOTED), language))
 
 
 def pool(questions: Iterable[Text], focus: str, asked: Collection[str], language: Language) -> Iterator[str]:
     """Questions about a concept that were not asked yet; `asked` holds them as `normal` writes them."""
-    words = in_few_words(focus)
     for question in questions:
-        text = question.in_(language).replace(FOCUS, words)
-        if normal(text) not in asked:
+        text = worded(question, focus, language)
+        if not asked_before(text, asked):
             yield text
 
 
 def technique_pool(technique: Technique, focus: str, asked: Collection[str], language: Language) -> list[str]:
-    return list(pool(technique.questions, focus, asked, language))
+    """A technique's questions that were not asked yet, the wording that was heard least first."""
+
+    def heard(question: Text) -> int:
+        frame = normal(question.in_(language).replace(FOCUS, ""))
+        return sum(frame in one for one in asked)
+
+    return list(pool(sorted(technique.questions, key=heard), focus, asked, language))
 
 
 def candidates(
-    method: InterviewMethod, graph: KnowledgeGraph, asked: Collection[str], language: Language
+    method: InterviewMethod,
+    graph: KnowledgeGraph,
+    asked: Collection[str],
+    language: Language,
+    used: Collection[Use] = (),
+    past: Sequence[Past] = (),
 ) -> list[Candidate]:
     """Every strategy on every concept it can serve, in the file's order and that of the conversation.
 
-    A pair needs a technique whose answer could hang together with the concept, and a question that was not asked yet: so
-    nothing is ever asked twice, whoever words it.
+    A pair needs a technique that suits the concept, whose answer could hang together with it, and that was not used on it:
+    so nothing is ever asked twice, whoever words it. After questions for something new that brought nothing, another one
+    would be pestering: they rest until an answer brings something again, unless there is no concept to ask about.
     """
+    dry = past[len(past) - in_a_row(past, lambda turn: not turn.yielded) :]
+    resting = bool(graph.nodes) and sum(bool(turn.strategy) and not turn.focus for turn in dry) >= DRY_OPENERS
     found = []
     for name, strategy in method.strategies.items():
+        if resting and not strategy.focus and not strategy.closing:
+            continue
         for focus, text, kind in _targets(strategy, graph):
             fitting = tuple(
                 technique
                 for technique in strategy.techniques
-                if method.applicable(technique, kind) and any(pool(technique.questions, text, asked, language))
+                if Use(name, technique.id, focus) not in used
+                and method.applicable(technique, kind)
+                and any(pool(technique.questions, text, asked, language))
             )
             if fitting:
                 found.append(Candidate(name, focus, fitting))
@@ -100,10 +137,33 @@ def _targets(strategy: Strategy, graph: KnowledgeGraph) -> Iterator[tuple[str, s
     yield from ((node.id, node.text, node.type) for node in graph.nodes.values())
 
 
-def acceptable(question: str, asked: Collection[str]) -> bool:
-    """One question of under fifteen words that was not asked before."""
-    words = len(question.split())
-    return 2 <= words <= MOST_WORDS and question.count("?") == 1 and normal(question) not in asked
+def acceptable(question: str, asked: Collection[str], jargon: Collection[str] = ()) -> bool:
+    """One question of under fifteen words that was not asked before, in words that a respondent would use.
+
+    `asked` and `jargon` hold texts as `normal` writes them.
+    """
+    words, text = len(question.split()), normal(question)
+    if not 2 <= words <= MOST_WORDS or question.count("?") != 1 or _NODE_ID.search(text):
+        return False
+    return not any(f" {term} " in f" {text} " for term in jargon) and not asked_before(question, asked)
+
+
+def asked_before(question: str, asked: Collection[str]) -> bool:
+    """Whether a question is one of `asked` (as `normal` writes them), or so like one that a respondent hears it again."""
+    text = normal(question)
+    if text in asked:
+        return True
+    words = _telling_words(text)
+    return any(
+        2 * len(words & others) >= SAME_QUESTION * (len(words) + len(others))
+        for others in map(_telling_words, asked)
+        if words and others
+    )
+
+
+@lru_cache(maxsize=65_536)  # a question is compared with every later one of its interview
+def _telling_words(text: str) -> frozenset[str]:
+    return frozenset(text.split()) - _PARTICLES
 
 
 def as_one_line(question: str) -> str:

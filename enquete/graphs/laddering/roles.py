@@ -61,7 +61,7 @@ async def judge(
 async def word(
     desk: Desk, settings: LadderingSettings, subject: str, data: QuestionInput, asked: frozenset[str]
 ) -> tuple[str, str] | Literal["short"]:
-    """The next question. One that is too long, asks twice or was asked before is replaced by the rule's own."""
+    """The next question. One that is too long, asks twice, was asked before or speaks of node types is replaced by the rule's own."""
     model, fallback = settings.models("questions")
     task = InterviewerTask("question", subject, data, question_prompt, QuestionOut, ask_by_rule, 1000,
                            question_schema, model, fallback)  # fmt: skip
@@ -69,4 +69,5 @@ async def word(
     if done == "short":
         return "short"
     question = as_one_line(done[0].question)
-    return (question, done[1]) if acceptable(question, asked) else (ask_by_rule(data).question, RULE)
+    good = done[1] == RULE or acceptable(question, asked, data.jargon)
+    return (question, done[1]) if good else (ask_by_rule(data).question, RULE)

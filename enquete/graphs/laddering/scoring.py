@@ -6,6 +6,7 @@ negative score is divided by it instead, so that a phase which favours a strateg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,9 +15,18 @@ from pydantic import BaseModel, ConfigDict
 from enquete.graphs.laddering.methods import InterviewMethod, Technique
 from enquete.graphs.laddering.signals.base import Values
 from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
+from enquete.graphs.laddering.stopping import Reason
 from enquete.respondents.planted import uniform
 
 SHOWN = 5  # runners-up that are kept
+
+
+class Use(NamedTuple):
+    """What an interview has spent: the same technique of the same strategy never comes twice on the same concept."""
+
+    strategy: str
+    technique: str
+    focus: str
 
 
 class Candidate(NamedTuple):
@@ -39,7 +49,10 @@ class Scored(BaseModel):
 
 
 class Choice(BaseModel):
-    """What the next question will be, and why. `runners_up`: the best others, without their parts."""
+    """What the next question will be, and why. `runners_up`: the best others, without their parts.
+
+    `because`: set on a closing question that was not chosen by its score: why the interview ends with the answer to it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,6 +63,11 @@ class Choice(BaseModel):
     parts: Mapping[str, float] = {}
     multiplier: float = 1.0
     runners_up: tuple[Scored, ...] = ()
+    because: Reason = ""
+
+    @property
+    def use(self) -> Use:
+        return Use(self.strategy, self.technique, self.focus)
 
 
 def contributions(weights: Mapping[str, float], values: Values) -> dict[str, float]:
@@ -97,17 +115,17 @@ def choose(
     linked_types: Mapping[str, frozenset[str]],
     types: Mapping[str, str],
     random_key: tuple[str | int, ...] | None = None,
+    used: Sequence[Use] = (),
 ) -> Choice:
     """The best pair (with a `random_key` any that does not close the interview) and the technique that serves it.
 
-    linked_types: node → types of its neighbours; a technique that asks for a type still missing there comes first.
-    types: node → its own type.
+    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far.
     """
     ranked = rank(method, candidates, detected)
     best = at_random(_going_on(method, candidates), *random_key) if random_key else ranked[0]
     candidate = next(one for one in candidates if (one.strategy, one.focus) == (best.strategy, best.focus))
-    around, own = linked_types.get(best.focus, frozenset()), types.get(best.focus, "")
-    technique = min(candidate.techniques, key=lambda one: method.aim(one.elicits, own) in around)
+    linked = frozenset[str | None](linked_types.get(best.focus, frozenset()))
+    technique = least_used(method, candidate, linked, types.get(best.focus, ""), used)
     others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
     phase = str(detected.interview["meta.interview.phase"])
     return Choice(
@@ -119,6 +137,24 @@ def choose(
         multiplier=method.multiplier(phase, best.strategy),
         runners_up=tuple(one.model_copy(update={"parts": {}}) for one in others[:SHOWN]),
     )
+
+
+def least_used(
+    method: InterviewMethod, candidate: Candidate, linked: frozenset[str | None], own_type: str, used: Sequence[Use]
+) -> Technique:
+    """One that asks for a type still missing beside the concept, the rung above first; of those the one used least in the
+    interview, then least on the concept, then the first of the file."""
+    in_interview = Counter((use.strategy, use.technique) for use in used)
+    on_concept = Counter(use.technique for use in used if use.focus == candidate.focus)
+
+    above = method.next_type(own_type)
+
+    def rank_of(one: Technique) -> tuple[bool, bool, int, int]:
+        aim = method.aim(one.elicits, own_type)
+        beside = above is not None and aim != above
+        return aim in linked, beside, in_interview[candidate.strategy, one.id], on_concept[one.id]
+
+    return min(candidate.techniques, key=rank_of)
 
 
 def _going_on(method: InterviewMethod, candidates: Sequence[Candidate]) -> Sequence[Candidate]:

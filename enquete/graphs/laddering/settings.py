@@ -8,11 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.files import load_layer
+from enquete.graphs.laddering.files import LayerFile, load_layer
 from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.instruments.text import LANGUAGE_NAMES, texts_of
+from enquete.state.errors import InstrumentError
+from enquete.state.seam import Language
 
 Role = Literal["extraction", "signals", "questions"]
 
@@ -26,8 +29,28 @@ class Layers(BaseModel):
     methodology: InterviewMethod
 
 
+def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
+    """Raises InstrumentError for a file whose interviews would be led in another language than the run's."""
+    wanted = LANGUAGE_NAMES[language]
+    if layer.languages and language not in layer.languages:
+        held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)
+        raise InstrumentError(
+            [f"laddering.{setting}: {name} is in {held} only (`languages`), but the run is in {wanted}; give every text "
+             f"in {wanted} and add it to `languages`, or run it with --language {layer.languages[0]}"]
+        )  # fmt: skip
+    lacking = next((place for place, text in texts_of(layer) if not text.has(language)), None)
+    if lacking is not None:
+        raise InstrumentError(
+            [f"laddering.{setting}: {name} has no {wanted} text at {lacking}, but the run is in {wanted}; add it there and "
+             "wherever else it is missing, or run the interviews in the language of the file (--language)"]
+        )  # fmt: skip
+
+
 class LadderingSettings(BaseModel):
-    """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong."""
+    """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
+
+    Validated with a context `language`, that of the run, it also raises where a file cannot be used in it.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,12 +75,16 @@ class LadderingSettings(BaseModel):
     ] = None
 
     @model_validator(mode="after")
-    def _read_layers(self) -> Self:
+    def _read_layers(self, info: ValidationInfo) -> Self:
         if self.layers is None:
             self.layers = Layers(
                 concept=load_layer(Concept, "concepts", self.concept),
                 methodology=load_layer(InterviewMethod, "methodologies", self.methodology),
             )
+        language = (info.context or {}).get("language")
+        if language:
+            require_language("concept", self.concept, self.layers.concept, language)
+            require_language("methodology", self.methodology, self.layers.methodology, language)
         # Of a path only the name: where it lay is nobody else's business, and the content is kept.
         self.concept, self.methodology = Path(self.concept).name, Path(self.methodology).name
         return self

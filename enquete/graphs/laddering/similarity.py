@@ -19,18 +19,16 @@ def normal(text: str) -> str:
 
 def similarity(one: str, other: str) -> float:
     """Cosine of trigram counts; 0 where either text holds no word."""
-    a, b = _trigrams(normal(one)), _trigrams(normal(other))
+    (a, size_a), (b, size_b) = _trigrams(normal(one)), _trigrams(normal(other))
     if not a or not b:
         return 0.0
-    dot = sum(count * b.get(gram, 0) for gram, count in a.items())
-    return dot / (_norm(a) * _norm(b))
-
-
-def _norm(grams: Mapping[str, int]) -> float:
-    return math.sqrt(sum(count * count for count in grams.values()))
+    shared = a.keys() & b.keys()
+    return sum([a[gram] * b[gram] for gram in shared]) / (size_a * size_b)
 
 
 @lru_cache(maxsize=65_536)  # a label is compared with every new concept of its interview
-def _trigrams(text: str) -> Mapping[str, int]:
+def _trigrams(text: str) -> tuple[Mapping[str, int], float]:
+    """Trigrams with their counts, and the length of that vector."""
     padded = f" {text} "
-    return Counter(padded[i : i + 3] for i in range(len(padded) - 2)) if text else {}
+    grams = Counter([padded[i : i + 3] for i in range(len(padded) - 2)]) if text else Counter[str]()
+    return grams, math.sqrt(sum([count * count for count in grams.values()]))

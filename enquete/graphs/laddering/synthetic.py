@@ -51,10 +51,11 @@ class _Speaker:
         self._seed = seed
         self._turn = block.key.turn
         self._chains = planting.carried(who, block.instruction, block.key.session, seed)
+        self._links = links(self._chains, planting.leads)
         self._tired = tires(who, seed, planting) and self._turn > planting.fatigue.after_turn
 
     def says(self) -> str:
-        thoughts = [thought for chain in self._chains for one in chain.thoughts for thought in (one, *one.beside)]
+        thoughts = [thought for chain in self._chains for thought in chain.all_thoughts]
         named = [thought for thought in thoughts if self._was_said(thought)]
         asked_about = max(named, key=self._share_named, default=None)
         if asked_about is not None and self._share_named(asked_about) >= NAMED:
@@ -80,7 +81,7 @@ class _Speaker:
         return self._line("none")
 
     def _leading_on(self, thought: Thought) -> Iterator[Link]:
-        yield from (link for link in links(self._chains) if link.source == thought)
+        yield from (link for link in self._links if link.source is thought)
 
     def _was_said(self, thought: Thought) -> bool:
         return any(wording.lower() in self._said for wording in thought.wordings(self._language))

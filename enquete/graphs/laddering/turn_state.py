@@ -58,7 +58,6 @@ class Context(TypedDict):
 
 class UtteranceReads(TypedDict):
     interview: Interview
-    transcript: list[tuple[str, str]]
 
 
 class UtteranceWrites(TypedDict, total=False):
@@ -113,6 +112,7 @@ class ComputationWrites(TypedDict, total=False):
 class SelectionReads(TypedDict):
     interview: Interview
     graph: KnowledgeGraph
+    past: list[Past]
     detected: Detected
 
 
@@ -127,10 +127,12 @@ class ContinuationReads(TypedDict):
     states: States
     detected: Detected
     candidates: list[Candidate]
+    choice: Choice | None
 
 
 class ContinuationWrites(TypedDict):
     stop: Reason
+    choice: Choice | None  # a closing question in place of the one that was chosen
 
 
 class QuestionReads(TypedDict):

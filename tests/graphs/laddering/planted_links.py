@@ -1,4 +1,8 @@
-"""How much of what was planted an interview found: a planted link counts if its two thoughts are linked in the graph."""
+"""How much of what was planted an interview found: a planted link counts if its two thoughts are linked in the graph.
+
+Recall is of what can be found: a turn brings up one thought at most, a beginning or one that hangs on another. An agent of
+c chains with t thoughts in all can so give t − c links, and an interview of n turns that hears every beginning n − c of them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ SAME = 0.8  # similarity from which a concept is a planted wording
 
 
 class Recall(NamedTuple):
-    """Planted links, and those of them that were found."""
+    """Planted links that the turns allow to find, and those that were found."""
 
     found: int
     planted: int
@@ -32,13 +36,14 @@ def recall(
     interview: Interview, who: Participant, settings: LadderingSettings, language: Language, seed: int = 0
 ) -> Recall:
     told = INSTRUMENT.told(settings.topic.topic, language)
-    planted = links(plant().carried(who, told, settings.method.id, seed))
+    carried = plant().carried(who, told, settings.method.id, seed)
+    planted = links(carried, plant().leads)
     ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
     found = sum(
         any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
         for link in planted
     )
-    return Recall(found, len(planted))
+    return Recall(found, min(sum(len(one.all_thoughts) for one in carried), settings.turns) - len(carried))
 
 
 def _nodes(interview: Interview, thought: Thought) -> list[str]:

@@ -13,6 +13,7 @@ from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingSettings, Layers
 from enquete.graphs.laddering.similarity import normal
 from enquete.graphs.laddering.synthetic import tires
+from enquete.instruments.text import Text
 from enquete.state.seam import Answer, Block, Language, Participant
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
 from tests.graphs.laddering.planted_links import focuses, study
@@ -64,8 +65,8 @@ def test_a_respondent_who_tires_is_let_go_early_for_the_right_reason() -> None:
     for number in itertools.islice(numbers, 3):
         interview = interviewed(MemoryDesk(person(number)), LadderingSettings(turns=20))
         after = plant().fatigue.after_turn
-        assert [turn.depth for turn in interview.turns[after:]] == ["surface"] * 6
-        assert (interview.stop, len(interview.turns)) == ("shallow", after + 6)
+        assert [turn.depth for turn in interview.turns[after:]] == ["surface"] * 7
+        assert (interview.stop, len(interview.turns)) == ("shallow", after + 6 + 1)  # and the closing question
 
 
 def test_one_who_says_nothing_is_let_go_because_nothing_comes() -> None:
@@ -107,7 +108,11 @@ def test_an_exhausted_concept_is_left_and_another_one_taken() -> None:
     """With nothing but exhaustion to drive it away: n1 is asked about until it is exhausted, not once more."""
     whole = LadderingSettings()
     weights = {"graph.node.is_current_focus.true": 2.0, "graph.node.exhausted.true": -5.0}
-    deepen = whole.method.strategies["deepen"].model_copy(update={"weights": weights})
+    deepen = whole.method.strategies["deepen"]
+    ways = tuple(deepen.techniques[0].model_copy(update={"id": f"way_{n}"}) for n in range(5))  # none is used up
+    questions = tuple(Text(de=f"Weg {n}: was heißt „{{focus}}“ hier?") for n in range(5))
+    ways = tuple(way.model_copy(update={"questions": (q,)}) for way, q in zip(ways, questions, strict=True))
+    deepen = deepen.model_copy(update={"weights": weights, "techniques": ways})
     method = whole.method.model_copy(update={"strategies": {"deepen": deepen}})
     settings = LadderingSettings(layers=Layers(concept=whole.topic, methodology=method))
     interview = interviewed(MemoryDesk(person(), says=two_concepts), settings)

@@ -144,7 +144,7 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
 
 def test_an_answer_without_words_is_linked_to_no_element() -> None:
     """Port point 5."""
-    found, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, None,
+    found, _, _ = placed(Extraction(concepts=[ConceptFound(text="", node_type="attribute")]), "", "u#1", SETTINGS.topic, None,
                       KnowledgeGraph())  # fmt: skip
     assert found[0].elements == ()
 
@@ -156,8 +156,27 @@ def test_what_hangs_on_the_focus_belongs_to_its_elements() -> None:
                   ConceptFound(text="Segeln", node_type="attribute")],
         relationships=[RelationFound(source_text="a1 text", target_text="planbare Tage", relationship_type="leads_to")],
     )  # fmt: skip
-    found, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, known.nodes["a1"], known)
+    found, _, _ = placed(extraction, "planbare Tage, und Segeln", "u#2", SETTINGS.topic, known.nodes["a1"], known)
     assert [one.elements for one in found] == [("quota",), ()]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "kept"),
+    [
+        ("love of money", "I love money", False),  # neither the concept nor its quote
+        ("love of money", "", False),
+        ("simple life", "small boats", True),  # a reading of words that were said
+        ("small boats", "invented", True),  # the words themselves
+        ("small boats", "I like the small boats", True),  # four of five words: a model's repair
+    ],
+)
+def test_a_concept_that_nobody_said_is_left_out_and_counted(text: str, quote: str, kept: bool) -> None:
+    extraction = Extraction(concepts=[ConceptFound(text=text, node_type="attribute", source_quote=quote)])
+    found, links, unsaid = placed(extraction, "I like small boats.", "u#1", SETTINGS.topic, None, KnowledgeGraph())
+    assert (len(found), unsaid) == (int(kept), int(not kept))
+    assert all(one.source.quote in "I like small boats." for one in found)
+    _, changes = with_findings(KnowledgeGraph(), SETTINGS.method, found, links, 1, unsaid)
+    assert changes.dropped == ({} if kept else {"concept that is not in the answer": 1})
 
 
 def test_a_quote_that_nobody_said_is_replaced_by_the_answer() -> None:

@@ -87,9 +87,13 @@ def test_repetition_carries_negative_weights_in_every_strategy_that_has_it(name:
         ("elicits: next", "elicits: upwards", "is no node type"),
         ("ladder: [attribute, ", "ladder: [attribute, attribute, ", "twice"),
         ("any_pair: true", "any_pair: false", "needs either `pairs`"),
-        ("Was steht für Sie hinter „{focus}“?", "Was steht dahinter?", "lacks {focus}"),
+        ("„{focus}“: was steht für Sie dahinter?", "Was steht dahinter?", "lacks {focus}"),
         ("Worauf achten Sie außerdem, wenn es darum geht?", "Und „{focus}“?", "`focus: false`"),
-        ("Was steht für Sie hinter „{focus}“?", "Was genau steht denn nun für Sie ganz persönlich wohl hinter „{focus}“?", "at most 14"),
+        ("„{focus}“: was steht für Sie dahinter?", "„{focus}“: was steht denn nun ganz genau für Sie persönlich dahinter?", "at most 14"),
+        ("suits: [psychosocial_consequence, instrumental_value]", "suits: [psychosocial_consequence, terminal_valu]",
+         "is no node type; did you mean 'terminal_value'"),
+        ("- id: what_else", "- suits: [attribute]\n        id: what_else", "but the strategy says `focus: false`"),
+        ("- id: another_side", "- id: what_else", "the technique what_else stands there twice"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, old: str, new: str, told: str) -> None:
@@ -105,20 +109,20 @@ def test_a_mistake_in_a_methodology_is_told_with_file_and_line(tmp_path: Path, o
 
 
 def test_an_alias_of_two_elements_is_told_where_it_stands(tmp_path: Path) -> None:
-    path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Direktverkauf", "[Preis, quote, Direktverkauf"))
+    path = own(tmp_path, "concepts", "fisheries_2040", ("[Preis, Fischpreis", "[Preis, quote*, Fischpreis"))
     message = complaint(path, Concept)
-    assert "'quote' stands for the elements price and quota; an alias belongs to one element" in message
-    assert f"own.yaml:{line_of(path, '[Preis, quote')}:" in message
+    assert "'quote*' stands for the elements price and quota; an alias belongs to one element" in message
+    assert f"own.yaml:{line_of(path, '[Preis, quote*')}:" in message
 
 
 def test_the_same_alias_in_both_languages_of_one_element_is_fine(tmp_path: Path) -> None:
-    path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote, quota,"))
+    path = own(tmp_path, "concepts", "fisheries_2040", ("en: [quota,", "en: [Quote*, quota,"))
     assert load_layer(Concept, "", str(path)).mentioned("die Quote") == ("quota",)
 
 
 def test_an_empty_alias_is_a_mistake_and_empty_text_mentions_nothing(tmp_path: Path) -> None:
     """The literal port let an empty text match every alias."""
-    path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote,", 'de: ["", Quote,'))
+    path = own(tmp_path, "concepts", "fisheries_2040", ("de: [Quote*,", 'de: ["", Quote*,'))
     assert "is empty" in complaint(path, Concept)
     concept = LadderingSettings().topic
     assert concept.mentioned("") == concept.mentioned("   ") == ()

@@ -151,6 +151,16 @@ def test_pictures_escape_what_was_said() -> None:
     assert '"' not in source.split("c1[")[1].split("]")[0].strip('"')
 
 
+def test_two_relationships_between_the_same_concepts_are_two_in_graphml() -> None:
+    source = {"utterance": "u#1", "quote": "q"}
+    nodes = [{"id": n, "text": n, "type": "attribute", "turn": 1, "confidence": 1.0, "elements": [], "sources": [source]}
+             for n in ("n1", "n2")]  # fmt: skip
+    edges = [{"source": "n1", "target": "n2", "type": kind, "turn": 1, "confidence": 1.0, "sources": [source]}
+             for kind in ("leads_to", "revises")]  # fmt: skip
+    read = nx.parse_graphml(agents_graphml([{"participant": "u", "nodes": nodes, "edges": edges}]), force_multigraph=True)
+    assert sorted(kind for _, _, kind in read.edges(data="type")) == ["leads_to", "revises"]
+
+
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
     one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
     node = one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"})

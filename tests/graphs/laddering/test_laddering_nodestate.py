@@ -97,6 +97,7 @@ def test_counts_are_consistent_whatever_happens(history: list[tuple[str, Depth, 
         asked = [turn for turn in history if turn[0] == node]
         assert state.focused == len(asked) == len(state.depths) == sum(state.strategies.values())
         assert state.yields == sum(turn[2] for turn in asked)
-        assert 0 <= state.exhaustion_score <= 1
+        assert (state.exhaustion_score is None) is (state.focused == 0)
+        assert 0 <= (state.exhaustion_score or 0) <= 1
         assert state.streak <= state.focused
         assert state.yield_rate is None if not asked else 0 <= (state.yield_rate or 0) <= 1

@@ -9,7 +9,8 @@ import pytest
 from enquete.graphs.laddering.instrument import Stops
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.questions import acceptable, candidates, in_few_words
+from enquete.graphs.laddering.questions import acceptable, candidates
+from enquete.graphs.laddering.quoting import in_few_words
 from enquete.graphs.laddering.scoring import Candidate, choose, contributions, rank, total
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.registry import Detected, detect
@@ -155,10 +156,12 @@ def test_one_short_question_that_was_not_asked(question: str, good: bool) -> Non
 
 
 def test_quoted_words_are_few_and_hold_no_marks() -> None:
-    assert in_few_words("[[x]] eins, zwei <b> drei vier fünf sechs!") == "x eins, zwei b drei"
+    assert in_few_words("[[x]] eins, zwei <b> drei vier fünf sechs!", 8, "de") == "x eins, zwei b drei vier fünf sechs"
 
 
 DRY = NodeState(focused=1, since_yield=3)
+TRIED = NodeState(focused=1, since_yield=3, strategies={"deepen": 1})
+USED_UP = NodeState(focused=2, since_yield=3, streak=2, depths=("surface", "surface"))
 STOPS = Stops()
 
 
@@ -168,7 +171,7 @@ STOPS = Stops()
         ([past(new_nodes=1, chain=i) for i in range(15)], {}, "max_turns"),
         ([past(new_nodes=1, chain=i) for i in range(14)], {}, ""),
         ([past(new_nodes=1)] * 2, {"closed": True}, "closing"),
-        ([past(new_nodes=1)] * 2, {"candidates": 0}, "nothing_left"),
+        ([past(new_nodes=1)] * 2, {"candidates": []}, "nothing_left"),
         ([past(depth="surface", new_edges=1)] * 6, {}, "shallow"),
         ([past(depth="surface", new_edges=1)] * 5, {}, ""),
         ([past(new_edges=1, chain=1)] + [past(chain=2)] * 5, {}, "no_yield"),
@@ -180,7 +183,14 @@ STOPS = Stops()
         ([past(new_nodes=1, chain=2)] * 6, {}, "same_depth"),  # concepts without a link lead no deeper
         ([past(new_nodes=1, chain=2)] * 5, {}, ""),
         ([past(new_edges=1, chain=2)] * 6, {}, ""),  # a second chain that catches up is no standstill
-        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY}}, "all_exhausted"),
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY}}, ""),  # another way to ask about n1 is left
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": TRIED}}, "all_exhausted"),
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": TRIED}, "candidates": [("deepen", "n1"), ("explore", "")]},
+         ""),  # nobody asked what else there is
+        ([past("explore", "", new_nodes=1, chain=i) for i in range(5)],
+         {"states": {"n1": TRIED}, "candidates": [("deepen", "n1"), ("explore", "")]}, "all_exhausted"),
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": USED_UP}}, "all_exhausted"),  # by its own state
+        ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": USED_UP, "n2": NodeState()}}, ""),
         ([past(new_nodes=1, chain=i) for i in range(5)], {"states": {"n1": DRY, "n2": NodeState()}}, ""),  # n2 was never asked about
         ([past(new_nodes=1, chain=i) for i in range(4)], {"states": {"n1": DRY}}, ""),
     ],
@@ -190,7 +200,7 @@ def test_stops(turns: list[Any], more: dict[str, Any], reason: str) -> None:
         "turns": 15,
         "closed": False,
         "phase": "mid",
-        "candidates": 9,
+        "candidates": [("deepen", "n1")],
         "stops": STOPS,
         "states": {},
         **more,

@@ -85,11 +85,15 @@ EXHAUSTED = NodeState(focused=3, streak=2, since_yield=3, depths=("surface", "su
 # name → [(view, value)]: of node a1
 OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
     "graph.node.exhausted": [(of_node(NodeState()), False), (of_node(EXHAUSTED), True)],
-    "graph.node.exhaustion_score": [(of_node(NodeState()), 0.0), (of_node(NodeState(since_yield=5)), 0.2)],
+    # None before the first question about it, however long ago it was said
+    "graph.node.exhaustion_score": [(of_node(NodeState(since_yield=8)), None),
+                                    (of_node(NodeState(focused=1, since_yield=5)), 0.2)],
     # fresh below .3, moderate below .6: .4 × 7/10 = .28; × 8/10 = .32; .4 + .3 × 3/5 = .58; .4 + .3 × 4/5 = .64
     "graph.node.exhaustion": [
-        (of_node(NodeState(since_yield=7)), "fresh"), (of_node(NodeState(since_yield=8)), "moderate"),
-        (of_node(NodeState(since_yield=10, streak=3)), "moderate"), (of_node(NodeState(since_yield=10, streak=4)), "exhausted"),
+        (of_node(NodeState(since_yield=8)), None),
+        (of_node(NodeState(focused=1, since_yield=7)), "fresh"), (of_node(NodeState(focused=1, since_yield=8)), "moderate"),
+        (of_node(NodeState(focused=3, since_yield=10, streak=3)), "moderate"),
+        (of_node(NodeState(focused=4, since_yield=10, streak=4)), "exhausted"),
     ],
     "graph.node.yield_stagnation": [
         (of_node(NodeState(focused=1, since_yield=2)), False), (of_node(NodeState(focused=1, since_yield=3)), True),
@@ -102,7 +106,8 @@ OF_NODE: dict[str, list[tuple[Any, Value | None]]] = {
                                  (of_node(NodeState(since_focus=20)), 0.0), (of_node(NodeState(since_focus=30)), 0.0)],
     "graph.node.is_orphan": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True)],
     "graph.node.is_open_end": [(of_node(NodeState()), False), (of_node(NodeState(), "a1 f1", ""), True),
-                                (of_node(NodeState(), "a1 a2", "a2>a1"), True)],
+                                (of_node(NodeState(), "a1 a2", "a2>a1"), False),  # what came after it, whichever way the link points
+                                (of_node(NodeState(), "a2 a1", "a1>a2"), True)],
     "graph.node.edge_count": [(of_node(NodeState()), 1), (of_node(NodeState(), "a1", ""), 0)],
     "graph.node.yield_rate": [(of_node(NodeState()), None), (of_node(NodeState(focused=4, yields=1)), 0.25)],
     "meta.node.opportunity": [

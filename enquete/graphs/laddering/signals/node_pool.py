@@ -25,11 +25,11 @@ class ExhaustionScore(NodeSignal):
     name = "graph.node.exhaustion_score"
     scale = Number(0, 1)
     description = Text(
-        de="Wie ausgeschöpft ein Konzept ist: Dürre, Dauer im Fokus, Knappheit. Ab 0,6 lohnt ein Wechsel.",
-        en="How used up a concept is: dryness, time in focus, shortness. From 0.6 on a change pays.",
+        de="Wie ausgeschöpft ein Konzept ist: Dürre, Dauer im Fokus, Knappheit; ohne Nachfrage kein Wert. Ab 0,6 lohnt ein Wechsel.",
+        en="How used up a concept is: dryness, time in focus, shortness; no value before it was asked about. From 0.6 on a change pays.",
     )
 
-    def detect(self, view: View, node: str) -> float:
+    def detect(self, view: View, node: str) -> float | None:
         return view.state(node).exhaustion_score
 
 
@@ -41,8 +41,10 @@ class Exhaustion(NodeSignal):
         en="The same in words: fresh below 0.3, moderate below 0.6, exhausted above.",
     )
 
-    def detect(self, view: View, node: str) -> str:
+    def detect(self, view: View, node: str) -> str | None:
         score = view.state(node).exhaustion_score
+        if score is None:
+            return None
         return "fresh" if score < FRESH_BELOW else "moderate" if score < EXHAUSTED_FROM else "exhausted"
 
 
@@ -117,9 +119,12 @@ class IsOpenEnd(NodeSignal):
     )
 
     def detect(self, view: View, node: str) -> bool:
-        if view.ontology.is_terminal(view.graph.nodes[node].type):
+        """Direction is the ontology's affair (a solution addresses a pain that was said before it): what leads on is
+        whatever hangs on the concept and was first said after it."""
+        graph = view.graph
+        if view.ontology.is_terminal(graph.nodes[node].type):
             return False
-        return not any(edge.source == node for edge in view.graph.edges.values())
+        return not any(graph.order[other] > graph.order[node] for other in graph.neighbours[node])
 
 
 class NodeEdgeCount(NodeSignal):

@@ -1,0 +1,113 @@
+"""The contract of the ten nodes, each called by itself with what it declares to read; and what they leave in the node states."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+import pytest
+from langgraph.runtime import Runtime
+
+from enquete.graphs.laddering import pipeline
+from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.nodestate import after_choice
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.turn_graph import NODES
+from enquete.graphs.laddering.turn_state import TurnContext
+from enquete.state.seam import Answer, Block, Participant
+from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
+
+SETTINGS = LadderingSettings(turns=6)
+
+
+class Watched(dict[str, Any]):
+    """Notes the keys that are read."""
+
+    def __init__(self, given: dict[str, Any]):
+        super().__init__(given)
+        self.seen: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:
+        self.seen.add(key)
+        return super().__getitem__(key)
+
+
+def steps(desk: MemoryDesk) -> Iterator[tuple[Any, Watched, dict[str, Any], dict[str, Any]]]:
+    """(node, what it was given, a copy of that from before, what it wrote), turn by turn, without LangGraph."""
+    interview = Interview(desk.participants()[0].id, "Worauf kommt es Ihnen an?")
+    runtime = Runtime(context=TurnContext(desk, INSTRUMENT, SETTINGS))
+    while not interview.stop:
+        state: dict[str, Any] = {"interview": interview}
+        every: tuple[Any, ...] = NODES
+        for node in every:
+            if state.get("stop") and node in (pipeline.question_generation, pipeline.response_saving):
+                continue
+            reads = get_type_hints(get_type_hints(node)["state"])
+            given = Watched({key: state[key] for key in reads if key in state})
+            before = copy.deepcopy(dict(given))
+            written = asyncio.run(node(given, runtime))
+            yield node, given, before, written
+            state |= written
+        interview = state["result"]
+
+
+@pytest.fixture(scope="module")
+def walked() -> list[tuple[Any, Watched, dict[str, Any], dict[str, Any]]]:
+    return list(steps(MemoryDesk(person())))
+
+
+@pytest.mark.parametrize("node", NODES, ids=[node.__name__ for node in NODES])
+def test_nodes_change_nothing_they_are_given(node: Any, walked: list[Any]) -> None:
+    """Compared in depth, call by call; a cached property of a frozen object is no change."""
+    calls = [(given, before) for one, given, before, _ in walked if one is node]
+    assert len(calls) >= 5
+    for given, before in calls:
+        assert dict(given) == before
+
+
+@pytest.mark.parametrize("node", NODES, ids=[node.__name__ for node in NODES])
+def test_nodes_read_all_that_they_declare(node: Any, walked: list[Any]) -> None:
+    """More they cannot read: they are given nothing else."""
+    seen = set().union(*(given.seen for one, given, _, _ in walked if one is node))
+    assert seen == get_type_hints(get_type_hints(node)["state"]).keys()
+
+
+def yields_once(who: Participant, block: Block) -> Answer:
+    """A concept, a link from it, then nothing."""
+    texts = {
+        1: "Mir geht es vor allem um feste Quoten für alle, wirklich.",
+        2: "Das bedeutet für mich ruhige Tage, immer wieder.",
+    }
+    return Answer(block.items[0].id, "ok", text=texts.get(block.key.turn, "Das weiß ich nicht so genau."))
+
+
+def test_yield_and_dryness_are_recorded_turn_by_turn() -> None:
+    """Port point 1, by hand: n1 is asked about in turn 2 and yields n2; from then on all is dry."""
+    desk = MemoryDesk(person(), says=yields_once)
+    interview = interviewed(desk, LadderingSettings(turns=5))
+    assert [turn.changes.new_nodes for turn in interview.turns] == [1, 1, 0, 0, 0]
+    first = interview.turns[1].choice
+    assert first is not None
+    assert first.focus == "n1"
+    n1, n2 = interview.states["n1"], interview.states["n2"]
+    assert (n1.yields, n1.since_yield) == (1, 3)  # it yielded in turn 2; turns 3 to 5 were dry
+    assert (n2.yields, n2.since_yield) == (0, 3)
+    asked = [turn.choice.focus for turn in interview.turns if turn.choice]
+    assert (n1.focused, n2.focused) == (asked.count("n1"), asked.count("n2"))
+    assert sum(len(state.depths) for state in interview.states.values()) == sum(bool(focus) for focus in asked)
+
+
+def test_a_turn_whose_states_are_lost_is_not_passed_over(monkeypatch: pytest.MonkeyPatch, walked: list[Any]) -> None:
+    """What response_saving writes is what persistence keeps: states that the record does not add up to are an error."""
+    _, given, before, _ = next(
+        step for step in walked if step[0] is pipeline.scoring_persistence and step[1].get("choice")
+    )
+    unchanged = {**before, "states": {**before["states"]}}
+    focus = before["choice"].focus or "n1"
+    unchanged["states"][focus] = after_choice(before["states"], focus, "deepen")[focus]
+    runtime = Runtime(context=TurnContext(MemoryDesk(person()), INSTRUMENT, SETTINGS))
+    with pytest.raises(RuntimeError, match="other node states"):
+        asyncio.run(pipeline.scoring_persistence(unchanged, runtime))  # type: ignore[arg-type]  # a turn's own keys
+    assert given

@@ -1,0 +1,332 @@
+"""What is asked: quotes that are whole, techniques that suit and take turns, no question twice, a last word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from enquete.graphs.laddering.concept import Concept
+from enquete.graphs.laddering.files import load_layer
+from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.methods import FOCUS
+from enquete.graphs.laddering.policy import closing_turn, jargon, opening
+from enquete.graphs.laddering.prompts import question_prompt
+from enquete.graphs.laddering.questions import (
+    QuestionInput,
+    QuestionOut,
+    acceptable,
+    asked_before,
+    candidates,
+    technique_pool,
+    worded,
+)
+from enquete.graphs.laddering.quoting import in_few_words
+from enquete.graphs.laddering.scoring import Candidate, Use, least_used
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.similarity import normal
+from enquete.state.errors import InstrumentError
+from enquete.state.seam import Answer, InterviewerTask, Language
+from tests.graphs.laddering.builders import METHOD, graph, past
+from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
+from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own
+
+
+def method(name: str) -> Any:
+    return LadderingSettings(methodology=name).method
+
+
+# --- quotes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "room", "language", "quoted"),
+    [
+        ("large quiet zones on the sea floor", 5, "en", "large quiet zones"),
+        ("regional oat fields as a source", 5, "en", "regional oat fields"),
+        ("shelves with many brands", 3, "en", "shelves"),
+        ("fish that nobody in the village wants to buy", 5, "en", "fish"),
+        ("strong stocks off the coast", 8, "en", "strong stocks off the coast"),
+        ("something to rely on", 5, "en", "something to rely on"),  # whole: its last word belongs to it
+        ("quarrels and", 5, "en", "quarrels"),
+        ("große Ruhegebiete am Meeresgrund vor der Küste", 5, "de", "große Ruhegebiete am Meeresgrund"),
+        ("Kutter aus dem eigenen kleinen Hafen nebenan", 5, "de", "Kutter"),
+        ("Hafer von Feldern nebenan und aus der Region", 5, "de", "Hafer von Feldern nebenan"),
+        ("gute Preise, weil die Kinder sonst fortziehen müssten", 5, "de", "gute Preise"),
+        ("dass", 5, "de", "dass"),
+        ("Fische aus dem", 5, "de", "Fische aus"),
+    ],
+)  # fmt: skip
+def test_a_quote_is_never_broken_off_in_mid_phrase(label: str, room: int, language: Language, quoted: str) -> None:
+    assert in_few_words(label, room, language) == quoted
+
+
+def test_a_shorter_question_quotes_more() -> None:
+    short, long = (METHOD.strategies[name].techniques[0].questions[0] for name in ("deepen", "clarify"))
+    label = "moderne kleine Schiffe mit sparsamen leisen sauberen Motoren"
+    for question in (short, long):
+        assert worded(question, label, "de").startswith(
+            "„moderne kleine Schiffe mit sparsamen leisen sauberen Motoren“: "
+        )
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_no_verb_depends_on_the_number_of_the_quoted_words(name: str) -> None:
+    """The quote stands before a colon, or in no sentence at all: its number and case bind nothing."""
+    for strategy in method(name).strategies.values():
+        for text in (q.in_(one) for t in strategy.techniques for q in t.questions for one in get_args(Language)):
+            assert not strategy.focus or text.startswith((f"„{FOCUS}“: ", f"“{FOCUS}”: ")), text
+
+
+# --- techniques --------------------------------------------------------------------------------------------------------
+
+
+def test_a_technique_is_offered_only_to_types_it_suits() -> None:
+    journey = method("customer_journey")
+    channel = next(t for t in journey.strategies["explore_touchpoint"].techniques if t.id == "by_which")
+    assert [kind for kind in journey.node_types if journey.applicable(channel, kind)] == ["stage"]
+    assert journey.linkable("touchpoint", "channel")  # so it is the type that keeps it away
+    grid = method("repertory_grid")
+    ladders = grid.strategies["ladder_constructs"].techniques
+    assert not any(grid.applicable(technique, "opposite_pole") for technique in ladders)
+    assert any(grid.applicable(technique, "construct_pole") for technique in ladders)
+
+
+def test_techniques_take_turns_after_what_is_missing_and_the_rung_above() -> None:
+    deepen = Candidate("deepen", "n1", METHOD.strategies["deepen"].techniques)
+    used: list[Use] = []
+    for _ in range(8):
+        used.append(
+            Use("deepen", least_used(METHOD, deepen, frozenset(), "psychosocial_consequence", used).id, f"n{len(used)}")
+        )
+    assert set(Counter(use.technique for use in used).values()) == {2}
+    journey = method("customer_journey")
+    touch = Candidate("explore_touchpoint", "n1", journey.strategies["explore_touchpoint"].techniques)
+    once = [Use("explore_touchpoint", "deal_with", "n0")]
+    assert least_used(journey, touch, frozenset(), "stage", once).id == "deal_with"  # the rung above a stage
+    assert least_used(journey, touch, frozenset({"touchpoint"}), "stage", once).id == "by_which"  # what is missing
+
+
+def test_the_technique_used_least_on_the_concept_breaks_the_tie() -> None:
+    clarify = Candidate("clarify", "n1", METHOD.strategies["clarify"].techniques)
+    used = [Use("clarify", "own_words", "n1"), Use("clarify", "example", "n2")]
+    assert least_used(METHOD, clarify, frozenset(), "attribute", used).id == "example"
+
+
+def test_a_strategy_with_its_technique_is_spent_on_a_concept_whoever_worded_it() -> None:
+    known = graph("a1 a2")
+    spent = [Use("clarify", "own_words", "a1"), Use("clarify", "example", "a1"), Use("deepen", "absence", "a2")]
+    left = {(one.strategy, one.focus): one.techniques for one in candidates(METHOD, known, (), "de", spent)}
+    assert ("clarify", "a1") not in left
+    assert ("clarify", "a2") in left
+    assert "absence" not in [technique.id for technique in left["deepen", "a2"]]
+
+
+class Worded(MemoryDesk):
+    """A model that words every question anew, so that no text is ever the same."""
+
+    async def work(self, task: InterviewerTask[Any]) -> Any:
+        if not isinstance(task.data, QuestionInput) or task.data.opening:
+            return await super().work(task)
+        head, _, rest = task.rule(task.data).question.partition(": ")
+        number = int(task.subject.rsplit(" ", maxsplit=1)[1])
+        return QuestionOut(
+            question=f"{chr(96 + number)}{number} {head}, {rest}" if rest else f"{chr(96 + number)} {head}"
+        )
+
+    def answered_by(self, task: InterviewerTask[Any]) -> str:
+        return "gpt"
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_models_never_ask_the_same_thing_twice_and_the_pool_is_alive(name: str) -> None:
+    uses: list[Use] = []
+    for number in range(3):
+        interview = interviewed(Worded(person(number)), LadderingSettings(methodology=name, turns=30))
+        spent = [turn.choice.use for turn in interview.turns if turn.choice]
+        assert len(spent) == len(set(spent))
+        assert any(turn.by["question"] == "gpt" for turn in interview.turns)
+        uses += spent
+    assert len({(use.strategy, use.technique) for use in uses}) >= 8
+
+
+# --- repetition and jargon ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "again"),
+    [
+        ("Warum ist Ihnen das so wichtig?", True),  # particles do not make another question
+        ("Und warum ist Ihnen das eigentlich wichtig?", True),  # 5 words in common of 5 and 6: 10/11 = .91
+        ("Und warum ist Ihnen das heute wichtig?", False),  # of 5 and 7: 10/12 = .83
+        ("Warum ist Ihnen Ruhe wichtig?", False),
+        ("Was heißt das für Sie?", False),
+    ],
+)  # fmt: skip
+def test_a_question_that_only_sounds_different_is_a_repeat(question: str, again: bool) -> None:
+    assert asked_before(question, {normal("Warum ist Ihnen das wichtig?")}) is again
+
+
+@pytest.mark.parametrize(
+    "question", ["Why does n3 matter to you?", "What about the terminal value?", "Is that an Attribute?"]
+)
+def test_a_models_question_holds_no_node_ids_or_type_names(question: str) -> None:
+    words = set(jargon(METHOD, [], "en"))
+    assert {"terminal value", "attribute", "instrumental value"} <= words
+    assert not acceptable(question, (), words)
+    assert acceptable("Why do nights matter to you?", (), words)
+
+
+def test_type_names_that_the_respondent_uses_are_no_jargon() -> None:
+    assert "attribute" not in set(jargon(METHOD, ["It is an attribute of the sea."], "en"))
+    told = [data.jargon for data in _asked("en", "Its best attribute is firm quotas, I care about that.")]
+    assert "attribute" in told[0]
+    assert "attribute" not in told[1]
+
+
+def _asked(language: Language, text: str) -> list[QuestionInput]:
+    desk = MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
+    interviewed(desk, LadderingSettings(turns=3))
+    return _worked(desk)
+
+
+def _worked(desk: MemoryDesk) -> list[QuestionInput]:
+    return [task.data for task in desk.tasks.values() if isinstance(task.data, QuestionInput)]
+
+
+def test_the_wording_heard_least_comes_first() -> None:
+    technique = METHOD.strategies["deepen"].techniques[0]
+    first, second = (worded(question, "Ruhe", "de") for question in technique.questions)
+    assert technique_pool(technique, "Ruhe", (), "de") == [first, second]
+    heard = {normal(worded(technique.questions[0], "Streit am Kai", "de"))}
+    assert technique_pool(technique, "Ruhe", heard, "de") == [second, first]
+
+
+# --- openings, the client's view, the end ------------------------------------------------------------------------------
+
+
+def test_nobody_is_pestered_for_something_else() -> None:
+    known, dry = graph("a1"), past("explore", "")
+    for turns, rests in (([dry], False), ([dry, dry], True), ([dry, past("deepen", "a1"), dry], True),
+                         ([dry, dry, past("deepen", "a1", new_nodes=1)], False), ([past("", ""), dry], False)):  # fmt: skip
+        offered = {one.strategy for one in candidates(METHOD, known, (), "de", (), turns)}
+        assert ("explore" not in offered and "revitalize" not in offered) is rests
+        assert "close" in offered
+    assert "explore" in {one.strategy for one in candidates(METHOD, KnowledgeGraph(), (), "de", (), [dry, dry])}
+
+
+@pytest.mark.parametrize("name", FIVE)
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_an_interview_ends_with_a_last_word_and_its_own_reason(name: str, language: Language) -> None:
+    for number in range(4):
+        interview = interviewed(MemoryDesk(person(number), language), LadderingSettings(methodology=name, turns=12))
+        last = interview.turns[-1].choice
+        assert last is not None
+        assert method(name).strategies[last.strategy].closing
+        assert interview.stop == (last.because or "closing")
+        assert all(turn.choice is None or not turn.choice.because for turn in interview.turns[:-1])
+        assert len(interview.turns) <= 12
+
+
+@pytest.mark.parametrize(
+    ("turns", "done", "stop", "heard", "because"),
+    [
+        (12, 6, "shallow", True, "shallow"), (12, 11, "", True, "max_turns"), (12, 10, "", True, None), (12, 12, "max_turns", True, None),
+        (12, 6, "closing", True, None), (12, 6, "no_yield", False, None), (4, 3, "", True, None), (12, 11, "no_yield", True, "no_yield"),
+    ],
+)  # fmt: skip
+def test_there_is_a_closing_question_where_a_turn_is_left_for_it(
+    turns: int, done: int, stop: Any, heard: bool, because: str | None
+) -> None:
+    found = closing_turn(METHOD, (), turns=turns, done=done, stop=stop, heard=heard)
+    assert (found.because if found else None) == because
+    if found:
+        assert closing_turn(METHOD, (found.use,), turns=turns, done=done, stop=stop, heard=heard) is None
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_clients_view_stands_fenced_in_both_prompts_and_reaches_no_respondent(language: Language) -> None:
+    desk = MemoryDesk(person(), language)
+    settings = LadderingSettings(turns=3)
+    interviewed(desk, settings)
+    concept = settings.topic
+    view = [text.in_(language) for text in (concept.insight, concept.promise, *concept.reasons_to_believe)]
+    prompts = [question_prompt(data, language) for data in _worked(desk)]
+    assert len(prompts) == 3
+    for prompt in prompts:
+        assert "\n".join(view) in prompt.split("[[client:")[1].split("]]")[0]
+        assert {"de": "nicht verraten, nicht nahelegen", "en": "do not tell it, do not lead"}[language] in prompt
+    shown = " ".join(f"{block.instruction} {block.items[0].wording}" for block in desk.blocks)
+    assert not any(text in shown for text in view)
+    assert opening(settings, language, 0).clients_view == view
+
+
+# --- aliases and languages ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "elements"),
+    [
+        ("en", "my original plan", ()), ("en", "a portion of chips", ()), ("en", "a code of conduct", ()),
+        ("de", "Preiselbeeren zum Fisch", ()), ("de", "the price of fish", ()), ("en", "die Preise", ()),
+        ("de", "des Preises, der Preise, den Preisen", ("price",)), ("en", "prices and quotas", ("quota", "price")),
+        ("de", "Quotenbescheide im März", ("quota",)), ("en", "two sanctuaries", ("protection",)), ("en", "the cod's return", ("stocks",)),
+        ("en", "traceable fish", ("origin",)), ("de", "ein Bestandteil", ()), ("de", "", ()),
+    ],
+)  # fmt: skip
+def test_aliases_are_whole_words_with_their_endings_of_the_runs_language(
+    language: Language, text: str, elements: Sequence[str]
+) -> None:
+    assert LadderingSettings().topic.spoken(language).mentioned(text) == elements
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[Geschmack*, Süße]", "[Geschmack*, Schaumig, Süße]", "'Schaumig' of taste and 'Schaum*' of foam begin alike"),
+        ("[Geschmack*, Süße]", "[Geschmack*, Laktos*, Süße]", "'Laktos*' of taste and 'Laktose*' of digestion begin alike"),
+        ("[Geschmack*, Süße]", "[Ge*schmack, Süße]", "may stand once, at the end of a stem of at least 3 letters"),
+        ("[Geschmack*, Süße]", "[Ge*, Süße]", "may stand once, at the end of a stem of at least 3 letters"),
+    ],
+)  # fmt: skip
+def test_aliases_that_begin_alike_are_refused_where_they_stand(tmp_path: Path, old: str, new: str, told: str) -> None:
+    path = own(tmp_path, "concepts", "oat_drink", (old, new))
+    message = complaint(path, Concept)
+    assert told in message
+    assert f"own.yaml:{line_of(path, new)}:" in message
+
+
+def test_an_element_is_followed_in_the_runs_language_alone() -> None:
+    def says(language: Language) -> MemoryDesk:
+        text = {"de": "Mir geht es um label und Siegel, ganz klar.", "en": "I care about Herkunft and Siegel."}[
+            language
+        ]
+        return MemoryDesk(person(), language, says=lambda who, block: Answer(block.items[0].id, "ok", text=text))
+
+    german, english = (interviewed(says(one), LadderingSettings(turns=2)).graph.nodes for one in ("de", "en"))
+    assert {element for node in german.values() for element in node.elements} == {"origin"}
+    assert not any(node.elements for node in english.values())
+
+
+def test_a_file_in_one_language_is_refused_in_the_other(tmp_path: Path) -> None:
+    path = own(tmp_path, "methodologies", "means_end_chain", ("languages: [de, en]", "languages: [de]"))
+    given = {"methodology": str(path)}
+    LadderingSettings.model_validate(given, context={"language": "de"})
+    with pytest.raises(
+        InstrumentError, match=r"laddering\.methodology: .*own\.yaml is in German only .* the run is in English"
+    ):
+        LadderingSettings.model_validate(given, context={"language": "en"})
+    topic = "topic: {de: Haferdrink im Alltag"
+    half = own(
+        tmp_path,
+        "concepts",
+        "oat_drink",
+        ("languages: [de, en]\n", ""),
+        (f"{topic}, en: Oat drink in daily life}}", f"{topic}}}"),
+    )
+    with pytest.raises(InstrumentError, match="has no English text at topic"):
+        LadderingSettings.model_validate({"concept": str(half)}, context={"language": "en"})
+    assert load_layer(Concept, "", str(half)).topic.in_("en") == "Haferdrink im Alltag"  # elsewhere it still falls back
