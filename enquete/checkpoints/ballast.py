@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from pathlib import Path
 from enquete.state.errors import LedgerError
 
 NAME = "ballast"
-SIZE = 8 * 1024 * 1024
+SIZE = 8_000_000
 """Bytes. 256 answers of 8 kB take 3 to 5 MB of write-ahead log, whose pages are written whole."""
 
 DISK_FULL = "disk full"
@@ -47,6 +48,11 @@ def free_text(folder: Path) -> str:
         return f"free space unknown ({error.strerror})"
 
 
+def resume_command(folder: Path) -> str:
+    """How to go on with the run in this folder (…/runs/{run_id}): its results may lie anywhere."""
+    return shlex.join(["enquete", "resume", folder.name, "--out", str(folder.parent.parent)])
+
+
 class Ballast:
     """The ballast of one run's folder, shared by whoever writes there. `notice`: why it was given back, "" before."""
 
@@ -61,10 +67,11 @@ class Ballast:
     def held(self) -> Iterator[Ballast]:
         """Hold it while a run is driven. Raises DiskFull where there is no room: nothing has been asked yet."""
         if not self.fill():
-            raise DiskFull(
+            fact = (
                 f"{self.path.parent}: {free_text(self.path.parent)}, and a run needs {2 * self.size / 1e6:.0f} MB to store "
-                f"what it pays for; nothing was asked. Free space there, then: enquete resume {self.path.parent.name}"
+                "what it pays for; nothing was asked. Free space there"
             )
+            raise DiskFull(f"{fact}, then: {resume_command(self.path.parent)}", fact=fact)
         try:
             yield self
         finally:
@@ -103,7 +110,7 @@ class Ballast:
         folder = self.path.parent
         self.notice = self.notice or (
             f"{DISK_FULL}: {folder} has {free_text(folder)}{f' ({why})' if why else ''}. What was under way is being stored, "
-            f"nothing new is asked. Free space there, then: enquete resume {folder.name}"
+            f"nothing new is asked. Free space there, then: {resume_command(folder)}"
         )
         try:
             self.path.unlink()

@@ -11,12 +11,24 @@ against every later one, so that neither a probe nor the second methodology can 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Literal, NamedTuple
 
 ENOUGH_CALLS = 20
 """From so many calls on, what they really cost says more about the rest than the estimate does."""
+
+
+class Amount(NamedTuple):
+    """Tokens and what they cost in US dollars."""
+
+    tokens: int
+    usd: float
+
+
+NOTHING = Amount(0, 0.0)
+Cap = Literal["", "tokens", "usd"]
 
 
 @dataclass
@@ -25,6 +37,8 @@ class Claim:
 
     All are 0 where nobody estimated. `course`: the share of the tokens that the first 0, 1/n, 2/n, … n/n of the calls cost
     in the rehearsal: a Delphi's last rounds are far dearer than its first. Empty: every call costs the same.
+    `unanswered`: what of `spent` are allowances for requests that were never answered: no work done, so they say nothing
+    about the rest. `need_usd` is `need` in US dollars, 0 where a price is unknown or no cap on money holds.
     """
 
     need: int
@@ -35,6 +49,16 @@ class Claim:
     calls: int = 0
     reserved: int = 0
     closed: bool = False
+    unanswered: int = 0
+    need_usd: float = 0.0
+    spent_usd: float = 0.0
+    reserved_usd: float = 0.0
+    unanswered_usd: float = 0.0
+
+    @property
+    def answered(self) -> int:
+        """Tokens of the calls that were answered."""
+        return self.spent - self.unanswered
 
     @property
     def remaining(self) -> int:
@@ -44,8 +68,8 @@ class Claim:
             return 0
         so_far = self.likely * self._share_so_far
         if self.calls < ENOUGH_CALLS or not so_far:
-            return max(0, self.likely - self.spent)
-        return round((self.likely - so_far) * self.spent / so_far)
+            return max(0, self.likely - self.answered)
+        return round((self.likely - so_far) * self.answered / so_far)
 
     @property
     def _share_so_far(self) -> float:
@@ -58,9 +82,17 @@ class Claim:
         return self.course[step] + (self.course[step + 1] - self.course[step]) * (done * steps - step)
 
     @property
-    def outstanding(self) -> int:
-        """Still expected beyond what is spent and in flight."""
-        return 0 if self.closed else max(0, self.need - self.spent - self.reserved)
+    def to_come(self) -> Amount:
+        """Still expected beyond what was answered."""
+        if self.closed:
+            return NOTHING
+        return Amount(max(0, self.need - self.answered), max(0.0, self.need_usd - self.spent_usd + self.unanswered_usd))
+
+    @property
+    def outstanding(self) -> Amount:
+        """Still expected beyond what was answered and is in flight."""
+        rest = self.to_come
+        return Amount(max(0, rest.tokens - self.reserved), max(0.0, rest.usd - self.reserved_usd))
 
 
 class Budget:
@@ -88,6 +120,8 @@ class Budget:
         self.ran_short = False
         self.deferred = False  # somebody was refused only for what is held for claims before theirs
         self.refused = 0  # the largest reservation that did not fit
+        self.refused_usd = 0.0
+        self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
         self._changed = asyncio.Condition()
 
@@ -95,38 +129,53 @@ class Budget:
         """True when the amount is reserved; False when this claim must stop launching calls."""
         async with self._changed:
             while not self.stopped:
-                if self._fits(tokens, usd, self._held_before(claim)):
+                lacking = self._lacking(tokens, usd, self._held_before(claim))
+                if not lacking:
                     self._take(tokens, usd, claim)
                     return True
-                if self.reserved == 0 or self._is_deferred(tokens, claim):
+                if self.reserved == 0 or self._is_deferred(tokens, usd, claim):
                     self.ran_short = True
-                    self.deferred = self.deferred or self._fits(tokens, usd, 0)
-                    self.refused = max(self.refused, tokens)
+                    self.deferred = self.deferred or not self._lacking(tokens, usd)
+                    self._refuse(tokens, usd, lacking)
                     return False
                 await self._changed.wait()
             return False
 
     def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
         """Reserve at once or not at all: for who already holds a reservation, and must not wait for others like it."""
-        if self.stopped or not self._fits(tokens, usd, self._held_before(claim)):
-            self.refused = max(self.refused, tokens)
+        lacking = self._lacking(tokens, usd, self._held_before(claim))
+        if self.stopped or lacking:
+            self._refuse(tokens, usd, lacking)
             return False
         self._take(tokens, usd, claim)
         return True
 
     async def settle(
-        self, reserved: int, used: int, reserved_usd: float = 0.0, used_usd: float = 0.0, claim: str = ""
+        self,
+        reserved: int,
+        used: int,
+        reserved_usd: float = 0.0,
+        used_usd: float = 0.0,
+        claim: str = "",
+        *,
+        unanswered: tuple[int, float] = (0, 0.0),
+        answered: bool = True,
     ) -> None:
-        """Replace a reservation by what was used."""
+        """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer."""
         async with self._changed:
             self.reserved -= reserved
             self.spent += used
             self.reserved_usd -= reserved_usd
             self.spent_usd += used_usd
             if claim in self.claims:
-                self.claims[claim].reserved -= reserved
-                self.claims[claim].spent += used
-                self.claims[claim].calls += 1
+                drawn = self.claims[claim]
+                drawn.reserved -= reserved
+                drawn.reserved_usd -= reserved_usd
+                drawn.spent += used
+                drawn.spent_usd += used_usd
+                drawn.unanswered += unanswered[0]
+                drawn.unanswered_usd += unanswered[1]
+                drawn.calls += answered
             self._changed.notify_all()
 
     async def close(self, claim: str) -> None:
@@ -161,19 +210,35 @@ class Budget:
         self.reserved_usd += usd
         if claim in self.claims:
             self.claims[claim].reserved += tokens
+            self.claims[claim].reserved_usd += usd
 
-    def _fits(self, tokens: int, usd: float, held: int) -> bool:
-        within = self.spent + self.reserved + held + tokens <= self.cap
-        return within and (self.cap_usd is None or self.spent_usd + self.reserved_usd + usd <= self.cap_usd)
+    def _refuse(self, tokens: int, usd: float, lacking: Cap) -> None:
+        self.refused = max(self.refused, tokens)
+        self.refused_usd = max(self.refused_usd, usd)
+        self.short_of = lacking or self.short_of
+
+    def _lacking(self, tokens: int, usd: float, held: Amount = NOTHING) -> Cap:
+        """The cap under which this does not fit beside what is spent, in flight and held; "" where it fits."""
+        if self.spent + self.reserved + held.tokens + tokens > self.cap:
+            return "tokens"
+        in_use = self.spent_usd + self.reserved_usd
+        return "usd" if self.cap_usd is not None and in_use + held.usd + usd > self.cap_usd else ""
 
     def _before(self, claim: str) -> Iterator[Claim]:
         """Claims that get budget before this one; all of them where it is unknown."""
         return (self.claims[name] for name in takewhile(lambda name: name != claim, self.claims))
 
-    def _held_before(self, claim: str) -> int:
-        return sum(other.outstanding for other in self._before(claim))
+    def _held_before(self, claim: str) -> Amount:
+        return _sum(other.outstanding for other in self._before(claim))
 
-    def _is_deferred(self, tokens: int, claim: str) -> bool:
+    def _is_deferred(self, tokens: int, usd: float, claim: str) -> bool:
         """Even if everything in flight cost nothing more than expected, what is held would leave no room."""
-        held = sum(max(0, other.need - other.spent) for other in self._before(claim) if not other.closed)
-        return held > 0 and self.spent + held + tokens > self.cap
+        held = _sum(other.to_come for other in self._before(claim))
+        if held.tokens > 0 and self.spent + held.tokens + tokens > self.cap:
+            return True
+        return self.cap_usd is not None and held.usd > 0 and self.spent_usd + held.usd + usd > self.cap_usd
+
+
+def _sum(amounts: Iterable[Amount]) -> Amount:
+    listed = list(amounts)
+    return Amount(sum(one.tokens for one in listed), sum(one.usd for one in listed))

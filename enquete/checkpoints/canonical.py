@@ -6,12 +6,9 @@ It can be rebuilt: every run's ledger says which stages are done, which have ans
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
-from enquete.checkpoints.connection import connect
-from enquete.checkpoints.stored import LEDGER, read_record, run_folders, set_aside, write_atomically
+from enquete.checkpoints.stored import read_record, reading, run_folders, set_aside, write_atomically
 from enquete.state.errors import LedgerError
 
 NAME = "latest.json"
@@ -67,30 +64,39 @@ def mend_latest(interviews: Path) -> str | None:
 def rebuilt(interviews: Path) -> dict[str, str]:
     """What latest.json must say by the ledgers: of runs that came to their end, the last one to end wins.
 
-    Runs whose ledger cannot be read count for nothing.
+    A run whose ledger cannot be read counts only for what a re-run has taken over from it.
     """
     ended = []
     for folder in run_folders(interviews):
         try:
             ended.append((*_canonical(folder), folder.name))
-        except (LedgerError, sqlite3.DatabaseError):
+        except LedgerError:
             continue
     found: dict[str, str] = {}
-    for at, stages, run in sorted(ended):
+    for at, asked, carried, run in sorted(ended, key=lambda one: (one[0], one[-1])):
         if at:
-            found |= dict.fromkeys(stages, run) | {"synthesis": run}
+            found = carried | found | dict.fromkeys(asked, run) | {"synthesis": run}
     return found
 
 
-def _canonical(folder: Path) -> tuple[str, list[str]]:
-    """When the run ended ("" if it has not) and what it is canonical of; a T0 counts only if it was measured."""
-    reconstructed = read_record(folder).baseline == "reconstructed"
-    with closing(connect(folder / LEDGER, read_only=True)) as connection:
+def _canonical(folder: Path) -> tuple[str, list[str], dict[str, str]]:
+    """When the run ended ("" if it has not), the stages it asked itself, and those it took over with who asked them.
+
+    A T0 counts only if it was measured, a replay not at all: it is a check of a run, not another one.
+    """
+    record = read_record(folder)
+    with reading(folder) as connection:
         ended = connection.execute(ENDED).fetchone()
-        if ended is None or connection.execute(SYNTHESISED).fetchone() is None:
-            return "", []
-        stages = [f"{phase}/{name}" for phase, name in connection.execute(DONE) if phase != "T0" or not reconstructed]
-        return str(ended[0]), stages
+        if record.replay_of or ended is None or connection.execute(SYNTHESISED).fetchone() is None:
+            return "", [], {}
+        done = [
+            (phase, name)
+            for phase, name in connection.execute(DONE)
+            if phase != "T0" or record.baseline != "reconstructed"
+        ]
+    asked = [f"{phase}/{name}" for phase, name in done if name not in record.carried]
+    there = {name: run for name, run in record.carried.items() if (folder.parent / run).is_dir()}
+    return str(ended[0]), asked, {f"{phase}/{name}": there[name] for phase, name in done if name in there}
 
 
 def _write(interviews: Path, entries: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sqlite3
 from pathlib import Path
@@ -121,14 +122,22 @@ def _in_wal_mode(path: Path) -> bool:
 
 
 def damaged(path: Path, error: BaseException) -> LedgerError:
-    """What is wrong with a ledger that cannot be read, and what can be done."""
+    """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
+    if not path.exists():
+        fact = f"{path}: the run's ledger is missing, and with it every answer"
+        return LedgerError(f"{fact}; nothing can be saved. Restore the file, or move the run's folder away", fact=fact)
     if path.is_file() and not path.stat().st_size:
-        return LedgerError(
-            f"{path}: the file is empty, and nothing can be saved from it. Restore it, or move the folder away"
-        )
+        fact = f"{path}: the file is empty, and nothing can be saved from it"
+        return LedgerError(f"{fact}. Restore it, or move the folder away", fact=fact)
+    fact = f"{path}: not a readable ledger ({error})"
     if "no such table" in str(error):
-        return LedgerError(f"{path}: not a readable ledger ({error}): another kind of file? Restore the ledger")
+        return LedgerError(f"{fact}: another kind of file? Restore the ledger", fact=fact)
     return LedgerError(
-        f"{path}: not a readable ledger ({error}). Restore it, or save what is readable, so that nothing that was paid for "
-        f"is asked again: enquete doctor --repair {path.parent}"
+        f"{fact}. Restore it, or save what is readable, so that nothing that was paid for is asked again: "
+        f"{repair_command(path.parent)}",
+        fact=fact,
     )
+
+
+def repair_command(folder: Path) -> str:
+    return shlex.join(["enquete", "doctor", "--repair", str(folder.absolute())])

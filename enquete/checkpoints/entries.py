@@ -18,6 +18,7 @@ class Usage:
     fingerprint: str = ""
     raw: str = ""
     model: str = ""
+    allowance_read: int = 0  # how much of `allowance` was question
 
 
 @dataclass(frozen=True, slots=True)

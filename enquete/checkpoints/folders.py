@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,17 +18,25 @@ from enquete.checkpoints.stored import (
     CHECKPOINTS,
     LEDGER,
     RECORD,
+    NeverStarted,
     read_record,
+    reading,
     run_folders,
     set_aside,
     write_atomically,
 )
-from enquete.state.errors import RunLocked, RunNotFound
+from enquete.state.errors import LedgerError, RunLocked, RunNotFound
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "CHECKPOINTS",
     "LEDGER",
     "RECORD",
+    "NeverStarted",
     "find_run",
     "held",
     "latest",
@@ -36,6 +45,7 @@ __all__ = [
     "move_latest",
     "new_run_id",
     "read_record",
+    "reading",
     "run_folder",
     "run_folders",
     "set_aside",
@@ -96,11 +106,33 @@ def make_run_folder(folder: Path, *, allow_network_drive: bool = False) -> None:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process drives this run right now. Looking creates nothing and takes nothing away."""
-    if not (folder / "lock").exists():
+    """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to write."""
+    lock = folder / "lock"
+    if not lock.exists():
         return False
     try:
         with held(folder, wait_s=0):
             return False
     except RunLocked:
         return True
+    except LedgerError:  # nobody can drive it from here, but by another mount of the same disk or as another user
+        return _is_locked(lock)
+
+
+def _is_locked(lock: Path) -> bool:
+    """The same question to a file that may only be read; False where the system has no answer."""
+    if fcntl is None:
+        return False
+    try:
+        file = os.open(lock, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)

@@ -30,6 +30,7 @@ from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import Failure, Stage, Usage, now
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.storing import count, store_answers
+from enquete.checkpoints.usage import note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Answer, BlockKey, CallKey, Completion, Participant, Prompt
@@ -198,12 +199,13 @@ class Ledger:
             changed = connection.execute(
                 f"UPDATE calls SET status='settled', response=?, finish=?, input_tokens=?, output_tokens=?,"
                 f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
-                f" WHERE {CALL} AND status='reserved'",
+                f" WHERE {CALL} AND status='reserved' RETURNING model",
                 (completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
                  usage.latency_ms, usage.fingerprint, usage.raw, now(), *call_values(key)),
-            ).rowcount  # fmt: skip
-            if changed != 1:
+            ).fetchall()  # fmt: skip
+            if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
+            note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
             count(connection, key, {"tokens": spent, "calls": 1})
 
@@ -215,28 +217,29 @@ class Ledger:
         def write(connection: sqlite3.Connection) -> None:
             changed = connection.execute(
                 f"UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?,"
-                f" settled_at=? WHERE {CALL} AND status='reserved'",
+                f" settled_at=? WHERE {CALL} AND status='reserved' RETURNING model",
                 (error, usage.allowance, usage.sends, usage.latency_ms, now(), *call_values(key)),
-            ).rowcount
-            if changed != 1:
+            ).fetchall()
+            if not changed:
                 raise RuntimeError(f"call {key} is not in flight")
+            note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             count(connection, key, {"tokens": usage.allowance})
 
         await self._writer.submit(write)
 
     async def sweep(self) -> int:
-        """Calls that were in flight when a process died: each may have been billed, so its reservation is an allowance.
-
-        Returns their number. Only the holder of the run's lock may call it.
-        """
+        """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
+        token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
 
         def write(connection: sqlite3.Connection) -> int:
             lost = connection.execute(
                 "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
-                " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved"
+                " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
+                " length(CAST(messages AS BLOB)) + (SELECT length(CAST(text AS BLOB)) FROM systems WHERE hash=system_hash)"
             ).fetchall()
-            for arm, methodology, phase, purpose, subject, attempt, tokens in lost:
-                key = CallKey(self.run, arm, methodology, phase, purpose, subject, attempt)
+            for *names, tokens, model, size in lost:
+                key = CallKey(self.run, *names)
+                note_unanswered(connection, key, model, tokens, min(tokens, (size or 0) // 2))
                 count(connection, key, {"tokens": tokens, "lost": 1})
             return len(lost)
 

@@ -20,6 +20,11 @@ from enquete.state.errors import LedgerError
 
 Step = Callable[[sqlite3.Connection], None]
 
+
+class NewerLedger(LedgerError):
+    """A newer version of Enquete wrote it: nothing is wrong with it, and nothing is to be repaired."""
+
+
 STEPS: Mapping[int, Step] = {}
 """Version n → the step from n to n + 1."""
 
@@ -52,7 +57,8 @@ def outdated(connection: sqlite3.Connection, path: Path, schema: Schema = CURREN
     if not stored.isdecimal() or int(stored) < 1:
         raise LedgerError(f"{where}: the version stored in the file is damaged")
     if int(stored) > schema.version:
-        raise LedgerError(f"{where}: a newer version wrote it. Update Enquete to go on with or read this run")
+        fact = f"{where}: a newer version wrote it"
+        raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
     missing = [version for version in range(int(stored), schema.version) if version not in schema.steps]
     if missing:
         raise LedgerError(f"{where}: there is no way from version {missing[0]} to {missing[0] + 1}")

@@ -9,6 +9,7 @@ Measured by: with any one page overwritten, all rows of the other pages are in t
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -16,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enquete.checkpoints.ballast import disk_fault
-from enquete.checkpoints.connection import connect
+from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import now
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, set_aside
+from enquete.checkpoints.migrations import NewerLedger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
@@ -67,7 +69,7 @@ class SalvageReport:
 
     def lines(self) -> list[str]:
         """For people: what was saved, what was not, what to do next."""
-        run = self.ledger.parent.name
+        run, interviews = self.ledger.parent.name, self.ledger.absolute().parents[2]
         if self.kept is None:
             return [f"{self.ledger}: nothing is wrong with it, nothing was changed"]
         saved = ", ".join(f"{number:,} {table}" for table, number in self.rows.items() if number)
@@ -76,18 +78,19 @@ class SalvageReport:
             f"the damaged file is kept as {self.kept.name}",
             *(f"not readable: {line}" for line in self.lost),
             *self.notes,
-            f"go on with it: enquete resume {run}",
+            f"go on with it: {shlex.join(['enquete', 'resume', run, '--out', str(interviews)])}",
         ]
 
 
 def salvage(folder: Path) -> SalvageReport:
     """Replace the damaged ledger of a run by a new one with all rows that can be read. Takes the run's lock.
 
-    Raises RunLocked, DiskFull, and LedgerError where too little is left to go on with; then nothing was changed.
+    Raises RunLocked, DiskFull, NewerLedger, and LedgerError where too little is left to go on with; then nothing was
+    changed.
     """
     path = folder / LEDGER
     if not path.is_file() or not path.stat().st_size:
-        raise LedgerError(f"{path}: there is no ledger, or nothing in it; start another run with --new")
+        raise damaged(path, LookupError("there is nothing in it"))
     with held(folder):
         if is_sound(path):
             return SalvageReport(path)
@@ -108,12 +111,14 @@ def salvage(folder: Path) -> SalvageReport:
 
 
 def is_sound(path: Path) -> bool:
-    """Whether every page and row is as it should be. Reads the whole file."""
+    """Whether every page and row is as it should be. Reads the whole file. Raises NewerLedger."""
     try:
         with closing(connect(path, read_only=True)) as connection:
             sound = connection.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
             return bool(sound) and connection.execute("SELECT 1 FROM frozen WHERE name='record'").fetchone() is not None
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
+    except NewerLedger:
+        raise
+    except (sqlite3.DatabaseError, UnicodeDecodeError, LedgerError, OSError):
         return False
 
 
@@ -123,7 +128,7 @@ def _salvage(folder: Path, draft: Path) -> SalvageReport:
     with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
         _make(fresh, [statement for statement in TABLES.split(";\n") if statement.strip()])
     with opened_wreck(report.ledger, draft) as wreck:
-        version, tables = _made_as(wreck)
+        version, tables = _made_as(wreck, report.ledger)
         draft.unlink()
         with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
             _make(fresh, tables)
@@ -148,14 +153,22 @@ def _make(fresh: sqlite3.Connection, statements: Sequence[str]) -> None:
         fresh.execute(statement)
 
 
-def _made_as(wreck: sqlite3.Connection) -> tuple[str, list[str]]:
-    """The damaged ledger's own schema version and tables: it may be older than today's, and is brought up to date later."""
+def _made_as(wreck: sqlite3.Connection, path: Path) -> tuple[str, list[str]]:
+    """The damaged ledger's own schema version and tables: it may be older than today's, and is brought up to date later.
+
+    Raises NewerLedger: nobody here knows which of its tables refer to which.
+    """
     try:
         row = wreck.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()
     except sqlite3.DatabaseError:
         row = None
+    version = str(row[0]) if row and str(row[0]).isdecimal() and int(row[0]) else str(SCHEMA_VERSION)
+    if int(version) > SCHEMA_VERSION:
+        raise NewerLedger(
+            f"{path}: a newer version of Enquete wrote it (schema {version}); update Enquete to repair it"
+        )
     sql = "SELECT sql FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage"
-    return str(row[0]) if row else str(SCHEMA_VERSION), [statement for (statement,) in wreck.execute(sql)]
+    return version, [statement for (statement,) in wreck.execute(sql)]
 
 
 def _copy_notes(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:

@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full
+from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.stored import CHECKPOINTS, set_aside
 from enquete.checkpoints.writer import Room
@@ -97,7 +97,7 @@ async def saver(folder: Path, room: Room | None = None) -> AsyncIterator[RunSave
         if made.fault is not None:
             raise LedgerError(
                 f"{made.fault}; {free_text(folder)} in {folder}. Every answer that was stored is in the ledger. Free space "
-                f"there, then: enquete resume {folder.name}"
+                f"there, then: {resume_command(folder)}"
             )
 
 

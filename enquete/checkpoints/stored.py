@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -20,24 +21,49 @@ CHECKPOINTS = "checkpoints.sqlite"
 RECORD = "instruments_used.json"
 
 
+class NeverStarted(LedgerError):
+    """Killed before its first question: the ledger holds no record yet, and nothing was paid for."""
+
+
 def run_folders(interviews: Path) -> list[Path]:
-    """Runs that have a ledger, oldest first. Looking creates nothing."""
+    """Runs by name, one whose ledger was lost among them: its other files say that it was begun. Looking creates nothing."""
     runs = interviews / "runs"
-    return sorted(path for path in runs.iterdir() if (path / LEDGER).is_file()) if runs.is_dir() else []
+    return (
+        sorted(path for path in runs.iterdir() if (path / LEDGER).is_file() or was_begun(path)) if runs.is_dir() else []
+    )
+
+
+def was_begun(folder: Path) -> bool:
+    """Whether files that are made after the ledger tell of questions."""
+    return (folder / RECORD).is_file() or (folder / CHECKPOINTS).is_file()
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[sqlite3.Connection]:
+    """A run's ledger, to read only. Raises LedgerError where it is damaged or missing, NewerLedger, NeverStarted."""
+    path = folder / LEDGER
+    try:
+        with closing(connect(path, read_only=True)) as connection:
+            yield connection
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if "no such table" in str(error) and not was_begun(folder):
+            raise NeverStarted(f"{path}: the run was never started") from error
+        raise damaged(path, error) from error
+    except FileNotFoundError as error:
+        raise damaged(path, error) from error
+    except OSError as error:
+        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def read_record(folder: Path) -> RunRecord:
     """The run's record from its ledger. Raises LedgerError where there is none that can be read."""
     path = folder / LEDGER
-    try:
-        with closing(connect(path, read_only=True)) as connection:
-            row = connection.execute("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        raise damaged(path, error) from error
-    except OSError as error:
-        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
+    with reading(folder) as connection:
+        row = connection.execute("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    if row is None and was_begun(folder):
+        raise damaged(path, LookupError("the run's record is not in it"))
     if row is None:
-        raise LedgerError(f"{path}: the run was never started")
+        raise NeverStarted(f"{path}: the run was never started")
     try:
         return RunRecord.model_validate_json(row[0])
     except ValidationError as error:

@@ -103,6 +103,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of this command line; no exception and no traceback leaves it."""
     prepare_streams()
+    try:
+        return _run(arguments)
+    except BrokenPipeError:  # `enquete … | head`: the reader has seen enough, which is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    """Raises BrokenPipeError where nobody reads the output any more."""
     debug = "--debug" in arguments or os.environ.get("ENQUETE_DEBUG") == "1"
     words = [word for word in arguments if word != "--debug"]
     as_json = "--json" in words
@@ -110,9 +119,10 @@ def run(arguments: list[str]) -> int:
         code = app(words or ["--help"], prog_name="enquete", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing to tell it
-        return FAILED
+        raise
     except BaseException as error:
+        if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+            raise error.__context__ from None  # Typer makes an exit of it
         if debug and not isinstance(error, KeyboardInterrupt):
             traceback.print_exc()
         return complain(error, as_json)

@@ -127,7 +127,11 @@ def doctor(
     out: o.Out = None,
     repair_: Annotated[
         str | None,
-        typer.Option("--repair", metavar="RUN", help="Folder of a run whose ledger is damaged: save what is readable."),
+        typer.Option(
+            "--repair",
+            metavar="RUN",
+            help="Run whose ledger is damaged: save what is readable. Its run_id or folder, or its simulation.",
+        ),
     ] = None,
     as_json: o.Json = False,
 ) -> int:
@@ -139,13 +143,14 @@ def doctor(
     Examples:
       enquete doctor
       enquete doctor --root uploads
+      enquete doctor --repair run_20261121T203000_a1b2c3 --root uploads
       enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
 
     \b
     Exit codes: 0 everything needed is there, or repaired · 1 something is missing, or beyond repair · 2 no such run
     """
     if repair_ is not None:
-        return repair(repair_, as_json)
+        return repair(repair_, root, out, as_json)
     checks = list(examine(root, out))
     missing = sum(check.verdict == "missing" for check in checks)
     code = 1 if missing else 0

@@ -68,7 +68,9 @@ Asking: TypeAlias = Annotated[
 InstrumentOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--instrument", metavar="METHOD=FILE", help="A YAML instrument of your own; may be given several times."
+        "--instrument",
+        metavar="METHOD=FILE",
+        help="A YAML instrument of your own, or `shipped`; may be given several times.",
     ),
 ]
 SetOption: TypeAlias = Annotated[

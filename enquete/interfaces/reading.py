@@ -20,6 +20,7 @@ from enquete.state.errors import RunNotFound, SimulationNotFound
 if TYPE_CHECKING:
     from enquete.study import Run, RunSummary
 
+UNREADABLE = ("damaged", "newer")
 METHODS = ("methods", "methodologies", "instruments")
 
 
@@ -35,7 +36,7 @@ def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
       enquete status sim_683e8059ab27 --root uploads
 
     \b
-    Exit codes: 0 shown, whatever the run's state · 2 no such simulation or run
+    Exit codes: 0 shown, whatever the run's state · 1 its ledger cannot be read · 2 no such simulation or run
     """
     return show(chosen_run(sim, run_id, root, out), Place(sim, root, out), as_json, 0)
 
@@ -43,10 +44,8 @@ def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
 def chosen_run(sim: str, run_id: str | None, root: str | None, out: str | None) -> Run:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    if run_id is None:
-        unfinished = [known for known in study.list_runs(sim, root=root, out=out) if known.status != "completed"]
-        run_id = unfinished[-1].run_id if unfinished else None
-    run = study.load_run(sim, run_id, root=root, out=out)
+    named = run_id is not None
+    run = study.load_run(sim, run_id, root=root, out=out) if named else study.current_run(sim, root=root, out=out)
     run.shown = False  # nothing was asked for, so nothing needs explaining
     return run
 
@@ -120,7 +119,7 @@ def state(place: Place, known: RunSummary) -> str:
     """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    if known.status == "completed":
+    if known.status in ("completed", *UNREADABLE):
         return known.status
     run = study.load_run(place.sim, known.run_id, root=place.root, out=place.out)
     return "running" if run.is_driven else run.status
@@ -141,6 +140,9 @@ def list_runs(place: Place, as_json: bool) -> int:
     result(say("runs_of", sim=place.sim))
     for line in table(head, rows):
         result(line)
+    for known in runs:
+        if known.status in UNREADABLE:
+            result(f"\n{known.run_id}: {known.note}")
     return 0
 
 
@@ -153,7 +155,7 @@ def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
             "created_at": run.created_at,
             "methods": list(run.methods),
             "language": run.language,
-            "resume_token": None if run.status == "completed" else run.resume_token,
+            "resume_token": None if run.status in ("completed", *UNREADABLE) else run.resume_token,
         }
         for run in runs
     ]
@@ -190,7 +192,7 @@ def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
       enquete report ./my_sim > report.md
 
     \b
-    Exit codes: 0 printed · 2 no such simulation or run, or no report yet
+    Exit codes: 0 printed · 1 its ledger cannot be read · 2 no such simulation or run, or no report yet
     """
     run = chosen_run(sim, run_id, root, out)
     if not run.report:

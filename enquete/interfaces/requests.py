@@ -17,6 +17,9 @@ OF_THE_RUN = ("methods", "phase", "language", "model", "base_url", "temperature"
               "elicitation")  # fmt: skip
 """What a replay has from the run it replays."""
 
+SHIPPED = "shipped"
+"""In place of a file: the instrument that Enquete brings, where a re-run would ask the earlier run's own."""
+
 NOT_PASSED_ON = ("sim", "yes", "as_json", "quiet", "cache", "respondent", "methods", "instrument", "set_", "limit",
                  "probes", "replicate_models")  # fmt: skip
 """Of the commands themselves, or read first."""
@@ -79,7 +82,7 @@ def read_names(option: str, text: str | None, example: str = "") -> list[str] | 
 
 
 def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
-    """`longitudinal=my.yaml` → {"longitudinal": "my.yaml"}. Raises SettingsError."""
+    """`longitudinal=my.yaml` → {"longitudinal": "my.yaml"}; `longitudinal=shipped` is ours. Raises SettingsError."""
     found: dict[str, str] = {}
     for pair in pairs or ():
         name, equals, path = pair.partition("=")
@@ -87,6 +90,9 @@ def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
             raise SettingsError(f"--instrument {pair!r}: METHOD=FILE is expected, such as longitudinal=my.yaml")
         if name in found:
             raise SettingsError(f"--instrument {pair!r}: {name} has been given {found[name]!r} already")
+        if path == SHIPPED:
+            found[name] = SHIPPED
+            continue
         if not Path(path).expanduser().is_file():
             raise SettingsError(f"--instrument {pair!r}: there is no file {path!r}")
         found[name] = str(Path(path).expanduser())

@@ -27,7 +27,7 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes any free one.")] = 8642,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File with the token that clients must send (else ENQUETE_HTTP_TOKEN)."),
+        typer.Option(metavar="FILE", help="File with the token that clients must send (else ENQUETE_TOKEN)."),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
@@ -49,7 +49,7 @@ def serve(
     """Serve the HTTP API over the simulations under --root, until it is stopped (docs/http.md).
 
     Listens on this machine only, unless --host names another address; then clients must send a token. A first Ctrl-C or
-    SIGTERM pauses the runs that go on, so that they can be resumed.
+    SIGTERM pauses the runs that go on, so that they can be resumed; a second one leaves at once.
 
     \b
     Examples:
@@ -58,14 +58,15 @@ def serve(
       enquete serve --root uploads --host 0.0.0.0 --allow-host studies.example.org --token-file token
 
     \b
-    Exit codes: 0 stopped · 2 wrong options, or the address cannot be had
+    Exit codes: 0 stopped · 130 by a second signal · 2 wrong options, or the address cannot be had
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise SettingsError(f"enquete serve needs {' and '.join(missing)}: pip install 'enquete[http]'")
     if watch is not None and root not in (None, watch):
         raise SettingsError(f"--watch {watch}: --root names another folder ({root}); name one of them")
-    from enquete.interfaces.http.settings import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.access import read_token  # noqa: PLC0415 - not for --help
+    from enquete.interfaces.http.settings import ServerSettings  # noqa: PLC0415 - needs the extra
     from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
 
     settings = ServerSettings(
@@ -83,9 +84,10 @@ def serve(
 
 def run(settings: ServerSettings) -> int:
     """Listen until a signal comes."""
-    from enquete.interfaces.http.server import address, bound, log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.http.server import log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.listening import address, bound  # noqa: PLC0415
 
-    with bound(settings) as listening:
+    with bound(settings.host, settings.port) as listening:
         server = make_server(settings)
         log_to_stderr(settings)
         remark(f"Enquete serves {settings.root} on {address(listening)} (its page: {address(listening)}/docs)")

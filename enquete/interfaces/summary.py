@@ -197,7 +197,7 @@ def answers_text(counts: Mapping[str, int]) -> str:
 
 def warnings(run: Run, place: Place) -> list[str]:
     found: list[str] = []
-    if is_invalid(run):
+    if is_invalid(run) and not run.is_driven:
         again = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
         command = retry(run, place) if run.failed_answers else again
         found += [say("invalid", answers=answers_text(run.spent), command=command), ""]
@@ -212,9 +212,11 @@ def warnings(run: Run, place: Place) -> list[str]:
 
 
 def failed_lines(run: Run, place: Place) -> list[str]:
-    """How many answers failed, and what can be done about it."""
+    """How many answers failed, and what can be done about it: nothing as long as a process holds the run."""
     found = []
-    if run.failed_answers:
+    if run.failed_answers and run.is_driven:
+        found.append(say("failed_so_far", count=number(run.failed_answers)))
+    elif run.failed_answers:
         found.append(say("failed_answers", count=number(run.failed_answers), command=retry(run, place)))
     if run.closed_failed:
         found.append(say("failed_closed", count=number(run.closed_failed)))

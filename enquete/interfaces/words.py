@@ -28,6 +28,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "awaiting_simulation": "awaiting the simulation",
         "waiting": "waiting for a person",
         "paused": "paused",
+        "damaged": "damaged",
+        "newer": "of a newer version",
         "failed": "failed",
         "done": "done",
         "short": "stopped early",
@@ -60,6 +62,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "replay": "A replay of {run}: its ledger answered, nothing was sent and nothing paid.",
         "rerun": "A re-run of {run}: asked anew: {methods}; taken over: {carried}.",
         "failed_answers": "{count} answers failed. Ask once more for those, and only for those: {command}",
+        "failed_so_far": "{count} answers have failed so far; once the run has stopped, they can be asked for once more.",
         "failed_closed": "{count} answers failed in rounds whose feedback has been given since: they are not asked again.",
         "estimate_of": "Estimate for {agents} agents of {sim}: likely (least–most).",
         "measured": "Measured on the prompts of {n} of {agents} agents.",
@@ -162,6 +165,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "awaiting_simulation": "wartet auf die Simulation",
         "waiting": "wartet auf eine Person",
         "paused": "angehalten",
+        "damaged": "beschädigt",
+        "newer": "von einer neueren Version",
         "failed": "fehlgeschlagen",
         "done": "fertig",
         "short": "vorzeitig angehalten",
@@ -194,6 +199,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "replay": "Wiedergabe von {run}: Dessen Ledger hat geantwortet, nichts wurde gesendet, nichts bezahlt.",
         "rerun": "Wiederholung von {run}: neu gefragt: {methods}; übernommen: {carried}.",
         "failed_answers": "{count} Antworten sind fehlgeschlagen. Nur diese noch einmal erfragen: {command}",
+        "failed_so_far": "{count} Antworten sind bisher fehlgeschlagen; nach dem Ende des Laufs lassen sie sich noch einmal erfragen.",
         "failed_closed": (
             "{count} Antworten sind in Runden fehlgeschlagen, deren Rückmeldung inzwischen gegeben ist: "
             "Sie werden nicht noch einmal erfragt."

@@ -12,6 +12,13 @@ def without_room(server: str, tally: Tally) -> Unavailable:
     return error
 
 
+def halted(server: str, tally: Tally) -> Unavailable:
+    """The run was paused while this request waited; nothing says that the server would not answer it."""
+    error = Unavailable(f"The run was paused before the model server {server} was asked (again).", tally)
+    error.short = True
+    return error
+
+
 def unavailable(server: str, trouble: Trouble | None, model: str, tally: Tally) -> Unavailable:
     """A request that failed alone."""
     return Unavailable(f"{_told(server, trouble, model, tally)}.", tally, trouble.status if trouble else None)

@@ -19,6 +19,8 @@ from enquete.state.seam import Prompt
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
 RETRIED = frozenset({408, 409, 425, 429})
+GATEWAY = frozenset({502, 503, 504, 529})
+"""Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,19 @@ class Exchange:
             raise Trouble(words, unreachable=not sent) from None
         except (openai.OpenAIError, ValueError, TypeError, KeyError, AttributeError) as error:
             tally.broken += 1  # the SDK and langchain read the body; these are what an unreadable one gives
-            raise Trouble(f"sent a body that is no chat completion ({type(error).__name__})") from None
+            words = f"sent a body that is no chat completion ({type(error).__name__})"
+            raise Trouble(words, answered=True) from None
         if not result.generations:
             tally.broken += 1
-            raise Trouble("sent a chat completion without choices")
+            raise Trouble("sent a chat completion without choices", answered=True)
         return result
 
     def _status_fault(self, error: openai.APIStatusError, form: Form) -> Trouble | Refused:
         status, said = error.status_code, read_error(error.body, self._key)
         if (status in RETRIED or status >= 500) and status != 501 and not hopeless(status, said):
             words = f"answered {status}" + (f": {said.message}" if said.message else "")
-            return Trouble(words, status=status, retry_after=retry_after(error.response.headers.get("retry-after")))
+            wait = retry_after(error.response.headers.get("retry-after"))
+            return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})
         return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
 
 

@@ -32,11 +32,12 @@ class Tally:
     sends: int = 0
     timeouts: int = 0
     broken: int = 0
+    checks: int = 0  # canaries sent for its sake that may have been billed
     covered: int = 0  # sends without an answer for which another reservation was made
 
     @property
     def unanswered(self) -> int:
-        return self.timeouts + self.broken
+        return self.timeouts + self.broken + self.checks
 
 
 class Away(Exception):
@@ -51,12 +52,16 @@ class NoRoom(Exception):
     """The budget has no room to send once more what may already have been billed."""
 
 
+class Halted(Exception):
+    """The run stops: nothing is waited for any more."""
+
+
 class Unavailable(ModelUnavailable):
     """Time-out, connection fault, 429 or 5xx that outlived the retries."""
 
     def __init__(self, message: str, tally: Tally, status: int | None = None):
         super().__init__(message, sends=tally.sends, timeouts=tally.timeouts)
-        self.broken = tally.broken
+        self.broken = tally.broken + tally.checks
         self.status = status
 
 
@@ -65,13 +70,14 @@ class Rejected(ModelRejected):
 
     def __init__(self, message: str, tally: Tally, status: int, setting: Setting = ""):
         super().__init__(message, fatal=bool(setting), sends=tally.sends, timeouts=tally.timeouts)
-        self.broken = tally.broken
+        self.broken = tally.broken + tally.checks
         self.status = status
         self.setting = setting
 
 
 class Trouble(Exception):
-    """Worth another attempt. `unreachable`: there was no connection to send it over."""
+    """Worth another attempt. `unreachable`: there was no connection to send it over; `answered`: something came back over
+    HTTP that no missing server sends, so that it may be this request's own doing."""
 
     def __init__(
         self,
@@ -80,12 +86,14 @@ class Trouble(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
+        answered: bool = False,
     ):
         super().__init__(message)
         self.message = message
         self.status = status
         self.retry_after = retry_after
         self.unreachable = unreachable
+        self.answered = answered
         self.form: Form | None = None
 
     @property

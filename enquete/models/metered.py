@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from enquete.checkpoints.ballast import DiskFull
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger, Usage
+from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.prices import Price, cost
 from enquete.models.transport import Response
@@ -31,6 +32,8 @@ class Sender(Protocol):
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> Response: ...
+
+    def halt(self) -> None: ...
 
 
 def input_bound(prompt: Prompt) -> int:
@@ -70,6 +73,17 @@ class Terms:
     def cost(self, input_tokens: int, output_tokens: int) -> float:
         """US dollars; 0 where the price is unknown (a cap on money is then refused before the run)."""
         return cost(self.price, input_tokens, output_tokens) if self.price else 0.0
+
+    def paid(self, usage: Usage) -> float:
+        """US dollars of a call, with what may have been billed for sends that never answered."""
+        used = Used(usage.input_tokens, usage.output_tokens, usage.allowance, usage.allowance_read)
+        return valued(self.price, used) if self.price else 0.0
+
+
+def valued(price: Price, used: Used) -> float:
+    """US dollars, while a run is driven and from its ledger alike: the question of an unanswered request at the price of
+    input, the rest of what it reserved at that of output."""
+    return cost(price, used.read + used.unanswered_read, used.written + used.unanswered - used.unanswered_read)
 
 
 class MeteredModel:
@@ -117,8 +131,8 @@ class MeteredModel:
         reserved, usd = bound + prompt.max_output_tokens, self._terms.cost(bound, prompt.max_output_tokens)
         if not await self._budget.reserve(reserved, usd, self._terms.claim):
             return "short"
-        used = reserved  # what an interrupted request counts as
-        used_usd = usd
+        usage = _unanswered(1, bound, reserved)  # what an interrupted request counts as
+        completion: Completion | None = None
         sends = 1  # reservations held by now
 
         def room() -> bool:
@@ -133,22 +147,31 @@ class MeteredModel:
             await self._ledger.reserve(key, prompt, self._terms.model, reserved)
             begun = True
             completion, usage = await self._obtained(key, prompt, offline, reserved, room)
-            used = usage.input_tokens + usage.output_tokens + usage.allowance
-            used_usd = self._terms.cost(usage.input_tokens, usage.output_tokens) + usd * usage.allowance / reserved
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
             if begun:
                 raise
-            used, used_usd = 0, 0.0  # refused before it was sent
+            usage = Usage(0, 0, sends=0)  # refused before it was sent
             return "short"
         except ModelError as error:
-            unanswered = error.timeouts + error.broken
-            used, used_usd = unanswered * reserved, unanswered * usd
-            await self._ledger.fail(key, str(error), Usage(0, 0, used, error.sends))
+            usage = _unanswered(error.timeouts + error.broken, bound, reserved, error.sends)
+            await self._ledger.fail(key, str(error), usage)
             return await self._give_up(error)
         finally:
-            await self._budget.settle(sends * reserved, used, sends * usd, used_usd, self._terms.claim)
+            await self._settle(usage, sends * reserved, sends * usd, answered=completion is not None)
         return completion
+
+    async def _settle(self, usage: Usage, reserved: int, reserved_usd: float, *, answered: bool) -> None:
+        lost = Usage(0, 0, usage.allowance, allowance_read=usage.allowance_read)
+        await self._budget.settle(
+            reserved,
+            usage.input_tokens + usage.output_tokens + usage.allowance,
+            reserved_usd,
+            self._terms.paid(usage),
+            self._terms.claim,
+            unanswered=(usage.allowance, self._terms.paid(lost)),
+            answered=answered,
+        )
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
         """What would befall every agent alike stops the run instead of failing them all: a wrong key or model name, a
@@ -173,7 +196,7 @@ class MeteredModel:
         except ModelError:
             raise
         except Exception as bug:
-            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", Usage(0, 0, reserved))
+            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", _unanswered(1, input_bound(prompt), reserved))
             raise
 
     async def _obtain(
@@ -224,14 +247,21 @@ class MeteredModel:
         return completion, usage
 
 
+def _unanswered(times: int, bound: int, reserved: int, sends: int = 1) -> Usage:
+    """What may have been billed for requests that never answered: all that they reserved."""
+    return Usage(0, 0, times * reserved, sends, allowance_read=times * bound)
+
+
 def _usage(response: Response, prompt: Prompt, reserved: int) -> Usage:
     """Reported usage; where a server reports none, the upper bound of the input and the bytes that came back."""
-    read = input_bound(prompt) if response.input_tokens is None else response.input_tokens
+    bound = input_bound(prompt)
+    read = bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
     return Usage(
         input_tokens=read,
         output_tokens=written,
         allowance=(response.timeouts + response.broken) * reserved,
+        allowance_read=(response.timeouts + response.broken) * bound,
         sends=response.sends,
         latency_ms=response.latency_ms,
         fingerprint=response.fingerprint,

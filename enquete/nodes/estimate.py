@@ -21,7 +21,6 @@ from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name, load_methodology
 from enquete.nodes.rehearsal import Rehearsal, Rehearsed
 from enquete.nodes.workplace import asked_url
-from enquete.respondents.llm import ATTEMPTS
 from enquete.state.seam import Arm, Plan
 from enquete.state.settings import Machine, ModelLimits
 
@@ -201,20 +200,21 @@ def estimated(
 
 
 def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> Line:
-    """An answer's calls grow with the agents; the interviewer's too, but in whole batches."""
+    """An answer's calls grow with the agents; the interviewer's too, but in whole batches where not by the row."""
     answers = kind.purpose == "answer"
     asks = arm if answers else record.main
     has_model = asks.respondent == "llm"
     scale = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
     plan = _plan(record, rehearsal, kind)
     fewest, most = _rows(plan, rehearsal, kind)
+    by_row = kind.purpose in plan.by_row or (answers and record.asking == "item")
+    again = _asked_again(plan, kind) if has_model else (MARGIN, MARGIN, MARGIN)
+    batches = 0 if answers or by_row else 2
     calls = kind.calls * scale
-    by_item = most if answers and record.asking == "item" else 1.0
-    repeated = _asked_again(plan, record.asking) if has_model else MARGIN
-    batches = 0 if answers else 2
-    least_calls = calls * (fewest if by_item > 1 else 1.0) / MARGIN
+    least_calls = calls * (fewest if by_row else 1.0) / MARGIN
     if not answers:
         least_calls = min(1.0, least_calls)
+    most_calls = calls * again[0] * (most if by_row else 1.0) + batches
     model = asks.model if has_model else "synthetic" if answers else "rule"
     return priced_line(
         methodology=kind.methodology,
@@ -223,9 +223,9 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         claim=claim_name(kind.methodology, kind.phase, arm),
         purpose=kind.purpose,
         model=model,
-        calls=Range(low=least_calls, likely=calls, high=calls * repeated * by_item + batches).whole(),
-        input_tokens=_tokens(kind.input_tokens * scale, fewest, most * repeated, has_model, batches and 2.0),
-        output_tokens=_written(kind.output_tokens * scale, fewest, most * repeated, has_model, batches and 2.0),
+        calls=Range(low=least_calls, likely=calls, high=most_calls).whole(),
+        input_tokens=_tokens(kind.input_tokens * scale, fewest, most * again[1], has_model, batches and 2.0),
+        output_tokens=_written(kind.output_tokens * scale, fewest, most * again[2], has_model, batches and 2.0),
         price=prices.of(model, url),
     )
 
@@ -261,13 +261,17 @@ def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, flo
     return min(1.0, sum(r[0] for r in rows) / here), max(1.0, sum(r[1] for r in rows) / here)
 
 
-def _asked_again(plan: Plan, asking: str) -> float:
-    """A sort on a forced grid may be asked for until its attempts are used up: models often break the grid."""
-    fewest, most = plan.calls.get("answer", (1, 1))
-    if asking == "item":  # then the number of calls varies with that of the items, too
-        fewest_rows, most_rows = (sum(bounds[end] for bounds in plan.rows.values()) for end in (0, 1))
-        most = round(most * fewest_rows / most_rows) if most_rows else most
-    return most / fewest if fewest and most / fewest > ATTEMPTS + 0.5 else ASKED_AGAIN
+def _asked_again(plan: Plan, kind: Rehearsed) -> tuple[float, float, float]:
+    """How many times what was rehearsed calls, input and output may come to, by how much of them is in which part: a sort
+    on a forced grid may be asked for until its attempts are used up, because models often break the grid."""
+    calls, read, written = (_repeats(plan, kind, place) for place in range(3))
+    return calls, read, written
+
+
+def _repeats(plan: Plan, kind: Rehearsed, place: int) -> float:
+    total = sum(sums[place] for sums in kind.parts.values())
+    most = sum(sums[place] * plan.attempts.get(part, ASKED_AGAIN) for part, sums in kind.parts.items())
+    return most / total if total else ASKED_AGAIN
 
 
 def _tokens(likely: float, fewest: float, most: float, has_model: bool, batches: float) -> Range:

@@ -6,10 +6,10 @@ differences. Nothing is written before everything that can be wrong was checked.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, NoReturn
 
 from pydantic import JsonValue
@@ -24,23 +24,23 @@ from enquete.checkpoints.folders import (
     new_run_id,
     read_record,
     run_folder,
-    run_folders,
     write_atomically,
 )
-from enquete.checkpoints.ledger import Ledger, connect, now
+from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
 from enquete.nodes.arms import study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.freezing import freeze_instruments, method_settings
-from enquete.nodes.planning import load_methodology
+from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.replaying import copy_memories, replayed_record
-from enquete.nodes.reruns import ARM_FIELDS, base_run, require_same, rerun_record, settings_of
+from enquete.nodes.reruns import ARM_FIELDS, base_run, kept_instruments, require_same, rerun_record, settings_of
+from enquete.nodes.survey import is_finished, undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
-from enquete.state.errors import LedgerError, RunMismatch, RunNotFound, SettingsError
+from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.seam import Language, Participant
 from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
 
@@ -81,6 +81,7 @@ def choose_run(
     else:
         methods = choose_methods(request, available, unfinished)
         draft = draft_record(request, environment, population, methods, interviews)
+    require_own_limits(draft, request.limits or {})
     for folder, record in unfinished.items():
         if record.fingerprint == draft.fingerprint:
             return Choice("resume", folder, record), population
@@ -137,70 +138,18 @@ def draft_rerun(
         raise SettingsError("--rerun: name what is to be asked anew, such as --methods delphi --rerun")
     base = read_record(base_run(interviews, is_finished))
     methods = choose_methods(request, available, {})
-    kept = {"language": base.language, "asking": base.asking, "seed": base.seed, "digest_chars": base.digest_chars}
-    unsaid = {name: value for name, value in kept.items() if name not in request.model_fields_set}
+    same = {"language": base.language, "asking": base.asking, "seed": base.seed, "digest_chars": base.digest_chars}
+    unsaid = {name: value for name, value in same.items() if name not in request.model_fields_set}
     settings = settings_of(base, list(methods), request.settings)
     arms = request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}
     asked = request.model_copy(
         update={**unsaid, "settings": settings, **({} if arms else {"arms": base.arms}), "root": request.root}
     )
     machine = environment.model_copy(update={"base_url": environment.base_url or base.base_url or None})
-    draft = draft_record(asked, machine, population, methods, interviews)
+    kept = kept_instruments(base, methods, request)
+    draft = draft_record(asked, machine, population, methods, interviews, kept)
     require_same(base, draft, request)
     return rerun_record(base, draft, list(methods))
-
-
-def known_runs(interviews: Path) -> dict[Path, RunRecord]:
-    """Runs with a readable record, oldest first."""
-    found = {}
-    for folder in run_folders(interviews):
-        try:
-            found[folder] = read_record(folder)
-        except LedgerError:
-            continue
-    return dict(sorted(found.items(), key=lambda run: run[1].created_at))  # names of one second are in no order
-
-
-def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
-    """`known_runs`, but a damaged ledger is no reason to pay for the same run again unnoticed: raises LedgerError.
-
-    A ledger without a record is another matter: that run was killed before its first question.
-    """
-    for folder in run_folders(interviews):
-        if is_damaged(folder / LEDGER):
-            fact = f"{folder / LEDGER}: damaged, so nobody can tell whether this is the run you ask for"
-            raise LedgerError(
-                f"{fact}. Save what is in it (enquete doctor --repair {folder.name}), restore it, move the folder away, or "
-                "start another run with --new",
-                fact=fact,
-            )
-    return known_runs(interviews)
-
-
-def is_damaged(path: Path) -> bool:
-    try:
-        connection = connect(path, read_only=True)
-        try:
-            connection.execute("SELECT count(*) FROM frozen").fetchone()
-        finally:
-            connection.close()
-    except (sqlite3.DatabaseError, OSError):
-        return True
-    return False
-
-
-def is_finished(folder: Path) -> bool:
-    return run_status(folder)[0] == "completed"
-
-
-def run_status(folder: Path) -> tuple[str, str]:
-    """(status, note) as last filed: started, completed, awaiting_simulation, waiting, paused or failed."""
-    connection = connect(folder / LEDGER, read_only=True)
-    try:
-        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
-    finally:
-        connection.close()
-    return (str(row[0]), str(row[1])) if row else ("started", "")
 
 
 def choose_methods(
@@ -221,11 +170,19 @@ def choose_methods(
 
 
 def draft_record(
-    request: RunRequest, environment: Environment, population: Population, methods: dict[str, str], interviews: Path
+    request: RunRequest,
+    environment: Environment,
+    population: Population,
+    methods: dict[str, str],
+    interviews: Path,
+    kept: Mapping[str, UsedInstrument] = MappingProxyType({}),
 ) -> RunRecord:
-    """The record that a new run would have. Raises before anything is written if instruments or settings are wrong."""
+    """The record that a new run would have. `kept`: instruments of an earlier run, asked again as they were frozen.
+
+    Raises before anything is written if instruments or settings are wrong.
+    """
     language: Language = request.language or environment.language or "de"
-    used, notices = freeze_instruments(request, methods, language)
+    used, notices = freeze_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment)
@@ -245,7 +202,7 @@ def draft_record(
         language=language,
         asking=request.asking,
         seed=request.seed,
-        settings=method_settings(request, methods),
+        settings=method_settings(request, methods, language),
         instruments=used,
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,
@@ -287,7 +244,8 @@ def choose_phases(request: RunRequest, population: Population) -> list[str]:
 def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
     """Raises SettingsError where the phases asked for leave nothing to ask, instead of an empty run that completes."""
     if not any(set(phases) & set(load_methodology(dotted).phases) for dotted in methods.values()):
-        raise SettingsError(f"--phase {phases[0]}: none of {', '.join(methods)} asks anything in that phase")
+        fact = f"phase {phases[0]}: none of {', '.join(methods)} asks anything in that phase"
+        raise SettingsError(f"--{fact}", fact=fact)
 
 
 async def begin(choice: Choice, population: Population, estimate: JsonValue = None) -> None:

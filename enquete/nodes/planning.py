@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -10,6 +11,10 @@ from pydantic import JsonValue
 from enquete.checkpoints.budget import Claim
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.usage import unanswered, usage
+from enquete.models.metered import valued
+from enquete.models.prices import Price, cost
+from enquete.state.errors import SettingsError
 from enquete.state.seam import Arm, Methodology
 
 NARRATIVE = "narrative"
@@ -44,20 +49,27 @@ def claim_name(methodology: str, phase: str, arm: Arm) -> str:
     return f"{methodology}/{phase}/probes" if arm.aside else f"{methodology}/{phase}"
 
 
-def claims(record: RunRecord, ledger: Ledger, cap: int) -> dict[str, Claim]:
-    """Narrative's reserve, main arms as asked for, then probes and replicates (see budget.py), with what they have spent."""
+PriceOf = Callable[[str], Price | None]
+"""The price of a model by its name; None where it is unknown."""
+
+
+def claims(
+    record: RunRecord, ledger: Ledger, cap: int, cap_usd: float | None = None, price_of: PriceOf | None = None
+) -> dict[str, Claim]:
+    """Narrative's reserve, main arms as asked for, then probes and replicates (see budget.py), with what they have spent.
+
+    `price_of`: for a run with a cap on money, whose claims are held in US dollars, too.
+    """
     estimate = ledger.frozen("", "", "", "estimate")
     expected = estimate.get("claims") if isinstance(estimate, dict) else None
     stages = planned(record)
     names = [NARRATIVE, *(f"{n}/{p}" for n, p in stages), *(f"{n}/{p}/probes" for n, p in stages)]
     found = {name: _claim(expected.get(name) if isinstance(expected, dict) else None) for name in names}
     found[NARRATIVE].need = min(found[NARRATIVE].need, cap // NARRATIVE_SHARE)
-    arms = {arm.id: arm for arm in record.arms}
-    for (arm, name, phase, _, counter), value in ledger.counters().items():
-        drawn = found.get(NARRATIVE if not phase else claim_name(name, phase, arms[arm]))
-        if drawn is not None:
-            drawn.spent += value if counter == "tokens" else 0
-            drawn.calls += value if counter == "calls" else 0
+    _draw(found, record, ledger)
+    if cap_usd is not None and price_of is not None:
+        _price(found, record, ledger, estimate, price_of)
+        found[NARRATIVE].need_usd = min(found[NARRATIVE].need_usd, cap_usd / NARRATIVE_SHARE)
     for (name, phase), stage in ledger.stages().items():
         over = stage.outcome in ("done", "failed")
         for name_ in (f"{name}/{phase}", f"{name}/{phase}/probes"):
@@ -65,6 +77,73 @@ def claims(record: RunRecord, ledger: Ledger, cap: int) -> dict[str, Claim]:
             if name_ in found and (over or main_is_over):
                 found[name_].closed = True
     return found
+
+
+def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None:
+    """Tokens and calls of each claim so far."""
+    drawn_by = _drawn_by(found, record)
+    for (arm, name, phase, _, counter), value in ledger.counters().items():
+        drawn = drawn_by(name, phase, arm)
+        if drawn is not None:
+            drawn.spent += value if counter == "tokens" else 0
+            drawn.calls += value if counter == "calls" else 0
+    for asked, (tokens, _) in unanswered(ledger.read).items():
+        drawn = drawn_by(asked.methodology, asked.phase, asked.arm)
+        if drawn is not None:
+            drawn.unanswered += tokens
+
+
+def _price(
+    found: Mapping[str, Claim], record: RunRecord, ledger: Ledger, estimate: JsonValue, price_of: PriceOf
+) -> None:
+    """The same in US dollars, by today's prices. A claim whose price is unknown needs and has spent 0."""
+    for name, model, read, written in _lines(estimate):
+        price = price_of(model)
+        if price is not None and name in found:
+            found[name].need_usd += cost(price, read, written)
+    drawn_by = _drawn_by(found, record)
+    for asked, used in usage(ledger.read, set(record.carried)).items():
+        price, drawn = price_of(asked.model), drawn_by(asked.methodology, asked.phase, asked.arm)
+        if price is not None and drawn is not None:
+            drawn.spent_usd += valued(price, used)
+            drawn.unanswered_usd += valued(price, used._replace(read=0, written=0))
+
+
+def _drawn_by(found: Mapping[str, Claim], record: RunRecord) -> Callable[[str, str, str], Claim | None]:
+    """Which claim calls of a methodology, phase and arm draw on; the narrative's have no phase."""
+    arms = {arm.id: arm for arm in record.arms}
+    return lambda name, phase, arm: found.get(NARRATIVE if not phase else claim_name(name, phase, arms[arm]))
+
+
+def _lines(estimate: JsonValue) -> Iterator[tuple[str, str, int, int]]:
+    """(claim, model, tokens read, tokens written) of an estimate's lines, at their upper ends."""
+    inner = estimate.get("estimate") if isinstance(estimate, dict) else None
+    lines = inner.get("lines") if isinstance(inner, dict) else None
+    for line in lines if isinstance(lines, list) else ():
+        if isinstance(line, dict):
+            read, written = (_high(line.get(name)) for name in ("input_tokens", "output_tokens"))
+            yield str(line.get("claim")), str(line.get("model")), read, written
+
+
+def _high(bounds: JsonValue) -> int:
+    return int(float(str(bounds.get("high", 0)))) if isinstance(bounds, dict) else 0
+
+
+def models_of(record: RunRecord) -> list[str]:
+    """Every model that this run may ask: its arms', and those that settings name for an interviewer's role."""
+    named = {arm.model for arm in record.arms if arm.respondent == "llm"}
+    for settings in record.settings.values():
+        named |= {str(value) for name, value in settings.items() if value and name.endswith(("_model", "_fallback"))}
+    return sorted(named)
+
+
+def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
+    """Raises SettingsError for a limit (`--limit`) on a model that this run never asks: most likely a slip of the pen."""
+    known = models_of(record)
+    unknown = [name for name in limits if name not in known]
+    if unknown:
+        asked = f"asks {', '.join(known)}" if known else "asks no model"
+        raise SettingsError(f"limits: {', '.join(unknown)}: this run {asked}; name a model of the run, or leave it out")
 
 
 def _claim(expected: JsonValue) -> Claim:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
-from typing import Any
 
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
@@ -27,8 +26,8 @@ MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
 
 REHEARSED = """
-SELECT methodology, phase, arm, purpose, count(*), sum(input_tokens), sum(output_tokens) FROM calls
-GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
+SELECT methodology, phase, arm, purpose, subject, input_tokens, output_tokens FROM calls
+ORDER BY methodology, phase, arm, purpose, id
 """
 
 
@@ -37,6 +36,7 @@ class Rehearsed:
     """What one kind of call came to. Tokens are bytes / 4, as for every answer made without a model.
 
     All three stand for `Rehearsal.agents` agents: where an arm asks a sample of them, they are fitted to that.
+    `parts`: of answers, the same three by part of the instrument, not fitted.
     """
 
     methodology: str
@@ -46,6 +46,7 @@ class Rehearsed:
     calls: float
     input_tokens: float
     output_tokens: float
+    parts: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,22 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
             await _play(Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources()))
-            kinds = tuple(_fitted(Rehearsed(*row), record, len(chosen), len(people)) for row in _called(ledger))
+            kinds = tuple(_fitted(kind, record, len(chosen), len(people)) for kind in _called(ledger))
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
             return Rehearsal(len(chosen), len(people), kinds, _rows(ledger, acted), _courses(ledger, acted), largest)
         finally:
             await ledger.close()
 
 
-def _called(ledger: Ledger) -> list[tuple[Any, ...]]:
-    return ledger.read(REHEARSED).fetchall()
+def _called(ledger: Ledger) -> Iterator[Rehearsed]:
+    """Every kind of call, summed."""
+    for (name, phase, arm, purpose), rows in groupby(ledger.read(REHEARSED).fetchall(), key=lambda row: row[:4]):
+        parts: dict[str, list[int]] = {}
+        for *_, subject, read, written in rows:
+            sums = parts.setdefault(subject.rpartition("|")[2] if purpose == "answer" else "", [0, 0, 0])
+            sums[:] = [sums[0] + 1, sums[1] + read, sums[2] + written]
+        calls, read_in, written_out = (float(sum(each)) for each in zip(*parts.values(), strict=True))
+        yield Rehearsed(name, phase, arm, purpose, calls, read_in, written_out, parts)
 
 
 def _fitted(kind: Rehearsed, record: RunRecord, agents: int, of: int) -> Rehearsed:

@@ -73,7 +73,7 @@ def _arms_apart(base: RunRecord, draft: RunRecord, request: RunRequest) -> list[
     found = [
         f"{name} ({_shown(getattr(here, name))} there, {_shown(getattr(now, name))} asked for)"
         for name in MAIN_FIELDS
-        if getattr(here, name) != getattr(now, name)
+        if name in said and getattr(here, name) != getattr(now, name)
     ]
     return found + sorted(said & {"arms", *ARM_FIELDS}) or sorted(said)
 

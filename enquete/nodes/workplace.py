@@ -21,11 +21,12 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.usage import usage
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
-from enquete.models.metered import MeteredModel, Replay, Sender, Terms
-from enquete.models.prices import Prices, cost
+from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
+from enquete.models.prices import Prices
 from enquete.models.transport import Transport
 from enquete.nodes.planning import claim_name, claims, load_methodology
 from enquete.nodes.replaying import replaying
@@ -187,8 +188,10 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
     cap_usd = machine.cap_usd or (float(noted_usd) if noted_usd else None)
     if record.replay_of:
         cap, cap_usd = sys.maxsize, None
-    usd = spent_usd(ledger, record, prices, asked_url(record, machine)) or 0.0
-    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=claims(record, ledger, cap))
+    url = asked_url(record, machine)
+    expected = claims(record, ledger, cap, cap_usd, lambda model: prices.of(model, url))
+    usd = spent_usd(ledger, record, prices, url) or 0.0
+    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected)
 
 
 def asked_url(record: RunRecord, machine: Machine) -> str:
@@ -197,13 +200,13 @@ def asked_url(record: RunRecord, machine: Machine) -> str:
 
 
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
-    """What the run has cost, allowances at the dearer price of output; None where a model's price is unknown."""
+    """What the run has cost, as `valued` has it; None where a model's price is unknown."""
     total = 0.0
-    for model, read, written, allowance in ledger.usage_by_model(set(record.carried)):
-        price = prices.of(model, url)
+    for asked, used in usage(ledger.read, set(record.carried)).items():
+        price = prices.of(asked.model, url)
         if price is None:
             return None
-        total += cost(price, read, written + allowance)
+        total += valued(price, used)
     return total
 
 

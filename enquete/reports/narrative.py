@@ -131,23 +131,31 @@ async def write(workplace: Workplace, claims: Sequence[Claim], known: Collection
 async def _written(desk: LocalDesk, name: str, claims: Sequence[Claim], known: Collection[str]) -> Prose | None:
     """Two texts at most: one, and one that corrects it."""
     wrong: list[str] = []
+    run = desk.ledger.run
     for attempt in ("", "/corrected"):
-        found = await desk.work(task(f"{name}{attempt}", claims, wrong, desk.language))
+        found = await desk.work(task(f"{name}{attempt}", claims, wrong, desk.language, run))
         if isinstance(found, str):
             return None
+        found = _of_run(found, run)
         wrong = problems(found, claims, known, desk.language)
         if not wrong:
             return Prose(tuple(found.paragraphs), "model")
     return Prose((), "refused", tuple(wrong))
 
 
-def task(name: str, claims: Sequence[Claim], wrong: Sequence[str], language: Language) -> InterviewerTask[Narrative]:
-    """The interviewer's task: the model's prompt from the claims as data, or the sentences of the claims by rule."""
+def task(
+    name: str, claims: Sequence[Claim], wrong: Sequence[str], language: Language, run: str
+) -> InterviewerTask[Narrative]:
+    """The interviewer's task: the model's prompt from the claims as data, or the sentences of the claims by rule.
+
+    The model is shown ids of answers without their run's: another run with the same answers makes the same request, which
+    a cache can answer.
+    """
     shown = list(claims[:MOST_CLAIMS])
     data = NarrativeData(
-        claims=[_data(claim, language) for claim in shown],
+        claims=[_data(claim, language, run) for claim in shown],
         paragraphs=list(by_rule(shown, language)),
-        problems=list(wrong),
+        problems=[one.replace(f"{run}/", "") for one in wrong],
     )
     return InterviewerTask(
         purpose=PURPOSE, subject=name, data=data, prompt=_prompt, result=Narrative, rule=_rule,
@@ -155,9 +163,19 @@ def task(name: str, claims: Sequence[Claim], wrong: Sequence[str], language: Lan
     )  # fmt: skip
 
 
-def _data(claim: Claim, language: Language) -> ClaimData:
+def _data(claim: Claim, language: Language, run: str) -> ClaimData:
     numbers = list(dict.fromkeys(number.printed(language) for number in claim.numbers().values()))
-    return ClaimData(id=claim.id, says=sentence(claim, language), numbers=numbers, answers=list(claim.answer_ids))
+    answers = [one.removeprefix(f"{run}/") for one in claim.answer_ids]
+    return ClaimData(id=claim.id, says=sentence(claim, language), numbers=numbers, answers=answers)
+
+
+def _of_run(found: Narrative, run: str) -> Narrative:
+    """With whole ids of answers; a text of an earlier version, replayed, cites whole ones already."""
+    whole = [
+        one.model_copy(update={"answer_ids": [f"{run}/{name.removeprefix(f'{run}/')}" for name in one.answer_ids]})
+        for one in found.paragraphs
+    ]
+    return found.model_copy(update={"paragraphs": whole})
 
 
 def _prompt(data: NarrativeData, language: Language) -> str:

@@ -362,12 +362,18 @@ Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
 
 
 class Plan(BaseModel):
-    """For the estimate and for checking: calls by purpose as (least, most), rows by phase and round as (least, most)."""
+    """For the estimate and for checking: calls by purpose as (least, most), rows by phase and round as (least, most).
+
+    `attempts`: by part of the instrument, the requests it may take where models often miss the form asked for.
+    `by_row`: purposes of which every row takes a request of its own, whatever is asked together.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     calls: Mapping[str, tuple[int, int]]
     rows: Mapping[str, tuple[int, int]]
+    attempts: Mapping[str, int] = {}
+    by_row: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,10 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
         return [_main(request, "synthetic", "synthetic", 0)]
     model = request.model or environment.model
     if not model:
-        raise SettingsError("no model named: give --model or set LLM_MODEL_NAME (or --respondent synthetic)")
+        raise SettingsError(
+            "no model named: give --model or set LLM_MODEL_NAME (or --respondent synthetic)",
+            fact="no model named, and LLM_MODEL_NAME is not set where Enquete runs",
+        )
     if not has_server:
         raise SettingsError(
             f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"

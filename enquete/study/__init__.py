@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.canonical import latest, mend_latest
-from enquete.checkpoints.folders import find_run, run_folder
+from enquete.checkpoints.folders import find_run
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.estimate import Estimate
-from enquete.nodes.opening import choose_run, known_runs, run_status
+from enquete.nodes.opening import choose_run
 from enquete.nodes.planning import planned
+from enquete.nodes.survey import StoredRun, Survey, UnreadableRun, survey
 from enquete.nodes.workplace import Progress
 from enquete.reports.synthesis import write_synthesis
 from enquete.simulations.check import CheckReport
@@ -43,6 +44,7 @@ __all__ = [
     "check",
     "compare",
     "conduct_interviews",
+    "current_run",
     "demo_population",
     "estimate",
     "export",
@@ -104,17 +106,34 @@ async def aestimate(sim_id: str | Path, **request: Any) -> Estimate:
 
 
 def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Run:
-    """A stored run: by run_id or token, else the canonical one, else the latest. Raises RunNotFound."""
+    """A stored run: by run_id or token, else the canonical one, else the latest.
+
+    Raises RunNotFound, and LedgerError where that run, or one begun after it, cannot be read.
+    """
     interviews = interviews_of(str(sim_id), root, out)
     if run_id:
         return Run(find_run(interviews, run_id), shown=True)
-    canonical = latest(interviews).get("synthesis")
-    known = list(known_runs(interviews))
-    if canonical and run_folder(interviews, canonical) in known:
-        return Run(run_folder(interviews, canonical), shown=True)
-    if not known:
+    return Run(_canonical(str(sim_id), interviews, survey(interviews)), shown=True)
+
+
+def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> Run:
+    """The latest unfinished run, else what `load_run` shows. Raises as that does."""
+    interviews = interviews_of(str(sim_id), root, out)
+    found = survey(interviews)
+    if not found.unfinished:
+        return Run(_canonical(str(sim_id), interviews, found), shown=True)
+    found.require_readable(found.unfinished[-1])
+    return Run(found.unfinished[-1].folder, shown=True)
+
+
+def _canonical(sim_id: str, interviews: Path, found: Survey) -> Path:
+    canonical = latest(interviews).get("synthesis", "")
+    runs = {run.folder.name: run for run in found.runs}
+    chosen = runs.get(canonical) or (found.runs[-1] if found.runs else None)
+    found.require_readable(chosen, canonical)
+    if chosen is None:
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
-    return Run(known[-1], shown=True)
+    return chosen.folder
 
 
 def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Path:
@@ -129,12 +148,19 @@ def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = 
 
 
 def list_runs(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[RunSummary]:
-    """Runs of a simulation, oldest first. Creates nothing."""
-    found = known_runs(interviews_of(str(sim_id), root, out))
-    return [
-        RunSummary(r.run_id, *run_status(folder), r.created_at, tuple(r.methods), r.language, r.token)
-        for folder, r in found.items()
-    ]
+    """Runs of a simulation, oldest first; one whose ledger cannot be read is `damaged`, or `newer` than this version, and
+    its note says why and what can be done. Creates nothing."""
+    found = survey(interviews_of(str(sim_id), root, out))
+    every: list[StoredRun | UnreadableRun] = [*found.runs, *found.lost]
+    return [_summary(run) for run in sorted(every, key=lambda run: run.created_at)]
+
+
+def _summary(run: StoredRun | UnreadableRun) -> RunSummary:
+    if isinstance(run, StoredRun):
+        r = run.record
+        return RunSummary(r.run_id, run.status, run.note, r.created_at, tuple(r.methods), r.language, r.token)
+    methods, language = (tuple(run.told.methods), str(run.told.language)) if run.told else ((), "")
+    return RunSummary(run.folder.name, run.status, str(run.error), run.created_at, methods, language, "")
 
 
 def list_instruments() -> dict[str, dict[str, str]]:

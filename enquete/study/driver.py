@@ -152,8 +152,9 @@ def _missing(workplace: Workplace, stage: str, outcome: str) -> str:
 
 
 def _used_up(budget: Budget) -> str:
+    """Which cap stopped the run, what is spent under it, and what the next call may need."""
+    if budget.short_of == "usd" and budget.cap_usd is not None:
+        spent = f"money budget used up: {budget.spent_usd:.4f} of {budget.cap_usd:g} USD ({budget.spent:,} tokens)"
+        return f"{spent}; the next call may need up to {budget.refused_usd:.4f} USD"
     next_call = f"; the next call may need up to {budget.refused:,}" if budget.refused else ""
-    spent = f"{budget.spent:,} of {budget.cap:,} tokens"
-    if budget.cap_usd is not None:
-        spent += f", {budget.spent_usd:.4f} of {budget.cap_usd:g} USD"
-    return f"token budget used up: {spent}{next_call}"
+    return f"token budget used up: {budget.spent:,} of {budget.cap:,} tokens{next_call}"

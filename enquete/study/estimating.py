@@ -86,11 +86,12 @@ def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
         )
     exceeds = estimate.exceeds
     if exceeds and not confirmed:
-        raise OverBudget(_over(estimate, exceeds), estimate.as_object())
+        fact, fits = _over(estimate, exceeds)
+        raise OverBudget(f"{fact}\n{fits}", estimate.as_object(), fact=fact)
 
 
-def _over(estimate: Estimate, exceeds: str) -> str:
-    """What is too much, and what would make it fit."""
+def _over(estimate: Estimate, exceeds: str) -> tuple[str, str]:
+    """What is too much, and what would make it fit, for the command line."""
     tokens, usd = estimate.tokens, estimate.usd
     if exceeds == "tokens":
         size = f"{tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely {tokens.likely:,.0f}"
@@ -103,8 +104,7 @@ def _over(estimate: Estimate, exceeds: str) -> str:
     shares = sorted(estimate.by_claim().items(), key=lambda pair: -pair[1].likely)
     listed = ", ".join(f"{name} {share.low:,.0f} to {share.high:,.0f}" for name, share in shares)
     return (
-        f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\n"
-        f"By part, in tokens: {listed}.\n"
+        f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\nBy part, in tokens: {listed}.",
         f"What would make it fit: {fits}; or fewer methodologies (--methods), shorter memories (digest_chars); "
-        "or go ahead all the same with --yes (confirm=True): the run then pauses at the cap and can be resumed."
+        "or go ahead all the same with --yes (confirm=True): the run then pauses at the cap and can be resumed.",
     )

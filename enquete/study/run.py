@@ -16,8 +16,8 @@ from enquete.checkpoints.folders import LEDGER, is_held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.models.prices import Prices
-from enquete.nodes.opening import run_status
 from enquete.nodes.planning import claims, load_methodology, planned
+from enquete.nodes.survey import run_status
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.figures import draw
 from enquete.reports.reading import open_run
@@ -41,12 +41,19 @@ def _summed(ledger: Ledger, wanted: Callable[[str, str], bool]) -> dict[str, int
     return names
 
 
+def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:
+    """As filed at its end. What has begun without one is under way, or was broken off with the process that drove it."""
+    if driven and filed in ("", "short") and counts.get("calls"):
+        return "running"
+    return filed or ("short" if counts.get("calls") else "not started")
+
+
 EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awaiting_simulation": 4, "waiting": 4}
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One line of a list of runs."""
+    """One line of a list of runs. `status` is `damaged` or `newer` where the ledger cannot be read: see `note`."""
 
     run_id: str
     status: str
@@ -63,7 +70,7 @@ class StageStatus:
 
     methodology: str
     phase: str
-    outcome: str  # done, short, waiting, failed or not started
+    outcome: str  # done, short, waiting, failed, running or not started
     note: str
     counts: Mapping[str, int]
     responded: int  # agents of the main arm with at least one usable answer
@@ -202,11 +209,16 @@ class Run:
     @cached_property
     def stages(self) -> list[StageStatus]:
         """Every planned methodology and phase; readable while another process drives the run."""
+        driven = self.is_driven
         with self._ledger() as ledger:
-            return [self._stage(ledger, *stage) for stage in planned(self.record)]
+            return [self._stage(ledger, *stage, driven) for stage in planned(self.record)]
 
-    def _stage(self, ledger: Ledger, methodology: str, phase: str) -> StageStatus:
+    def _stage(self, ledger: Ledger, methodology: str, phase: str, driven: bool) -> StageStatus:
         filed = ledger.stages().get((methodology, phase))
+        counts = _summed(
+            ledger, lambda its_methodology, its_phase: (its_methodology, its_phase) == (methodology, phase)
+        )
+        outcome = _outcome(filed.outcome if filed else "", counts, driven)
         responded = ledger.read(
             "SELECT count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id"
             " WHERE o.arm=? AND o.methodology=? AND o.phase=? AND a.status IN ('ok', 'repaired')",
@@ -215,9 +227,9 @@ class Run:
         return StageStatus(
             methodology,
             phase,
-            filed.outcome if filed else "not started",
-            filed.note if filed else "",
-            _summed(ledger, lambda its_methodology, its_phase: (its_methodology, its_phase) == (methodology, phase)),
+            outcome,
+            filed.note if filed and outcome != "running" else "",
+            counts,
             responded,
             ledger.read("SELECT count(*) FROM participants").fetchone()[0],
         )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from enquete.checkpoints.folders import find_run
+from enquete.checkpoints.folders import LEDGER, find_run, read_record, run_folders
+from enquete.checkpoints.migrations import NewerLedger
+from enquete.checkpoints.salvage import is_sound
 from enquete.graphs.registry import dotted_paths
-from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder, known_runs, run_status
+from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
+from enquete.nodes.planning import require_own_limits
+from enquete.nodes.survey import run_status, survey
 from enquete.nodes.workplace import Progress
 from enquete.simulations.locate import list_simulations, locate
 from enquete.simulations.population import Population
@@ -54,28 +58,55 @@ def chosen(request: RunRequest) -> Start:
 
 
 def to_resume(name: str, given: dict[str, Any]) -> Start:
-    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound."""
+    """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound, LedgerError."""
     sim = given.pop("sim", None)
     retry = bool(given.get("retry_failed", False))
     fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
     request = parse_request(sim=str(sim or ""), **given)
-    if sim or _is_token(name):
-        folder = _find_token(name, request)
-    else:
-        runs = known_runs(interviews_of(name, request.root, request.out))
-        unfinished = [folder for folder in runs if run_status(folder)[0] != "completed"]
-        if not unfinished and not (fresh and runs):
-            raise RunNotFound(f"{name}: no unfinished run to resume ({len(runs)} finished)")
-        folder = unfinished[-1] if unfinished else list(runs)[-1]
+    folder = find_named(name, request) if sim or _is_token(name) else _latest_to_resume(name, request, fresh)
+    require_own_limits(read_record(folder), request.limits or {})
     shown = run_status(folder)[0] == "completed" and not fresh
     return Start(folder, request, resumed=True, shown=shown, fresh=fresh)
+
+
+def _latest_to_resume(sim: str, request: RunRequest, fresh: bool) -> Path:
+    found = survey(interviews_of(sim, request.root, request.out))
+    wanted = found.unfinished or (list(found.runs) if fresh else [])
+    found.require_readable(wanted[-1] if wanted else None)
+    if not wanted:
+        raise RunNotFound(f"{sim}: no unfinished run to resume ({len(found.runs)} finished)")
+    return wanted[-1].folder
 
 
 def _is_token(name: str) -> bool:
     return name.startswith("run_") and "/" not in name
 
 
-def _find_token(name: str, request: RunRequest) -> Path:
+def damaged_run(name: str, *, root: str | None = None, out: str | None = None) -> Path:
+    """The run that is to be repaired: a run_id or token, or the only run of a simulation whose ledger is not sound.
+
+    The latest run where all are sound. Raises RunNotFound, also where several are not sound, which are then listed.
+    """
+    if _is_token(name):
+        return find_named(name, RunRequest(root=root, out=out))
+    interviews = interviews_of(name, root, out)
+    known = run_folders(interviews)
+    ill = [folder for folder in known if _is_ill(folder)]
+    if len(ill) > 1:
+        raise RunNotFound(f"{name}: name the run to repair, one of {', '.join(folder.name for folder in ill)}")
+    if not known:
+        raise RunNotFound(f"{name}: there is no run to repair in {interviews}")
+    return ill[0] if ill else known[-1]
+
+
+def _is_ill(folder: Path) -> bool:
+    try:
+        return not is_sound(folder / LEDGER)
+    except NewerLedger:
+        return False
+
+
+def find_named(name: str, request: RunRequest) -> Path:
     """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root."""
     root = resolve_root(request, Environment.read())
     if request.out:

@@ -153,3 +153,56 @@ def test_a_few_calls_say_nothing_about_the_rest() -> None:
     assert Claim(0, likely=1000, likely_calls=100, course=(0.0, 1.0), spent=300, calls=5).remaining == 700
     assert Claim(0, likely=1000, likely_calls=100, spent=300, calls=50, closed=True).remaining == 0
     assert Claim(0, spent=300, calls=50).remaining == 0
+
+
+def test_requests_without_an_answer_say_nothing_about_what_is_left() -> None:
+    """By hand: 300 of 600 tokens went to requests that were never answered; 30 of 100 calls should have cost 300 of 1,000
+    and did, so that 700 are to come. Where nothing was answered, everything is."""
+    assert Claim(0, likely=1000, likely_calls=100, spent=600, unanswered=300, calls=30).remaining == 700
+    assert Claim(0, likely=1000, likely_calls=100, spent=5000, unanswered=5000).remaining == 1000
+    assert Claim(2000, spent=600, unanswered=300).outstanding.tokens == 1700
+
+
+def test_a_request_that_failed_is_no_call_that_was_made() -> None:
+    async def work() -> None:
+        budget = Budget(10_000, claims={"a": Claim(0, likely=1000, likely_calls=10)})
+        assert await budget.reserve(500, 0.5, "a")
+        await budget.settle(500, 500, 0.5, 0.5, "a", unanswered=(500, 0.5), answered=False)
+        assert budget.spent == 500
+        assert budget.spent_usd == 0.5
+        assert (budget.claims["a"].calls, budget.claims["a"].remaining) == (0, 1000)
+        assert budget.expected == 1500
+
+    asyncio.run(work())
+
+
+def test_money_is_held_for_earlier_claims_as_tokens_are() -> None:
+    """Of 1 dollar .8 are held for a: b gets none of them, before or while a's requests are in flight, until a is over."""
+
+    async def work() -> None:
+        budget = Budget(10**6, cap_usd=1.0, claims={"a": Claim(0, need_usd=0.8), "b": Claim(0)})
+        assert not await budget.reserve(10, 0.3, "b")
+        assert budget.deferred
+        assert (budget.short_of, budget.refused_usd) == ("usd", 0.3)
+        assert await budget.reserve(10, 0.3, "a")
+        assert not await budget.reserve(10, 0.3, "b")
+        assert not budget.try_reserve(10, 0.3, "b")
+        assert budget.try_reserve(10, 0.2, "b")
+        await budget.settle(10, 10, 0.3, 0.1, "a")
+        assert budget.claims["a"].outstanding.usd == pytest.approx(0.7)
+        await budget.close("a")
+        assert await budget.reserve(10, 0.3, "b")
+
+    asyncio.run(work())
+
+
+def test_the_cap_that_stopped_is_named() -> None:
+    async def work() -> None:
+        budget = Budget(100, cap_usd=1.0)
+        named: list[str] = []
+        for tokens, usd in ((10, 2.0), (200, 0.1)):
+            assert not await budget.reserve(tokens, usd)
+            named.append(budget.short_of)
+        assert named == ["usd", "tokens"]
+
+    asyncio.run(work())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 import enquete
 from enquete.checkpoints.canonical import NAME, latest, mend_latest, move_latest, rebuilt
-from enquete.checkpoints.folders import RECORD
+from enquete.checkpoints.folders import LEDGER, RECORD
 from enquete.state.errors import LedgerError
 from tests.support.studies import personas, run_folder
 
@@ -34,6 +35,22 @@ def test_what_is_rebuilt_is_what_was_there(interviews: Path) -> None:
     assert set(there) == {"T1/delphi", "T1/diversity", "synthesis"}
     assert there["T1/delphi"] != there["T1/diversity"] == there["synthesis"]
     assert rebuilt(interviews) == there
+
+
+def test_a_replay_is_canonical_of_nothing_and_what_was_taken_over_of_who_asked_it(tmp_path: Path) -> None:
+    sim, out = personas(tmp_path, 3), tmp_path / "out"
+    asked = {"out": str(out), "respondent": "synthetic"}
+    base = enquete.conduct_interviews(sim, methods=["delphi", "diversity"], **asked)
+    again = enquete.conduct_interviews(sim, methods=["diversity"], rerun=True, **asked)
+    replay = enquete.conduct_interviews(sim, out=str(out), respondent="replay")
+    assert replay.status == "completed"
+    there = {"T1/delphi": base.run_id, "T1/diversity": again.run_id, "synthesis": again.run_id}
+    assert json.loads((out / NAME).read_text("utf-8")) == there  # as the runs themselves wrote it
+    assert rebuilt(out) == there
+    (base.folder / LEDGER).write_bytes(b"")
+    assert rebuilt(out) == there  # the re-run knows who asked
+    shutil.rmtree(base.folder)
+    assert rebuilt(out) == {key: run for key, run in there.items() if run != base.run_id}
 
 
 @pytest.mark.parametrize("content", TORN)

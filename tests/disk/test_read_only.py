@@ -26,7 +26,8 @@ import sys
 from pathlib import Path
 import enquete
 from enquete.checkpoints.connection import connect
-from enquete.checkpoints.folders import LEDGER, held, make_run_folder
+from enquete.checkpoints.folders import LEDGER, held, is_held, make_run_folder
+from enquete.interfaces import cli
 from enquete.state.errors import EnqueteError
 
 sim, run_id = sys.argv[1:3]
@@ -41,6 +42,7 @@ for act in (lambda: make_run_folder(out / "runs" / "run_new"), lambda: connect(f
 run = enquete.load_run(sim, out=str(out))
 print(run.status, len(run.responses), len(run.report) > 1000, [known.status for known in enquete.list_runs(sim, out=str(out))])
 print(sorted(p.name for p in folder.iterdir()))
+print(cli.run(["status", sim, "--out", str(out)]), is_held(folder))
 left = Path(sys.argv[4])
 print(enquete.load_run(sim, out=str(left)).status, sorted(p.name for p in (left / "runs" / run_id).iterdir()))
 """
@@ -68,7 +70,8 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
         f"mount -o remount,ro {mount}; PYTHONPATH=. " + python(script, sim, run_id, mount / "out", mount / "left")
     )
     assert done.returncode == 0, done.stderr
-    new, driving, lock, read, files, left = done.stdout.splitlines()
+    new, driving, lock, read, files, *status_lines, told, left = done.stdout.splitlines()
+    assert (told, status_lines[0].endswith("completed")) == ("0 False", True)
     folder = mount / "out" / "runs"
     assert new.startswith(f"SettingsError {folder}/run_new: results cannot be written there")
     assert "mounted read-only" in new
@@ -80,6 +83,23 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert f"{LEDGER}-" not in files
     assert left.startswith("paused")
     assert f"{LEDGER}-shm" not in left
+
+
+def test_a_run_driven_by_another_mount_is_held_on_the_read_only_one(made: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(made[1], tmp_path / "out")
+    folder, mount, script = run_folder(tmp_path / "out"), tmp_path / "mount", tmp_path / "looks.py"
+    mount.mkdir()
+    script.write_text(
+        "import sys; from pathlib import Path; from enquete.checkpoints.folders import is_held; "
+        "print(is_held(Path(sys.argv[1])))",
+        "utf-8",
+    )
+    look = f"mount --bind {tmp_path}/out {mount}; mount -o remount,bind,ro {mount}; PYTHONPATH=. " + python(
+        script, mount / "runs" / folder.name
+    )
+    with held(folder):
+        driven = in_namespace(look)
+    assert (driven.stdout, in_namespace(look).stdout) == ("True\n", "False\n"), driven.stderr
 
 
 def leave_log(ledger: Path) -> None:

@@ -12,9 +12,11 @@ from pydantic import SecretStr
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.usage import usage
 from enquete.models.limits import Limiter
-from enquete.models.metered import MeteredModel, Terms, estimate, input_bound
-from enquete.models.transport import Transport
+from enquete.models.metered import MeteredModel, Terms, estimate, input_bound, valued
+from enquete.models.prices import Price
+from enquete.models.transport import Response, Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable
 from enquete.state.seam import CallKey, Completion, Prompt
 from tests.support.ledgers import ScriptedSender, call, everything_on_disk, prompt, response, with_ledger
@@ -253,5 +255,40 @@ def test_keys_are_told_apart(tmp_path: Path) -> None:
         model, _ = metered(ledger, ScriptedSender(["one", "two"]))
         keys: list[CallKey] = [call(attempt=0), call(attempt=1)]
         assert [await model.request(key, prompt) for key in keys] == [Completion("one"), Completion("two")]
+
+    with_ledger(tmp_path, work)
+
+
+@pytest.mark.parametrize("outcome", [response("late", timeouts=2), ModelUnavailable("away", timeouts=3)])
+def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_ledger(
+    tmp_path: Path, outcome: Any
+) -> None:
+    """The question at the price of input (1 a million), the longest reply at that of output (10); 10 read, 5 written."""
+    price = Price(1.0, 10.0, "test")
+    asked = input_bound(prompt())
+    lost = {"late": 2, "away": 3}["late" if isinstance(outcome, Response) else "away"]
+    answered = 10 * 1.0 + 5 * 10.0 if isinstance(outcome, Response) else 0.0
+
+    async def work(ledger: Ledger) -> None:
+        budget = Budget(10**6, cap_usd=1.0)
+        model = MeteredModel(ledger, budget, ScriptedSender([outcome]), Terms("m", 0.7, 1, price))
+        await model.request(call(), prompt)
+        assert budget.spent_usd == pytest.approx((answered + lost * (asked * 1.0 + 100 * 10.0)) / 1e6)
+        ((of, used),) = usage(ledger.read).items()
+        assert of == ("longitudinal", "T0", "main", "m")
+        assert used.unanswered == lost * BOUND
+        assert valued(price, used) == pytest.approx(budget.spent_usd)
+
+    with_ledger(tmp_path, work)
+
+
+def test_of_a_request_in_flight_when_its_process_died_the_texts_are_the_question(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        await ledger.reserve(call(), prompt(), "m", BOUND)
+        assert await ledger.sweep() == 1
+        (used,) = usage(ledger.read).values()
+        assert used.unanswered == BOUND
+        texts = len("You are Ada.") + len('[{"role": "user", "content": "How are you?"}]')
+        assert used.unanswered_read == texts // 2 <= input_bound(prompt())
 
     with_ledger(tmp_path, work)

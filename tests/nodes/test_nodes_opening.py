@@ -13,7 +13,8 @@ from enquete.checkpoints.canonical import move_latest
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
-from enquete.nodes.opening import Choice, begin, choose_run, known_runs, run_status
+from enquete.nodes.opening import Choice, begin, choose_run
+from enquete.nodes.survey import known_runs, run_status
 from enquete.state.errors import (
     InstrumentError,
     LedgerError,

@@ -176,3 +176,25 @@ def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
     assert narratives(run) == []
     assert summary(run)["by"] == "rule"
     assert "kein Modell hat sie geschrieben" in run.report
+
+
+def test_another_run_with_the_same_answers_makes_the_same_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids of answers begin with their run's: were they shown whole, no cache could ever answer."""
+    monkeypatch.setenv("ENQUETE_CACHE_DIR", str(tmp_path / "cache"))
+    server, asked = scripted(truthful)
+    with server:
+        first = interview(tmp_path, server, cache=True)
+        before = len(server.requests)
+        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_claims(e.body))
+        second = interview(tmp_path, server, cache=True)
+        assert len(server.requests) == before
+    assert first.run_id != second.run_id
+    assert first.run_id not in told
+    assert len(asked) == 1
+    for run in (first, second):
+        assert summary(run)["by"] == "model"
+        cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
+        assert cited
+        assert all(one.startswith(f"{run.run_id}/") for one in cited)

@@ -15,16 +15,21 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent
 
+NOBODY = {"model": "m", "base_url": "http://127.0.0.1:9/v1"}
+"""A model at a server that is never asked: an estimate makes no request."""
 LARGEST_CALL = 30_000
 """What one call of these studies reserves at most: so much room there must be for the last one."""
 
-TEN: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "longitudinal": {"methods": ["longitudinal"]},
     "diversity": {"methods": ["diversity"]},
     "delphi": {"methods": ["delphi"]},
     "scenario": {"methods": ["scenario"]},
     "all in English": {"language": "en"},
     "item by item": {"methods": ["longitudinal", "scenario"], "asking": "item"},
+    "Delphi item by item": {"methods": ["delphi"], "asking": "item", "agents": 6},
+    "diversity item by item": {"methods": ["diversity"], "asking": "item", "agents": 6},
+    "laddering": {"methods": ["laddering"], "agents": 6},
     "two arms": {
         "methods": ["scenario"],
         "arms": [Arm(respondent="llm", model="m"), Arm(id="b", role="b", respondent="llm", model="other", seed=2)],
@@ -35,9 +40,9 @@ TEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("setting", TEN)
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_the_actual_cost_lies_in_the_range(tmp_path: Path, setting: str) -> None:
-    asked = dict(TEN[setting])
+    asked = dict(SETTINGS[setting])
     agents, faults = asked.pop("agents", 12), asked.pop("faults", {})
     with ModelServer(faults=faults, seed=1, retry_after="0") as server:
         common = {"out": str(tmp_path / "out"), "model": "m", "base_url": server.base_url, **asked}
@@ -51,6 +56,33 @@ def test_the_actual_cost_lies_in_the_range(tmp_path: Path, setting: str) -> None
     assert expected.calls.low <= len(call_keys(run.folder)) <= expected.calls.high
     assert expected.usd is None  # nobody knows the price of "m"
     assert expected.as_object()["usd"] == "unknown"
+
+
+def test_the_turns_of_an_interview_enter_the_upper_estimate_once(tmp_path: Path) -> None:
+    """36 interviews of at most 15 turns are no reason to refuse a run under the default cap of ten million."""
+    expected = enquete.estimate(personas(tmp_path, 36), out=str(tmp_path / "o"), methods=["laddering"], **NOBODY)
+    assert expected.tokens.high < 4 * expected.tokens.likely
+    assert not expected.exceeds
+    turns = 36 * 15
+    asked_again = 1.34  # a third of the requests, as for every methodology
+    answers = [line for line in expected.lines if line.purpose == "answer"]
+    assert turns <= sum(line.calls.high for line in answers) <= turns * asked_again + 1
+
+
+def test_a_limit_on_a_model_that_is_not_asked_is_refused(tmp_path: Path) -> None:
+    common = {"out": str(tmp_path / "o"), "methods": ["scenario"], **NOBODY}
+    with pytest.raises(SettingsError, match="limits: nomodel: this run asks m;"):
+        enquete.estimate(personas(tmp_path, 3), limits={"nomodel": {"requests_per_minute": 3}}, **common)
+    assert enquete.estimate(personas(tmp_path, 3), limits={"m": {"requests_per_minute": 3}}, **common).lines
+    named = {"laddering": {"signals_model": "judge"}}
+    assert enquete.estimate(
+        personas(tmp_path, 3),
+        limits={"judge": {"concurrency": 3}},
+        settings=named,
+        **{**common, "methods": ["laddering"]},
+    ).lines
+    with pytest.raises(SettingsError, match="this run asks no model"):
+        enquete.estimate(personas(tmp_path, 3), out=str(tmp_path / "o"), limits={"m": {"concurrency": 3}})
 
 
 def test_memories_of_the_agents_are_measured(tmp_path: Path) -> None:
@@ -159,6 +191,28 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
         assert outcomes == {first: "done", second: "short"}
         assert f"{second}/T1 short" in run.note
         assert run.outlook[f"{second}/T1"].remaining > 0
+
+
+def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many requests in flight, a cap on money pays for the first and for a part of the second."""
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(PRICES, "utf-8")
+    monkeypatch.setenv("ENQUETE_PRICES", str(prices))
+    people = personas(tmp_path, 12)
+    with ModelServer() as server:
+        common = {"model": "priced", "base_url": server.base_url, "confirm": True, "concurrency": 64}
+        whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
+        assert whole.spent_usd is not None
+        cap = 1.3 * whole.spent_usd  # less than the upper estimate of the first, so that nothing is left for others
+        run = enquete.conduct_interviews(
+            people, out=str(tmp_path / "o"), methods=["scenario", "longitudinal"], budget_usd=cap, **common
+        )
+    outcomes = {(stage.methodology, stage.phase): stage.outcome for stage in run.stages}
+    assert outcomes[("scenario", "T1")] == "done"
+    assert outcomes[("longitudinal", "T1")] == "short"
+    assert "money budget used up: " in run.note
+    assert f"of {cap:g} USD" in run.note
+    assert (run.spent_usd or 0) <= cap
 
 
 @pytest.mark.parametrize("paid", [0.1, 0.5])

@@ -10,6 +10,8 @@ import yaml
 
 import enquete
 from enquete.checkpoints.folders import read_record
+from enquete.graphs.registry import methodologies
+from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.comparing import compare
 from tests.support.model_server import ModelServer
@@ -68,6 +70,19 @@ def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: st
     assert done.status == "completed"
 
 
+def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(tmp_path: Path, edited: str) -> None:
+    base = study(tmp_path, methods=["delphi"], instruments={"delphi": edited})
+    runs = {"again": study(tmp_path, methods=["delphi"], rerun=True)}
+    runs["shipped"] = study(tmp_path, methods=["delphi"], rerun=True, instruments={"delphi": "shipped"})
+    runs["as shipped"] = study(tmp_path, methods=["delphi"], rerun=True)
+    assert f"delphi: asked anew with the instrument of run {base.run_id} (delphi.yaml)" in runs["again"].flags
+    hashes = {name: read_record(run.folder).instruments["delphi"].hash for name, run in runs.items()}
+    model = methodologies()["delphi"].instrument
+    own, shipped = load_instrument(model, Path(edited)), load_shipped(model, "delphi")
+    ours = freeze_instrument(shipped, "shipped").hash
+    assert hashes == {"again": freeze_instrument(own, edited).hash, "shipped": ours, "as shipped": ours}
+
+
 def test_a_rerun_of_a_rerun_names_who_asked_first(tmp_path: Path) -> None:
     base = study(tmp_path, methods=BOTH)
     second = study(tmp_path, methods=["delphi"], rerun=True)
@@ -91,8 +106,12 @@ def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"language": "en"}, "language"), ({"seed": 9}, "seed"), ({"respondent": "llm", "model": "m", "base_url": "http://h/v1"}, "arms")],
-)  # fmt: skip
+    [
+        ({"language": "en"}, r"language \(de there, en asked for\) differs"),
+        ({"seed": 9}, "seed"),
+        ({"respondent": "llm", "model": "m", "base_url": "http://h/v1"}, r"model \(synthetic there, m asked for\)"),
+    ],
+)
 def test_what_would_not_belong_into_one_table_is_refused(tmp_path: Path, given: dict[str, Any], words: str) -> None:
     study(tmp_path, methods=BOTH, language="de")
     with pytest.raises(SettingsError, match=words):

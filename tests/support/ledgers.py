@@ -94,6 +94,9 @@ class ScriptedSender:
             raise outcome
         return outcome if isinstance(outcome, Response) else response(outcome)
 
+    def halt(self) -> None:
+        """It waits for nothing but its gate."""
+
     def _next(self, prompt: Prompt) -> Outcome:
         if callable(self.outcomes):
             return self.outcomes(prompt)

@@ -113,7 +113,11 @@ def plan(instrument: DiversityInstrument, settings: DiversitySettings, agents: i
     axis_calls = axes if asking == "item" else 1
     most = ATTEMPTS + GRID_ATTEMPTS + axis_calls * ATTEMPTS
     rows = agents * (len(instrument.statements) + axes)
-    return Plan(calls={"answer": (agents * (1 + axis_calls), agents * most)}, rows={"T1": (rows, rows)})
+    return Plan(
+        calls={"answer": (agents * (1 + axis_calls), agents * most)},
+        rows={"T1": (rows, rows)},
+        attempts={SORT: ATTEMPTS + GRID_ATTEMPTS},
+    )
 
 
 def planted(instrument: DiversityInstrument) -> Truth:

@@ -1,0 +1,72 @@
+"""What a run's calls used, by who asked for them and which model answered.
+
+An allowance (tokens of a request that was never answered) counts question and reply at once, but models sell the two at
+different prices: how much of it was question is noted beside it, in the same transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+from enquete.state.seam import CallKey
+
+TOTAL, QUESTIONS = "unanswered", "unanswered_read"
+NOTED = """
+INSERT INTO meta VALUES(?, ?) ON CONFLICT(key)
+DO UPDATE SET value=CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)
+"""
+
+
+class Asked(NamedTuple):
+    """Whose calls: of which methodology, phase and arm, by which model."""
+
+    methodology: str
+    phase: str
+    arm: str
+    model: str
+
+
+class Used(NamedTuple):
+    """Tokens. `unanswered`: allowances; `unanswered_read`: the questions among them, as far as that is known."""
+
+    read: int
+    written: int
+    unanswered: int = 0
+    unanswered_read: int = 0
+
+
+def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int, read: int) -> None:
+    """Add to what was never answered, inside the transaction that files the allowance."""
+    asked = Asked(key.methodology, key.phase, key.arm, model)
+    for name, value in ((TOTAL, tokens), (QUESTIONS, read)):
+        if value:
+            connection.execute(NOTED, (json.dumps([name, *asked]), str(value)))
+
+
+def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, tuple[int, int]]:
+    """Allowances and the questions among them. `query`: a ledger's `read`. A ledger of an earlier version has noted none."""
+    found: dict[Asked, tuple[int, int]] = {}
+    for key, value in query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{TOTAL}%',)).fetchall():
+        name, *asked = json.loads(key)
+        tokens, questions = found.get(Asked(*asked), (0, 0))
+        found[Asked(*asked)] = (int(value), questions) if name == TOTAL else (tokens, int(value))
+    return found
+
+
+def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -> dict[Asked, Used]:
+    """All calls but those of the methodologies `without`."""
+    questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
+    values: Sequence[str] = tuple(without)
+    rows = query(
+        "SELECT methodology, phase, arm, model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls"
+        f" WHERE methodology NOT IN ({','.join('?' * len(values))}) GROUP BY methodology, phase, arm, model",
+        values,
+    ).fetchall()
+    found = {}
+    for methodology, phase, arm, model, read, written, lost in rows:
+        asked = Asked(methodology, phase, arm, model)
+        found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)))
+    return found

@@ -1,0 +1,126 @@
+"""Which runs there are, how far each is, and which cannot be read: a damaged run is no run that was never begun."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from enquete.checkpoints.folders import RECORD, NeverStarted, read_record, reading, run_folders
+from enquete.checkpoints.migrations import NewerLedger
+from enquete.checkpoints.record import RunRecord
+from enquete.state.errors import LedgerError
+
+_TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run that can be read, with its (status, note) as last filed."""
+
+    folder: Path
+    record: RunRecord
+    status: str
+    note: str
+
+    @property
+    def created_at(self) -> str:
+        return self.record.created_at
+
+
+@dataclass(frozen=True)
+class UnreadableRun:
+    """A run whose ledger cannot be read. `error`: why, and what can be done. `told`: its record as the file beside says."""
+
+    folder: Path
+    error: LedgerError
+    told: RunRecord | None
+
+    @property
+    def status(self) -> Literal["damaged", "newer"]:
+        return "newer" if isinstance(self.error, NewerLedger) else "damaged"
+
+    @property
+    def created_at(self) -> str:
+        """ISO 8601, from its name where nothing else is left; "" where that says nothing."""
+        if self.told is not None:
+            return self.told.created_at
+        found = _TIME.match(self.folder.name)
+        return "{}-{}-{}T{}:{}:{}+00:00".format(*found.groups()) if found else ""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The runs of a results folder, each list oldest first. One killed before its first question is in neither."""
+
+    runs: Sequence[StoredRun]
+    lost: Sequence[UnreadableRun]
+
+    @property
+    def unfinished(self) -> list[StoredRun]:
+        return [run for run in self.runs if run.status != "completed"]
+
+    def require_readable(self, chosen: StoredRun | None, canonical: str = "") -> None:
+        """Raises LedgerError where a run that cannot be read is `canonical`, or was begun after the one chosen in its place:
+        what is shown must not be taken for the state of things."""
+        for run in reversed(self.lost):
+            if chosen is None or run.folder.name == canonical or run.created_at >= chosen.created_at:
+                raise run.error
+
+
+def survey(interviews: Path) -> Survey:
+    """Looking creates nothing."""
+    runs, lost = [], []
+    for folder in run_folders(interviews):
+        try:
+            runs.append(StoredRun(folder, read_record(folder), *run_status(folder)))
+        except NeverStarted:
+            continue
+        except LedgerError as error:
+            lost.append(UnreadableRun(folder, error, _told(folder)))
+    return Survey(  # names of one second are in no order
+        sorted(runs, key=lambda run: run.created_at), sorted(lost, key=lambda run: run.created_at)
+    )
+
+
+def _told(folder: Path) -> RunRecord | None:
+    """The record as instruments_used.json has it, which a damaged ledger leaves untouched."""
+    try:
+        content = json.loads((folder / RECORD).read_text("utf-8"))
+        return RunRecord.model_validate(content)
+    except (OSError, ValueError):
+        return None
+
+
+def known_runs(interviews: Path) -> dict[Path, RunRecord]:
+    """Runs that can be read, oldest first."""
+    return {run.folder: run.record for run in survey(interviews).runs}
+
+
+def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
+    """`known_runs`, but one that cannot be read is no reason to pay for the same run again unnoticed: raises LedgerError."""
+    found = survey(interviews)
+    if found.lost:
+        run = found.lost[-1]
+        what = "damaged" if run.status == "damaged" else "of a newer version"
+        fact = f"run {run.folder.name} is {what}, so nobody can tell whether it is the run you ask for"
+        raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: add --new", fact=fact)
+    return {run.folder: run.record for run in found.runs}
+
+
+def run_status(folder: Path) -> tuple[str, str]:
+    """(status, note) as last filed: started, completed, awaiting_simulation, waiting, paused or failed.
+
+    Raises LedgerError where the ledger cannot be read.
+    """
+    with reading(folder) as connection:
+        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
+    return (str(row[0]), str(row[1])) if row else ("started", "")
+
+
+def is_finished(folder: Path) -> bool:
+    """Raises LedgerError where the ledger cannot be read."""
+    return run_status(folder)[0] == "completed"

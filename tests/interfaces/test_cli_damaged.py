@@ -1,0 +1,166 @@
+"""Ledgers that are damaged, missing, or of a newer version: every command says so, and the advice that it gives works."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.checkpoints.folders import LEDGER, held
+from tests.interfaces.conftest import Command, ended, start
+from tests.support.studies import personas, rows, run_folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("made")
+    enquete.conduct_interviews(personas(base, 4), out=str(base / "out"), respondent="synthetic", methods=["diversity"])
+    return base
+
+
+@pytest.fixture
+def study(made: Path, tmp_path: Path) -> tuple[Path, Path, Path]:
+    """(personas, results, the only run's folder), each test its own copy; a blank in the path must not break advice."""
+    shutil.copytree(made, tmp_path / "a study")
+    out = tmp_path / "a study" / "out"
+    return personas(tmp_path, 4), out, run_folder(out)
+
+
+def cut(share: float) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+
+    return damage
+
+
+def newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE meta SET value='999' WHERE key='schema_version'")
+
+
+def advised(text: str) -> list[str]:
+    """The words of the repair command in a message."""
+    return shlex.split(text[text.index("enquete doctor") :].splitlines()[0])[1:]
+
+
+@pytest.mark.parametrize(
+    ("damage", "status", "says"),
+    [
+        (cut(0.2), "damaged", "doctor --repair"),
+        (cut(0.6), "damaged", "doctor --repair"),
+        (cut(0.9), "damaged", "doctor --repair"),
+        (cut(0), "damaged", "the file is empty"),
+        (Path.unlink, "damaged", "ledger is missing"),
+        (newer, "newer", "Update Enquete"),
+    ],
+)
+def test_every_command_says_that_the_ledger_cannot_be_read(
+    command: Command, study: tuple[Path, Path, Path], damage: Callable[[Path], None], status: str, says: str
+) -> None:
+    sim, out, folder = study
+    damage(folder / LEDGER)
+    place = ("--out", out)
+    for words in (["status", sim], ["status", sim, folder.name], ["report", sim], ["export", sim], ["resume", sim],
+                  ["resume", folder.name], ["run", sim, "--methods", "diversity"]):  # fmt: skip
+        said = command(*words, *place)
+        assert (said.code, said.out) == (1, ""), words
+        assert says in said.err, words
+        assert "internal error" not in said.err
+        assert "nobody" not in said.err.replace("nobody can tell", "")
+    (known,) = command("list", sim, *place, "--json").object["runs"]
+    assert (known["run_id"], known["status"], known["resume_token"]) == (folder.name, status, None)
+    assert known["methods"] == ["diversity"]  # instruments_used.json still tells
+    assert says in command("list", sim, *place).out
+    assert [path.name for path in (out / "runs").iterdir()] == [folder.name]  # no second run was begun
+
+
+def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study: tuple[Path, Path, Path]) -> None:
+    sim, out, folder = study
+    (folder / LEDGER).unlink()
+    said = command("run", sim, "--out", out, "--methods", "diversity")
+    assert said.code == 1
+    assert "add --new" in said.err
+    again = command("run", sim, "--out", out, "--methods", "diversity", "--new", "--json")
+    assert (again.code, again.object["run_id"] != folder.name) == (0, True)
+    assert command("status", sim, "--out", out, "--json").object["run_id"] == again.object["run_id"]
+
+
+def test_the_advice_repairs_and_goes_on(command: Command, study: tuple[Path, Path, Path]) -> None:
+    sim, out, folder = study
+    asked = {row[0] for row in rows(folder, "SELECT subject FROM calls")}
+    cut(0.6)(folder / LEDGER)
+    repaired = command(*advised(command("status", sim, "--out", out).err))
+    assert repaired.code == 0, repaired.err
+    going_on = next(line for line in repaired.out.splitlines() if line.startswith("go on with it: "))
+    said = command(*shlex.split(going_on.partition(": ")[2])[1:], "--quiet", "--json")
+    assert (said.code, said.object["run_id"]) == (0, folder.name)
+    assert {row[0] for row in rows(folder, "SELECT subject FROM calls WHERE status='settled'")} == asked
+
+
+@pytest.mark.parametrize("by", ["run_id", "simulation", "folder", "ledger"])
+def test_repair_finds_the_run_by_any_name(command: Command, study: tuple[Path, Path, Path], by: str) -> None:
+    sim, out, folder = study
+    cut(0.9)(folder / LEDGER)
+    names = {"run_id": folder.name, "simulation": sim, "folder": folder, "ledger": folder / LEDGER}
+    said = command("doctor", "--repair", names[by], "--out", out, "--json")
+    assert said.code == 0, said.out
+    assert Path(said.object["kept"]).parent == folder
+    assert "nothing is wrong" in command("doctor", "--repair", names[by], "--out", out).out
+
+
+def test_a_newer_ledger_is_not_repaired(command: Command, study: tuple[Path, Path, Path]) -> None:
+    _, _, folder = study
+    newer(folder / LEDGER)
+    content = (folder / LEDGER).read_bytes()
+    said = command("doctor", "--repair", folder)
+    assert (said.code, "newer version" in said.err) == (1, True)
+    assert (folder / LEDGER).read_bytes() == content
+
+
+def test_a_ledger_without_a_record_was_never_begun(command: Command, study: tuple[Path, Path, Path]) -> None:
+    """A process killed while it made the run: nothing was paid for, so nothing stands in the way."""
+    sim, out, folder = study
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / LEDGER).touch()
+    (out / "latest.json").unlink()
+    assert command("list", sim, "--out", out, "--json").object["runs"] == []
+    assert command("status", sim, "--out", out).code == 2
+
+
+def test_a_stage_under_way_is_running_and_nothing_is_advised_that_the_lock_refuses(
+    command: Command, study: tuple[Path, Path, Path]
+) -> None:
+    """The ledger of a run in the middle of its stage, with one answer failed; driven first, then killed."""
+    sim, out, folder = study
+    with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
+        connection.execute("DELETE FROM stages")
+        connection.execute("INSERT INTO stages VALUES('', '', 'started', '', '')")
+        connection.execute("UPDATE answers SET status='failed' WHERE occasion=(SELECT min(occasion) FROM answers)")
+    with held(folder):
+        driven = command("status", sim, "--out", out)
+        stage = command("status", sim, "--out", out, "--json").object["stages"][0]
+    assert stage["outcome"] == "running"
+    assert "not started" not in driven.out
+    assert "--retry-failed" not in driven.out
+    assert "failed so far" in driven.out
+    killed = command("status", sim, "--out", out)
+    assert "stopped early" in killed.out
+    assert "--retry-failed" in killed.out
+
+
+def test_a_closed_pipe_is_no_error(study: tuple[Path, Path, Path]) -> None:
+    """Like `enquete list … | head`: the reader has gone before the first line is written."""
+    sim, out, _ = study
+    process = start("list", sim, "--out", out, "--json")  # written, and flushed, within the command
+    assert process.stdout is not None
+    process.stdout.close()
+    process.stdout = None
+    said = ended(process)
+    assert (said.code, said.err) == (0, "")
