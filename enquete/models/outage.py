@@ -3,7 +3,8 @@
 A fault after an answer begins a silence, the next answer ends it. Within a silence a request that has used up its
 attempts is lost; the server counts as away once one could not even connect or two are lost. From then on requests
 are held back and let through one by one, as probes, until one is answered. One lost request alone proves nothing
-about the server: it probes on its own account and holds nobody back.
+about the server: it probes on its own account and holds nobody back. Whoever was refused over HTTP sends a canary in its
+place (see canary.py): a server that does not answer that either is `broken`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 LONGEST_BACKOFF = 10.0
 """Seconds between tries: a server that is back is found within these."""
 MOST_AT_FAULT = 4
-"""So many requests may be left over that a healthy server always fails on (one agent's, in several methodologies)."""
+"""So many requests may be left over that a healthy server always leaves without an answer, and no canary was sent."""
 TRIES_WITHIN_PATIENCE = 16
 
 
@@ -70,11 +71,12 @@ def _wake(turn: asyncio.Future[None]) -> None:
 class Silence:
     """A time without an answer. `over`: it ended, by an answer or (`given_up`) because nobody waited any longer."""
 
-    def __init__(self, failing: int = 0, lost: int = 0, unreachable: bool = False):
+    def __init__(self, failing: int = 0, lost: int = 0, unreachable: bool = False, broken: bool = False):
         self.since = time.monotonic()
         self.failing = failing  # requests that had a fault
         self.lost = lost  # those that used up their attempts
         self.unreachable = unreachable  # one of them could not even connect
+        self.broken = broken  # not even a canary was answered
         self.given_up = False
         self.over = Signal()
         self._lock = threading.Lock()
@@ -84,17 +86,22 @@ class Silence:
     @property
     def away(self) -> bool:
         """Everybody is held back, not only who is lost."""
-        return self.lost > 1 or (self.lost > 0 and self.unreachable)
+        return self.lost > 1 or (self.lost > 0 and self.is_outage)
 
     @property
     def proven(self) -> bool:
         """It is hardly one request's own fault."""
-        return self.failing > 1 or self.unreachable
+        return self.failing > 1 or self.is_outage
+
+    @property
+    def is_outage(self) -> bool:
+        """It is certainly nobody's: no connection, or what any working server answers went unanswered."""
+        return self.unreachable or self.broken
 
     @property
     def certain(self) -> bool:
         """Nor is it that of a few left over that this server never answers: the run pauses for it."""
-        return self.failing > MOST_AT_FAULT or self.unreachable
+        return self.failing > MOST_AT_FAULT or self.is_outage
 
     @property
     def probed(self) -> bool:
@@ -127,6 +134,12 @@ class Server:
     def away(self) -> bool:
         return self._silence is not None and self._silence.away
 
+    @property
+    def away_s(self) -> float | None:
+        """Seconds since the last answer before it went away; None while it is there."""
+        silence = self._silence
+        return time.monotonic() - silence.since if silence is not None and silence.away else None
+
     def answered(self, sent: float, *, accepted: bool = True) -> None:
         """A request sent at `sent` (time.monotonic) got any answer of a working server; "try later" is not `accepted`."""
         if accepted:
@@ -158,6 +171,13 @@ class Server:
             silence.unreachable |= unreachable
         return silence
 
+    def check_failed(self, *, unreachable: bool) -> None:
+        """A canary got no answer."""
+        with self._lock:
+            silence = self._silence = self._silence or Silence()
+            silence.broken = True
+            silence.unreachable |= unreachable
+
     def silence(self, began: float, patience_s: float) -> Silence | None:
         """The present silence, if any. Who began after it was given up waits anew: what is known is kept, the clock is not."""
         old = self._silence
@@ -165,7 +185,7 @@ class Server:
             return old
         with self._lock:
             if self._silence is old:
-                self._silence = Silence(old.failing, old.lost, old.unreachable)
+                self._silence = Silence(old.failing, old.lost, old.unreachable, old.broken)
                 old.given_up = True
         old.over.happen()
         return self._silence

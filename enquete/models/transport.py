@@ -9,9 +9,10 @@ Only `send` is public; what the text means is the business of `reading`.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 from pydantic import SecretStr
@@ -19,11 +20,23 @@ from tenacity import AsyncRetrying, retry_if_exception_type
 
 from enquete.models import dialect as dialects
 from enquete.models import endings
+from enquete.models.canary import canary
 from enquete.models.clients import Clients
 from enquete.models.course import MOST_REFUSALS, Course
 from enquete.models.dialect import Dialect, Rung
-from enquete.models.exchange import Exchange, Request
-from enquete.models.faults import Away, NoRoom, Refused, Trouble, Unavailable, checked_url, mask, shown_url
+from enquete.models.exchange import GATEWAY, Exchange, Request
+from enquete.models.faults import (
+    Away,
+    Halted,
+    NoRoom,
+    Refused,
+    Tally,
+    Trouble,
+    Unavailable,
+    checked_url,
+    mask,
+    shown_url,
+)
 from enquete.models.limits import Limiter
 from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
@@ -32,9 +45,6 @@ from enquete.state.seam import Prompt
 from enquete.state.settings import DEFAULT_PATIENCE_S, ModelLimits
 
 __all__ = ["Response", "Transport"]
-
-GATEWAY = frozenset({502, 503, 504, 529})
-"""Statuses that say the server is missing or overloaded, not that it stumbled over this request's form."""
 
 
 class Transport:
@@ -71,6 +81,8 @@ class Transport:
         self._backoff_s = backoff_s
         self._patience_s = patience_s
         self._longest_s = longest_backoff(backoff_s, patience_s)
+        self._halted = False
+        self._waits: set[asyncio.Timeout] = set()
 
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
@@ -78,7 +90,8 @@ class Transport:
         """The server's answer, whatever it says. Raises Unavailable (ModelUnavailable) or Rejected (ModelRejected).
 
         `room`: asked before a request is sent again that may already have been billed (time-out, cut connection);
-        where it says no, Unavailable is raised with `short`. An outage raises Unavailable with `outage`.
+        where it says no, Unavailable is raised with `short`; so it is for what waits when `halt` is called. An outage
+        raises Unavailable with `outage`.
         """
         request = Request(prompt, model, temperature, seed, room)
         course = Course(self._attempts, self._backoff_s, self._longest_s)
@@ -87,6 +100,8 @@ class Transport:
             return await self._through(request, course)
         except NoRoom:
             raise endings.without_room(self._shown, course.tally) from None
+        except Halted:
+            raise endings.halted(self._shown, course.tally) from None
         except Away as away:
             raise self._unavailable(course, model, outage=away.outage) from None
 
@@ -96,7 +111,8 @@ class Transport:
         while True:
             try:
                 response = await self._with_retries(request, dialect, lane, course)
-                return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=tally.broken)
+                broken = tally.broken + tally.checks
+                return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=broken)
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, request.model, tally)
@@ -114,6 +130,32 @@ class Transport:
                 elif not course.waits_for(self._server, trouble):
                     raise self._unavailable(course, request.model) from None
 
+    def halt(self) -> None:
+        """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
+        From the event loop of those who wait."""
+        self._halted = True
+        for wait in self._waits:
+            wait.reschedule(asyncio.get_running_loop().time())
+
+    @asynccontextmanager
+    async def _waiting(self) -> AsyncIterator[None]:
+        """Around every wait that is not for an answer. Raises Halted."""
+        if self._halted:
+            raise Halted
+        try:
+            async with asyncio.timeout(None) as wait:
+                self._waits.add(wait)
+                try:
+                    yield
+                finally:
+                    self._waits.discard(wait)
+        except TimeoutError:
+            raise Halted from None
+
+    async def _sleep(self, seconds: float) -> None:
+        async with self._waiting():
+            await asyncio.sleep(seconds)
+
     async def aclose(self) -> None:
         """Close all connections."""
         await self._clients.aclose()
@@ -129,12 +171,13 @@ class Transport:
             stop=lambda _: course.left <= 0 or course.refusals >= MOST_REFUSALS or self._is_shut(lane, course),
             wait=lambda _: course.wait(),
             retry=retry_if_exception_type(Trouble),
+            sleep=self._sleep,
             reraise=True,
         )
         return await retrying(self._attempt, request, dialect, lane, course)
 
     async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
-        async with self._slot(request.prompt, lane, course) as counted:
+        async with self._slot(request, lane, course) as counted:
             form = dialect.form(course.lowest)
             course.cover(request.room)
             course.tally.sends += 1
@@ -171,21 +214,52 @@ class Transport:
             course.faulted_in = self._server.failed(course.faulted_in)
 
     @asynccontextmanager
-    async def _slot(self, prompt: Prompt, lane: Lane, course: Course) -> AsyncIterator[float]:
+    async def _slot(self, request: Request, lane: Lane, course: Course) -> AsyncIterator[float]:
         """Leave to send, with the tokens that the model's pace counts for it. The state of things may change in a queue."""
         counted: float | None = None
         while True:
-            probing = await course.cleared(self._server, self._patience_s)
-            await lane.pause.over()
-            async with lane.window.limiter:
-                if counted is None:
-                    counted = await lane.turn(prompt)
-                async with self._limiter:
-                    if self._is_shut(lane, course):
-                        raise Away(outage=True)
-                    if lane.pause.remaining <= 0 and (probing or not self._server.away):
-                        yield counted
-                        return
+            async with AsyncExitStack() as held:
+                async with self._waiting():
+                    probing = await course.cleared(self._server, self._patience_s)
+                    await lane.pause.over()
+                    await held.enter_async_context(lane.window.limiter)
+                    if counted is None:
+                        counted = await lane.turn(request.prompt)
+                    await held.enter_async_context(self._limiter)
+                if self._is_shut(lane, course):
+                    raise Away(outage=True)
+                if lane.pause.remaining > 0:
+                    continue
+                if probing and course.is_suspect:
+                    await self._check(request, lane, course)
+                elif probing or not self._server.away:
+                    yield counted
+                    return
+
+    async def _check(self, request: Request, lane: Lane, course: Course) -> None:
+        """Is the server there for others? A canary instead of this request, charged to it. Raises NoRoom."""
+        course.cover(request.room, more=1)
+        form, tally = dialects.dialect_of(self.base_url, request.model).form(course.lowest), Tally()
+        with lane.flight() as sent:
+            try:
+                await self._exchange.once(canary(request), form, tally)
+                tally.checks = 1
+            except Refused:
+                pass
+            except Trouble as trouble:
+                self._blame_check(trouble, lane, sent)
+                return
+            finally:
+                course.tally.checks += tally.unanswered
+        self._accepted(lane, sent)
+
+    def _blame_check(self, trouble: Trouble, lane: Lane, sent: float) -> None:
+        if trouble.busy:
+            lane.refused(sent, trouble.retry_after)
+        if trouble.status == 429:
+            self._server.answered(sent, accepted=False)
+        else:
+            self._server.check_failed(unreachable=trouble.unreachable)
 
     def _is_shut(self, lane: Lane, course: Course) -> bool:
         """The model's requests are all told "later", for longer than ordinary attempts take and than we are patient."""

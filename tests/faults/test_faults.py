@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import enquete
 from enquete import Run
+from enquete.models.course import MOST_RETURNS
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
@@ -158,7 +160,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     """One agent's prompt is answered 500 every time: it fails alone, and is made up for once the server is mended."""
     with ModelServer() as server:
         server.poison = "Nr. 7,"
-        run = interview(tmp_path, server, 12, timeout_s=20, patience_s=2)
+        run = interview(tmp_path, server, 12, timeout_s=20)
         assert run.status == "completed"
         failed = {row[3] for row in stored_answers(run.folder) if row[5] == "failed"}
         assert len(failed) == 1
@@ -167,10 +169,30 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         server.poison = ""
         before = len(server.requests)
         again = enquete.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True, base_url=server.base_url)
-        assert len(server.requests) - before == 2  # its questionnaire, and its last Delphi round
+        asked = [
+            logged for logged in server.requests[before:] if "Fassen Sie" not in logged.body["messages"][-1]["content"]
+        ]
+        assert len(asked) == 2  # its questionnaire and its last Delphi round; the summary is of other findings now
     assert again.status == "completed"
     assert not again.failed_answers
     assert again.closed_failed == run.closed_failed
+
+
+def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(tmp_path: Path) -> None:
+    """Persons 3 and 30 to 34 of 35: six of them, at the default patience of three minutes, which nobody waits for."""
+    with ModelServer() as server:
+        server.poison = "Nr. 3"
+        started = time.monotonic()
+        run = enquete.conduct_interviews(
+            personas(tmp_path, 35), out=str(tmp_path / "out"), model="test", base_url=server.base_url,
+            methods=METHODS[:1], concurrency=64,
+        )  # fmt: skip
+        assert time.monotonic() - started < 90
+        refused = Counter(request.key for request in server.requests if "http_500" in request.faults)
+    assert (run.status, run.failed_answers) == ("completed", 6 * 15)
+    assert shares(run) == {"ok": 29 * 15, "failed": 6 * 15}
+    assert len(refused) == 6
+    assert all(3 <= times <= 3 + MOST_RETURNS for times in refused.values())
 
 
 @pytest.mark.timeout(900)  # thirteen runs of 260 agents: 100 s of CPU

@@ -157,7 +157,9 @@ def test_two_relationships_between_the_same_concepts_are_two_in_graphml() -> Non
              for n in ("n1", "n2")]  # fmt: skip
     edges = [{"source": "n1", "target": "n2", "type": kind, "turn": 1, "confidence": 1.0, "sources": [source]}
              for kind in ("leads_to", "revises")]  # fmt: skip
-    read = nx.parse_graphml(agents_graphml([{"participant": "u", "nodes": nodes, "edges": edges}]), force_multigraph=True)
+    read = nx.parse_graphml(
+        agents_graphml([{"participant": "u", "nodes": nodes, "edges": edges}]), force_multigraph=True
+    )
     assert sorted(kind for _, _, kind in read.edges(data="type")) == ["leads_to", "revises"]
 
 

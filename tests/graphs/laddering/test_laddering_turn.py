@@ -178,7 +178,9 @@ def test_a_models_findings_are_used() -> None:
         concepts=[ConceptFound(text="Ruhe", node_type="attribute", linked_elements=["quota", "nonsense"])]
     )
     desk = Failing({"extract": found})
-    desk._says = lambda who, block: Answer(block.items[0].id, "ok", text="Ruhe brauche ich, und sonst eigentlich wenig.")
+    desk._says = lambda who, block: Answer(
+        block.items[0].id, "ok", text="Ruhe brauche ich, und sonst eigentlich wenig."
+    )
     interview = interviewed(desk, SETTINGS)
     (node,) = interview.graph.nodes.values()
     assert (node.text, node.elements, len(node.sources)) == ("Ruhe", ("quota",), 4)

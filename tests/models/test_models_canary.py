@@ -1,0 +1,206 @@
+"""Whose fault is it? A request that the server always refuses fails alone; a server that refuses everybody is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from pydantic import SecretStr
+
+from enquete.models.canary import PROMPT
+from enquete.models.course import CONFIRMATIONS, MOST_RETURNS, Course
+from enquete.models.faults import Away, Tally, Trouble, Unavailable
+from enquete.models.limits import Limiter
+from enquete.models.outage import Server
+from enquete.models.transport import Transport
+from tests.models.test_models_outage import ask_all, failures, one, transport_to
+from tests.models.test_models_transport import KEY, prompt
+from tests.support.model_server import ModelServer
+
+ATTEMPTS = 3
+MOST_SENDS = ATTEMPTS + MOST_RETURNS
+"""Of a poisonous request, once a form has worked. Usually it is one more than the attempts, after the first canary; each
+canary that happens to be sent before its latest refusal costs another."""
+
+
+def canaries(server: ModelServer) -> int:
+    return sum(request.body["messages"][0]["content"] == PROMPT.system for request in list(server.requests))
+
+
+def poisoned(number: int) -> list[str]:
+    return [f"deadly {each}" for each in range(number)]
+
+
+@pytest.mark.parametrize("number", [1, 4, 7])
+def test_those_that_are_always_refused_fail_alone_and_soon_whatever_the_patience(number: int) -> None:
+    """29 others are answered at once, and then nobody is left to show that the server works (the default patience)."""
+    with ModelServer() as server:
+        server.poison = "deadly"
+        started = time.monotonic()
+        ended = ask_all(server, [*range(29), *poisoned(number)], patience_s=180)
+        assert time.monotonic() - started < 10
+        assert canaries(server) <= CONFIRMATIONS * number
+        assert server.count("http_500") == sum(answer.sends for answer in ended[29:])
+    lost = failures(ended)
+    assert len(lost) == number == len(failures(ended[29:]))
+    assert {(error.outage, error.status) for error in lost} == {(False, 500)}
+    assert all(ATTEMPTS <= error.sends <= MOST_SENDS for error in lost)
+    assert sum(error.sends for error in lost) <= (ATTEMPTS + CONFIRMATIONS) * number
+
+
+def test_one_left_over_is_charged_for_the_canaries_it_needed() -> None:
+    """So that the sum of what calls cost remains what the budget has spent."""
+    with ModelServer() as server:
+        ask_all(server, ["before"])  # json_schema has worked: no other form is tried
+        server.poison = "deadly"
+        (error,) = failures([ask_with_room(server, "deadly", lambda: True)])
+        assert canaries(server) == error.broken == CONFIRMATIONS
+    assert (error.sends, error.outage, error.timeouts) == (ATTEMPTS + 1, False, 0)
+
+
+def test_without_room_in_the_budget_no_canary_is_sent() -> None:
+    with ModelServer() as server:
+        ask_all(server, ["before"])
+        server.poison = "deadly"
+        (error,) = failures([ask_with_room(server, "deadly", lambda: False)])
+        assert canaries(server) == 0
+    assert error.short
+
+
+def ask_with_room(server: ModelServer, question: str, room: Callable[[], bool]) -> Unavailable:
+    async def main() -> Unavailable:
+        transport = Transport(server.base_url, SecretStr(KEY), limiter=Limiter(4), backoff_s=0.02)
+        try:
+            await transport.send(prompt(question), model="m", temperature=0, seed=0, room=room)
+        except Unavailable as error:
+            return error
+        finally:
+            await transport.aclose()
+        raise AssertionError("it was answered")
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("fault", ["http_500", "html_body", "no_choices"])
+def test_a_server_that_refuses_everybody_for_a_while_fails_nobody(fault: str) -> None:
+    """Attempts are over within 0.1 s, it lasts for 1 s; few sends of each prompt, as canaries ask for all of them."""
+    with ModelServer(latency=0.005) as server:
+        ask_all(server, ["before"])
+        server.faults = {fault: 1.0}
+        threading.Timer(1.0, server.faults.clear).start()
+        ended = ask_all(server, range(10))
+        assert canaries(server) > 0
+    assert failures(ended) == []
+    assert max(answer.sends for answer in ended) <= 2 * ATTEMPTS
+
+
+def test_a_gateway_without_a_server_behind_it_for_a_while_fails_nobody() -> None:
+    """503 without a Retry-After, then answers."""
+    with ModelServer(latency=0.005, retry_after="") as server:
+        ask_all(server, ["before"])
+        server.faults = {"http_503_retry_after": 1.0}
+        threading.Timer(1.0, server.faults.clear).start()
+        assert failures(ask_all(server, range(36))) == []
+
+
+def test_in_an_outage_only_those_fail_that_are_refused_after_it_too() -> None:
+    """500 to everybody, then nobody at home, then 500 again, and seven that are never answered in between and after."""
+    with ModelServer(latency=0.01) as server:
+        ask_all(server, ["before"])
+        server.poison = "deadly"
+        server.faults = {"http_500": 1.0}
+        threading.Timer(0.6, server.faults.clear).start()
+        threading.Timer(0.7, server.vanish, [0.5]).start()
+        threading.Timer(1.4, lambda: server.faults.update(http_500=1.0)).start()
+        threading.Timer(2.0, server.faults.clear).start()
+        ended = ask_all(server, [*range(60), *poisoned(7)])
+    assert failures(ended[:60]) == []
+    assert len(failures(ended[60:])) == 7
+    assert not any(error.outage for error in failures(ended))
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_a_server_that_refuses_everybody_for_good_is_an_outage_however_few_are_left(number: int) -> None:
+    with ModelServer() as server:
+        ask_all(server, ["before"])
+        server.faults = {"http_500": 1.0}
+        lost = failures(ask_all(server, range(number), patience_s=1.5))
+        assert canaries(server) > 0
+    assert len(lost) == number
+    assert all(error.outage for error in lost)
+
+
+def test_a_poisonous_request_before_anything_has_worked_is_tried_in_every_form_and_no_more() -> None:
+    """As when only what failed is asked again: three attempts in each of three forms, and usually one more."""
+    with ModelServer() as server:
+        server.poison = "deadly"
+        lost = failures(ask_all(server, poisoned(7), patience_s=180))
+    assert len(lost) == 7
+    assert not any(error.outage for error in lost)
+    assert all(error.sends <= 3 * ATTEMPTS + MOST_RETURNS for error in lost)
+
+
+def test_a_canary_says_nothing_about_a_later_form() -> None:
+    """That a short answer is given in json_schema does not prove that a long one is: its success is not remembered."""
+    with ModelServer() as server:
+        server.poison = "deadly"
+        ask_all(server, ["deadly"])
+        before = len(server.requests)
+        server.poison = ""
+
+        async def main() -> None:
+            transport = transport_to(server)
+            server.faults = {"json_schema_500": 1.0}
+            answer = await one(transport, "next")
+            assert not isinstance(answer, Unavailable)
+            await transport.aclose()
+
+        asyncio.run(main())
+        assert {request.rung for request in server.requests[before:]} == {"json_schema", "json_object"}
+
+
+def test_an_answer_that_was_under_way_before_the_refusal_confirms_nothing() -> None:
+    """Only what was sent after the latest fault shows that the server served others at that time."""
+    refused, server = Trouble("answered 500", status=500, answered=True), Server()
+    course = Course(ATTEMPTS, 0.01, 0.01)
+    course.restart(course.lowest)
+    early = time.monotonic()
+    for _ in range(ATTEMPTS):
+        course.note(refused)
+    server.failed(None)
+    assert course.waits_for(server, refused)
+    server.answered(early)
+    asyncio.run(course.cleared(server, 10))
+    assert (course.confirmed, course.left) == (0, 1)
+    for expected in range(1, CONFIRMATIONS + 1):
+        course.note(refused)
+        assert course.waits_for(server, refused)
+        server.answered(time.monotonic())
+        if expected < CONFIRMATIONS:
+            asyncio.run(course.cleared(server, 10))
+        else:
+            with pytest.raises(Away) as ended:
+                asyncio.run(course.cleared(server, 10))
+            assert not ended.value.outage
+        assert course.confirmed == expected
+
+
+def test_a_canary_that_fails_starts_attempts_over_once_the_server_is_back() -> None:
+    refused, server = Trouble("answered 500", status=500, answered=True), Server()
+    course = Course(ATTEMPTS, 0.01, 0.01, confirmed=1)
+    course.note(refused)
+    assert course.waits_for(server, refused)
+    server.check_failed(unreachable=False)
+    assert server.away
+    server.answered(time.monotonic())
+    asyncio.run(course.cleared(server, 10))
+    assert (course.confirmed, course.own_faults, course.left) == (0, 0, ATTEMPTS)
+
+
+def test_a_canary_is_short_and_counted() -> None:
+    assert len(json.dumps([PROMPT.system, *PROMPT.messages, PROMPT.schema])) < 400
+    assert Tally(timeouts=1, broken=2, checks=3).unanswered == 6
