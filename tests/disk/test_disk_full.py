@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.checkpoints.ballast import NAME, Ballast, DiskFull, disk_fault, is_full
+from enquete.checkpoints.ballast import NAME, SIZE, Ballast, DiskFull, disk_fault, is_full
 from enquete.checkpoints.connection import connect
 from enquete.checkpoints.folders import write_atomically
 from enquete.checkpoints.writer import GroupWriter
@@ -140,11 +140,12 @@ def test_errors_that_mean_something_else() -> None:
     assert "--out" in str(disk_fault(OSError(errno.EROFS, "Read-only file system"), Path("/x")))
 
 
-@pytest.mark.parametrize(("in_flight", "ballast", "disk"), [(64, 1 << 20, "5m"), (256, 4 << 20, "24m")])
+@pytest.mark.parametrize(("in_flight", "ballast", "disk"), [(64, 2 << 20, "7m"), (256, SIZE, "32m")])
 def test_no_answer_is_lost_on_a_real_disk_that_fills_up(
     tmp_path: Path, in_flight: int, ballast: int, disk: str
 ) -> None:
-    """A small tmpfs; reading the ledger works while it is full, and another run is refused before it begins."""
+    """A small tmpfs, and as much ballast as 256 answers need (see SIZE; with half of it some were lost on a busy machine);
+    reading the ledger works while it is full, and another run is refused before it begins."""
     script = f"mount -t tmpfs -o size={disk} none {tmp_path}; {python('-m', 'tests.support.small_disk', tmp_path, in_flight, ballast)}"
     done = in_namespace(script)
     assert done.returncode == 0, done.stderr

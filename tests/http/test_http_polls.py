@@ -12,16 +12,21 @@ from enquete.state.errors import RunNotFound
 from tests.http.bench_polls import ratio
 
 
+def test_a_hundred_clients_polling_cost_a_run_next_to_nothing() -> None:
+    """CPU of the server, because other tests' work changes how long a run takes: a poll costs .3 ms on an idle machine, and
+    10 ms where each is read anew (FRESH_S = 0)."""
+    measured = ratio(agents=16, rounds=1, latency_s=1.0)
+    assert measured["polls"] >= 100
+    assert (measured["cpu_s_polled"] - measured["cpu_s"]) / measured["polls"] <= 0.004, measured
+
+
+@pytest.mark.soak
 def test_a_hundred_clients_polling_do_not_slow_a_run_by_more_than_five_percent() -> None:
-    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. Other work on the machine hits one of two runs
-    more than the other now and then, so that a second and third measurement is allowed; without snapshots (FRESH_S = 0)
-    all three were at 1.12 and more."""
-    for _ in range(3):
-        measured = ratio(agents=48, rounds=2, latency_s=1.0)
-        assert measured["polls"] >= 500
-        if measured["ratio"] <= 1.05:
-            return
-    raise AssertionError(measured)
+    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. Measured 1.00 on a machine that does nothing
+    else; 1.12 without snapshots (FRESH_S = 0)."""
+    measured = ratio(agents=48, rounds=2, latency_s=1.0)
+    assert measured["polls"] >= 500
+    assert measured["ratio"] <= 1.05, measured
 
 
 def test_who_asks_at_once_is_answered_by_one_reading() -> None:

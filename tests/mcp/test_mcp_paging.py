@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from enquete.interfaces.mcp_paging import (
     ENTRY_CHARS,
     PAGE_CHARS,
+    NoSuchPart,
     entries,
     pages_of,
     report_sections,
@@ -20,7 +21,6 @@ from enquete.interfaces.mcp_paging import (
     text_pages,
 )
 from enquete.interfaces.mcp_shapes import MOST_CHARS
-from enquete.state.errors import SettingsError
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=20)
 FINDINGS = st.recursive(
@@ -71,7 +71,7 @@ def test_sections_of_a_report_go_by_headings_of_the_second_level() -> None:
 
 def test_what_there_is_not_is_refused_with_what_there_is() -> None:
     assert require_section(" Limits ", ["limits", "data"]) == "limits"
-    with pytest.raises(SettingsError, match="'x' is none of limits, data"):
+    with pytest.raises(NoSuchPart, match="'x' is none of limits, data"):
         require_section("x", ["limits", "data"])
-    with pytest.raises(SettingsError, match="3 is not within 1 and 2"):
+    with pytest.raises(NoSuchPart, match="3 is none; there are pages 1 to 2"):
         require_page(3, 2)
