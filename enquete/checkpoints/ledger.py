@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -244,15 +244,6 @@ class Ledger:
             return len(lost)
 
         return await self._writer.submit(write)
-
-    def usage_by_model(self, without: Collection[str] = ()) -> list[tuple[str, int, int, int]]:
-        """(model, input tokens, output tokens, allowance) of all calls but those of the methodologies `without`."""
-        marks = ",".join("?" * len(without))
-        return self._rows(
-            "SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls"
-            f" WHERE methodology NOT IN ({marks}) GROUP BY model",
-            tuple(without),
-        )
 
     # --- answers ---------------------------------------------------------------------------------------------------
 

@@ -73,7 +73,8 @@ def associate(agents: AgentTable) -> list[CrossFinding]:
     crowded = {
         one.column for one in agents.findings if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
     }
-    pairs = [pair for pair in agents.pairs() if set(pair) <= known - crowded - twins(agents).keys()]
+    compared = known - crowded - twins(agents).keys()
+    pairs = [pair for pair in agents.pairs() if set(pair) <= compared]
     return cross_table(agents.table, agents.kinds, pairs=pairs) if pairs else []
 
 

@@ -41,7 +41,6 @@ FLAGS = ("reverse_keyed", "memory_available")
 OCCASION = ["arm", "session", "round", "turn", "participant"]
 ANSWER = [*OCCASION, "item_id"]
 BLOCK = [*OCCASION, "part"]
-OF_THE_BLOCK = ["attempts", "prompt_hash", "latency_ms"]
 TOKENS = ["input_tokens", "output_tokens"]
 
 

@@ -15,6 +15,7 @@ from enquete.checkpoints.budget import Budget, Claim
 from enquete.checkpoints.folders import LEDGER, is_held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.usage import usage
 from enquete.models.prices import Prices
 from enquete.nodes.planning import claims, load_methodology, planned
 from enquete.nodes.survey import run_status
@@ -142,8 +143,8 @@ class Run:
     def usage(self) -> tuple[int, int]:
         """Tokens read and written by models, without allowances for calls whose usage is unknown."""
         with self._ledger() as ledger:
-            used = ledger.usage_by_model(set(self.record.carried))
-        return sum(row[1] for row in used), sum(row[2] for row in used)
+            used = usage(ledger.read, set(self.record.carried)).values()
+        return sum(one.read for one in used), sum(one.written for one in used)
 
     @cached_property
     def spent_usd(self) -> float | None:

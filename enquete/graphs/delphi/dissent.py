@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from enquete.analysis.holdouts import camps, hold_outs
+from enquete.analysis.holdouts import HoldOuts, camps, hold_outs
 from enquete.graphs.delphi.ratings import Panel
 
 QUOTED = 20  # agents quoted a side; all are counted, all are in the response table
@@ -29,27 +29,37 @@ def dissent(panel: Panel, ratings: Sequence[Mapping[str, Any]], rounds: Mapping[
         return {"disagreements": [], "hold_outs": [], "medians_shown": {}}
     rows = dict(list(rounds[panel.revised].groupby("item_id")))
     last = [one for one in ratings if one["round"] == panel.revised and one["item"] in rows]
-    stands = [_stand(one, panel, panel.revised, rows[one["item"]]) for one in last]
+    stands = [_stand(one, panel, panel.revised) for one in last]
+    # Most of a panel's ratings are shown nowhere: who stands where is told of those that are.
+    disputed = [one for one in stands if one.rating["label"] == "disagreement"]
+    held = [one for one in stands if one.rating["label"] != "disagreement" and one.n_holding_out]
     return {
-        "disagreements": [one for one in stands if one["label"] == "disagreement"],
-        "hold_outs": [one for one in stands if one["label"] != "disagreement" and one["n_holding_out"]],
-        "medians_shown": {one["item"]: one["median_shown"] for one in stands},
+        "disagreements": [_told(one, rows[one.rating["item"]]) for one in disputed],
+        "hold_outs": [_told(one, rows[one.rating["item"]]) for one in held],
+        "medians_shown": {one.rating["item"]: one.found.median for one in stands},
     }
 
 
 @dataclass(frozen=True)
-class _Sides:
-    """Who stands below and above, and who of them stood there in the round before."""
+class _Stand:
+    """Who stands below and above on one item, and who of them stood there in the round before. Distances are from the
+    median that the panel was shown."""
 
+    rating: Mapping[str, Any]
+    found: HoldOuts
+    before: pd.Series[float]
     kind: Kind
     below: tuple[str, ...]
     above: tuple[str, ...]
     stood: frozenset[str]
     n_between: int | None = None
 
+    @property
+    def n_holding_out(self) -> int:
+        return len(self.stood) if self.kind == "hold_outs" else 0
 
-def _stand(rating: Mapping[str, Any], panel: Panel, number: int, rows: pd.DataFrame) -> dict[str, Any]:
-    """Both sides of one item. Distances are from the median that the panel was shown."""
+
+def _stand(rating: Mapping[str, Any], panel: Panel, number: int) -> _Stand:
     final, shown = panel.rated(rating["theme"], rating["dimension"], number), panel.shown(number - 1, rating["item"])
     before = _before(panel, rating, number, final)
     scale = panel.instrument.scale_of(rating["dimension"])
@@ -57,23 +67,29 @@ def _stand(rating: Mapping[str, Any], panel: Panel, number: int, rows: pd.DataFr
     split = camps(final, rating["agreement"], polarised_below=panel.instrument.disagreement.polarised_below)
     if split is not None:
         stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
-        sides = _Sides("camps", split.below, split.above, frozenset(map(str, before.index[stood])), split.n_between)
-    else:
-        both = (*found.below, *found.above)
-        sides = _Sides("hold_outs" if both else "scattered", found.below, found.above, frozenset(both))
+        there = frozenset(map(str, before.index[stood]))
+        return _Stand(rating, found, before, "camps", split.below, split.above, there, split.n_between)
+    both = (*found.below, *found.above)
+    kind: Kind = "hold_outs" if both else "scattered"
+    return _Stand(rating, found, before, kind, found.below, found.above, frozenset(both))
+
+
+def _told(stand: _Stand, rows: pd.DataFrame) -> dict[str, Any]:
+    """Both sides of one item, with names and words. rows: its answers of the last round."""
     people = rows.set_index("participant")
-    members = {side: people.loc[list(who)] for side, who in (("below", sides.below), ("above", sides.above))}
+    median = stand.found.median or 0.0
     return {
-        **rating,
-        "kind": sides.kind,
-        "median_shown": found.median,
-        "distance": found.distance,
-        "n_paired": found.n_paired,
-        "n_holding_out": len(sides.stood) if sides.kind == "hold_outs" else 0,
-        "n_between": sides.n_between,
-        "mean_gap": found.mean_gap,
-        **{side: _side(own, sides.stood, before, found.median or 0.0) for side, own in members.items()},
-        "by_type": _by_type(people[people["value"].notna()], set(sides.below), set(sides.above)),
+        **stand.rating,
+        "kind": stand.kind,
+        "median_shown": stand.found.median,
+        "distance": stand.found.distance,
+        "n_paired": stand.found.n_paired,
+        "n_holding_out": stand.n_holding_out,
+        "n_between": stand.n_between,
+        "mean_gap": stand.found.mean_gap,
+        "below": _side(people.loc[list(stand.below)], stand.stood, stand.before, median),
+        "above": _side(people.loc[list(stand.above)], stand.stood, stand.before, median),
+        "by_type": _by_type(people[people["value"].notna()], set(stand.below), set(stand.above)),
     }
 
 
