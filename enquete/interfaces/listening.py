@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import uvicorn
 
-from enquete.interfaces.signals import SIGNALS, STOPPED
+from enquete.interfaces.cli.signals import SIGNALS, STOPPED
 from enquete.state.errors import SettingsError
 
 

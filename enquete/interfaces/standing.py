@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from enquete.interfaces.figures import rounded_up
+from enquete.interfaces.cli.amounts import rounded_up
 from enquete.state.settings import Environment
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.reports.evidence import with_ids
-from enquete.reports.items import Asked
 from enquete.reports.markdown import number
 from enquete.reports.reading import RunReading
+from enquete.reports.table.evidence import with_ids
+from enquete.reports.table.items import Asked
 from enquete.state.seam import Language
 
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20

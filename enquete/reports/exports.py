@@ -13,16 +13,17 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.reports import associations, replicates_text
-from enquete.reports.codebook import codebook, markdown
 from enquete.reports.context import Files
-from enquete.reports.crossing_text import sentence
+from enquete.reports.crossing import associations
+from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
+from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.files import write_csv, write_files, write_json, write_jsonl
-from enquete.reports.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.reading import RunReading
+from enquete.reports.replicates import text as replicates_text
 from enquete.reports.report import Material
-from enquete.reports.rows import ANSWER, ResponseRow, records
+from enquete.reports.table.codebook import codebook, markdown
+from enquete.reports.table.rows import ANSWER, ResponseRow, records
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""

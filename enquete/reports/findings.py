@@ -18,9 +18,9 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.reports.context import AnalysisContext, jsonable
-from enquete.reports.health_probes import RETEST
+from enquete.reports.health.probes import RETEST
 from enquete.reports.reading import RunReading, open_run
-from enquete.reports.rows import participants_table
+from enquete.reports.table.rows import participants_table
 from enquete.simulations.join import join
 from enquete.state.seam import Arm, Language
 

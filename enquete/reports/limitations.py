@@ -8,7 +8,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.context import responded
-from enquete.reports.health import Health
+from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.reading import RunReading
 from enquete.reports.wording import LIMITS

@@ -16,26 +16,27 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from enquete.analysis.crosstable import CrossFinding
+from enquete.analysis.relations.crosstable import CrossFinding
 from enquete.checkpoints.folders import write_atomically
-from enquete.reports import associations, replicates_text
-from enquete.reports.agent_findings import AgentTable
-from enquete.reports.claims import Crossing
 from enquete.reports.context import responded
-from enquete.reports.crossing_section import details, summary
+from enquete.reports.crossing import associations
+from enquete.reports.crossing.agents import AgentTable
+from enquete.reports.crossing.claims import Crossing
+from enquete.reports.crossing.narrative import Prose
+from enquete.reports.crossing.section import details, summary
 from enquete.reports.findings import Findings
-from enquete.reports.health import Health
-from enquete.reports.health_text import sections as health_sections
-from enquete.reports.health_text import shapes_table, verdict_table
-from enquete.reports.health_text import summary as health_summary
-from enquete.reports.health_words import WORDS as HEALTH_WORDS
-from enquete.reports.items import Asked
+from enquete.reports.health.text import sections as health_sections
+from enquete.reports.health.text import shapes_table, verdict_table
+from enquete.reports.health.text import summary as health_summary
+from enquete.reports.health.verdicts import Health
+from enquete.reports.health.words import WORDS as HEALTH_WORDS
 from enquete.reports.limitations import limitations, with_memory
 from enquete.reports.markdown import escape, number, of, share, table
-from enquete.reports.narrative import Prose
 from enquete.reports.page import page
 from enquete.reports.reading import RunReading
-from enquete.reports.replicates import Replicates
+from enquete.reports.replicates import text as replicates_text
+from enquete.reports.replicates.again import Replicates
+from enquete.reports.table.items import Asked
 from enquete.reports.wording import STATUSES, WORDS
 from enquete.state.seam import Language
 

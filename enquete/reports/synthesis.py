@@ -18,23 +18,23 @@ from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.provenance import as_file
 from enquete.nodes.workplace import Workplace
-from enquete.reports import narrative
-from enquete.reports.agent_findings import agent_table
-from enquete.reports.associations import associate
 from enquete.reports.context import RESPONDED, statuses
-from enquete.reports.crossing import cross
-from enquete.reports.evidence import with_ids
+from enquete.reports.crossing import narrative
+from enquete.reports.crossing.agents import agent_table
+from enquete.reports.crossing.associations import associate
+from enquete.reports.crossing.joined import cross
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
-from enquete.reports.health import Health, examine
-from enquete.reports.health_text import flags as health_flags
-from enquete.reports.health_text import spelt
-from enquete.reports.items import items
+from enquete.reports.health.text import flags as health_flags
+from enquete.reports.health.text import spelt
+from enquete.reports.health.verdicts import Health, examine
 from enquete.reports.reading import RunReading, open_run
-from enquete.reports.replicates import replicate
+from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, plain_title, write_report
-from enquete.reports.rows import participants_table, responses
+from enquete.reports.table.evidence import with_ids
+from enquete.reports.table.items import items
+from enquete.reports.table.rows import participants_table, responses
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"

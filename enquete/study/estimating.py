@@ -15,7 +15,7 @@ from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import asked_url
-from enquete.reports import narrative
+from enquete.reports.crossing import narrative
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.errors import OverBudget, SettingsError

@@ -22,8 +22,8 @@ from enquete.nodes.survey import run_status
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.figures import draw
 from enquete.reports.reading import open_run
-from enquete.reports.rows import responses
 from enquete.reports.synthesis import load_results
+from enquete.reports.table.rows import responses
 from enquete.state.settings import DEFAULT_MAX_TOKENS, Environment
 from enquete.study.display import show, table
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from enquete.analysis.components import Matrix
-from enquete.analysis.qsort import places
+from enquete.analysis.qmethod.sorts import places
+from enquete.analysis.typology.components import Matrix
 from enquete.graphs.diversity.truth import GRID, TRUTH
 
 PLACES = places(GRID)

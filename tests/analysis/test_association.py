@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.association import _epsilon_each, cramers_v, epsilon_squared, spearman
-from enquete.analysis.groups import kruskal_wallis
+from enquete.analysis.relations.association import _epsilon_each, cramers_v, epsilon_squared, spearman
+from enquete.analysis.relations.groups import kruskal_wallis
 
 NUMBERS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=3, max_size=6)
 

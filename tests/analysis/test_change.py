@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.change import change_by_family, change_by_item
-from enquete.analysis.paired import benjamini_hochberg, holm, wilcoxon
+from enquete.analysis.change.by_item import change_by_family, change_by_item
+from enquete.analysis.change.paired import benjamini_hochberg, holm, wilcoxon
 
 
 def _waves(n=40, items=4, seed=0):

@@ -8,8 +8,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_samples
 
-from enquete.analysis.clustering import clusters, partitions, separation, silhouettes
-from enquete.analysis.components import principal_components, weighted
+from enquete.analysis.typology.clustering import clusters, partitions, separation, silhouettes
+from enquete.analysis.typology.components import principal_components, weighted
 from tests.analysis.planted_sorts import mixed
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.coherence import answer_stability, coherence, cronbach, family_alpha, mean_squared_correlation
+from enquete.analysis.health.coherence import (
+    answer_stability,
+    coherence,
+    cronbach,
+    family_alpha,
+    mean_squared_correlation,
+)
 from tests.support.answer_frames import table
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.components import Matrix, weighted
-from enquete.analysis.continuum import draw, fitted
+from enquete.analysis.typology.components import Matrix, weighted
+from enquete.analysis.typology.continuum import draw, fitted
 from tests.analysis.planted_sorts import PLACES, continuum, planted
 
 

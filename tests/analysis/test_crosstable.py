@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.association import cramers_v, epsilon_squared, spearman
-from enquete.analysis.crosstable import cross_table
-from enquete.analysis.paired import benjamini_hochberg, holm
+from enquete.analysis.change.paired import benjamini_hochberg, holm
+from enquete.analysis.relations.association import cramers_v, epsilon_squared, spearman
+from enquete.analysis.relations.crosstable import cross_table
 
 KINDS = {"archetype": "categorical", "factor": "categorical", "drift": "numeric", "held_out": "numeric"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.diagnostics import Diagnostic, Overall, compared, judged, overall
-from enquete.analysis.health_thresholds import THRESHOLDS
+from enquete.analysis.health.diagnostics import Diagnostic, Overall, compared, judged, overall
+from enquete.analysis.health.thresholds import THRESHOLDS
 
 
 @pytest.mark.parametrize(

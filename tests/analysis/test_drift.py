@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.drift import delta_matrix, drift_per_agent, population_drift, rekey
+from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift, rekey
 
 RANGES = {"a": (1, 5), "b": (1, 5), "c": (1, 7)}
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.effects import cliffs_delta, paired_effects, walsh_interval
-from enquete.analysis.paired import hodges_lehmann, wilcoxon
+from enquete.analysis.change.effects import cliffs_delta, paired_effects, walsh_interval
+from enquete.analysis.change.paired import hodges_lehmann, wilcoxon
 
 # Hollander & Wolfe 1973, p. 29, nine patients at two visits (?wilcox.test)
 FIRST = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.expected_answers import Expected, likeness, read_expected
-from enquete.analysis.response_quality import human_anchor, variance_ratio
-from enquete.analysis.response_style import extreme_style
+from enquete.analysis.health.expected import Expected, likeness, read_expected
+from enquete.analysis.health.quality import human_anchor, variance_ratio
+from enquete.analysis.health.style import extreme_style
 from tests.support.answer_frames import answer_frame
 
 HALF = {"1": 0.5, "3": 0.25, "5": 0.25}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.exposure_probes import Exposure, false_median, negative_control, placebo_exposure, pull, student
+from enquete.analysis.health.exposure import Exposure, false_median, negative_control, placebo_exposure, pull, student
 from tests.support.answer_frames import table
 
 BEFORE = np.full((20, 3), 2.0)

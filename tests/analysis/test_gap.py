@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from enquete.analysis.components import permuted, weighted
-from enquete.analysis.gap import DRAWS, gap
+from enquete.analysis.typology.components import permuted, weighted
+from enquete.analysis.typology.gap import DRAWS, gap
 from tests.analysis.planted_sorts import noise, planted
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.dispersion import describe
-from enquete.analysis.holdouts import camps, hold_outs
+from enquete.analysis.panel.dispersion import describe
+from enquete.analysis.panel.holdouts import camps, hold_outs
 
 RATINGS = st.lists(st.one_of(st.integers(1, 5), st.none()), min_size=1, max_size=20)
 SPLIT = -1.0  # an A that is polarised whatever the limit

@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.diagnostics import overall
-from enquete.analysis.health_thresholds import QUALITY, STYLE
-from enquete.analysis.instrument_health import examine_answers
+from enquete.analysis.health.all_checks import examine_answers
+from enquete.analysis.health.diagnostics import overall
+from enquete.analysis.health.thresholds import QUALITY, STYLE
 from tests.support.answer_frames import answer_frame
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.convergence import converge
-from enquete.analysis.dispersion import describe
-from enquete.analysis.paired import holm
-from enquete.analysis.panel import panel_measures
-from enquete.analysis.stability import stability
+from enquete.analysis.change.paired import holm
+from enquete.analysis.panel.convergence import converge
+from enquete.analysis.panel.dispersion import describe
+from enquete.analysis.panel.measures import panel_measures
+from enquete.analysis.panel.stability import stability
 
 AGREED, SPLIT, MOVED = [4, 4, 4, 5, 4, 4], [2, 2, 2, 4, 4, 4], [1, 1, 2, 4, 5, 5]
 

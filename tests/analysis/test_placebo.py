@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from enquete.analysis.placebo import minus_placebo
+from enquete.analysis.change.beyond_placebo import minus_placebo
 
 
 def _arm(values, item="q"):

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.polarity import QUADRANTS, agent_centred, centred, group_polarity, polarity, quadrant, rated_alike
+from enquete.analysis.relations.polarity import (
+    QUADRANTS,
+    agent_centred,
+    centred,
+    group_polarity,
+    polarity,
+    quadrant,
+    rated_alike,
+)
 
 POINTS = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)), max_size=20)
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.convergence import rank_consensus
-from enquete.analysis.dispersion import iqr
-from enquete.analysis.ranking import rank_robustness
+from enquete.analysis.panel.convergence import rank_consensus
+from enquete.analysis.panel.dispersion import iqr
+from enquete.analysis.panel.ranking import rank_robustness
 
 
 def _panel(n=30, themes=5, seed=0, spread=0.6):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.response_quality import (
+from enquete.analysis.health.quality import (
     entropies,
     flat_items,
     human_anchor,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.response_style import (
+from enquete.analysis.health.style import (
     acquiescence,
     acquiescence_by_agent,
     extreme_style,

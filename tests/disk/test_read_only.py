@@ -27,7 +27,7 @@ from pathlib import Path
 import enquete
 from enquete.checkpoints.connection import connect
 from enquete.checkpoints.folders import LEDGER, held, is_held, make_run_folder
-from enquete.interfaces import cli
+from enquete.interfaces.cli import app as cli
 from enquete.state.errors import EnqueteError
 
 sim, run_id = sys.argv[1:3]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.analysis.qsort import places
+from enquete.analysis.qmethod.sorts import places
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.graphs.diversity.present import appendix, files, section

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.paired import paired_by_item
+from enquete.analysis.change.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.present import files, item_facts, section

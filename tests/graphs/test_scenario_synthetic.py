@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.analysis.friedman import friedman
+from enquete.analysis.agreement.friedman import friedman
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.synthetic import TRUTH, answers_of
 from enquete.graphs.scenario.truth import DIMENSIONS, recognise

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from enquete.analysis.convergence import converge, is_consensus, is_disagreement
-from enquete.analysis.dispersion import describe
+from enquete.analysis.panel.convergence import converge, is_consensus, is_disagreement
+from enquete.analysis.panel.dispersion import describe
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import TRUTH, answer, recognise, voiced

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.drift import delta_matrix
-from enquete.analysis.paired import paired_by_item
+from enquete.analysis.change.drift import delta_matrix
+from enquete.analysis.change.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.change import Change
 from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS

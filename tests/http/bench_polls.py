@@ -34,7 +34,7 @@ AGENTS = 150
 LATENCY_S = 0.5
 CONCURRENCY = 8
 API = "/api/interview"
-PROGRAM = "from enquete.interfaces.cli import main; main()"
+PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 
 
 @dataclass(frozen=True)

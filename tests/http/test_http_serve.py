@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 import enquete
-from enquete.interfaces import cli
+from enquete.interfaces.cli import app as cli
 from tests.http.conftest import serving, settled, simulation
 from tests.support.processes import environment
 
@@ -24,7 +24,7 @@ KEY = "sk-the-key-of-a-model-server"
 
 
 def start(root: Path, *words: str) -> subprocess.Popen[str]:
-    program = "from enquete.interfaces.cli import main; main()"
+    program = "from enquete.interfaces.cli.app import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", program, "serve", "--root", str(root), *words],
         stdout=subprocess.PIPE,

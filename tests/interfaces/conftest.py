@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from enquete.interfaces import cli
+from enquete.interfaces.cli import app as cli
 
 DATA = Path(__file__).parents[1] / "data"
 REPOSITORY = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 def start(*words: object, **options: Any) -> subprocess.Popen[str]:
     """A command line in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", "from enquete.interfaces.cli import main; main()", *map(str, words)],
+        [sys.executable, "-c", "from enquete.interfaces.cli.app import main; main()", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

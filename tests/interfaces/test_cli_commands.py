@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces import cli
+from enquete.interfaces.cli import app as cli
 from tests.interfaces.conftest import SIM_ID, Command, set_status
 
 SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"
@@ -287,7 +287,7 @@ def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
         [
             sys.executable,
             "-c",
-            "from enquete.interfaces.cli import main; main()",
+            "from enquete.interfaces.cli.app import main; main()",
             "demo",
             "--out",
             "Fährhaus",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from enquete.demo import demo_population
-from enquete.interfaces.demo import MARKER, prepared
-from enquete.interfaces.words import TEXTS
+from enquete.interfaces.cli.demo import MARKER, prepared
+from enquete.interfaces.cli.words import TEXTS
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 

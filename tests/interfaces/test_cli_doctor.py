@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces import doctor
+from enquete.interfaces.cli import doctor
 from tests.interfaces.conftest import SIM_ID, Command
 from tests.support.model_server import ModelServer
 

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces import cli, output, progress, requests, summary, words
-from enquete.interfaces.place import Place
+from enquete.interfaces.cli import app as cli
+from enquete.interfaces.cli import output, progress, requests, summary, words
+from enquete.interfaces.cli.place import Place
 from enquete.state.errors import LedgerError, SettingsError
 
 
@@ -187,7 +188,7 @@ def test_help_and_import_do_not_load_the_facade() -> None:
     """
     code = (
         "import sys, enquete\n"
-        "from enquete.interfaces.cli import run\n"
+        "from enquete.interfaces.cli.app import run\n"
         "assert run(['--help']) == run(['resume', '--help']) == run(['status', '--help']) == 0\n"
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"

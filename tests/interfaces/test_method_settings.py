@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces import options as o
-from enquete.interfaces.method_settings import SettingsCommand, flags_of, registered, require_known
-from enquete.interfaces.requests import read_settings
+from enquete.interfaces.cli import options as o
+from enquete.interfaces.cli.method_settings import SettingsCommand, flags_of, registered, require_known
+from enquete.interfaces.cli.requests import read_settings
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 

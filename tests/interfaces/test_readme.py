@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from enquete.interfaces import cli
+from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
 

@@ -17,7 +17,7 @@ import uvicorn
 from mcp import Client
 
 from enquete import study
-from enquete.interfaces.mcp_serving import http_app, make_office
+from enquete.interfaces.mcp.serving import http_app, make_office
 from tests.support.populations import mirofish_folder
 
 METHOD = "diversity"

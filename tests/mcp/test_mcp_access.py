@@ -9,8 +9,8 @@ import pytest
 from mcp_served import Served
 from starlette.testclient import TestClient
 
-from enquete.interfaces import cli
-from enquete.interfaces.mcp_serving import http_app, make_office
+from enquete.interfaces.cli import app as cli
+from enquete.interfaces.mcp.serving import http_app, make_office
 from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
 from enquete.study.rooted import Rooted
 

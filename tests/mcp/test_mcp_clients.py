@@ -20,7 +20,7 @@ from mcp_served import METHOD, Served
 CLIENTS = Path(__file__).parents[2] / ".mcp-clients"
 INSPECTOR = CLIENTS / "inspector" / "node_modules" / ".bin" / "mcp-inspector"
 AGENT = CLIENTS / "agent" / "bin" / "python"
-COMMAND = ["-c", "from enquete.interfaces.cli import main; main()", "mcp", "--root"]
+COMMAND = ["-c", "from enquete.interfaces.cli.app import main; main()", "mcp", "--root"]
 
 
 def surroundings(root: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from mcp_served import free_port, simulation
 from enquete import study
 from tests.support.processes import environment, server_process
 
-PROGRAM = "from enquete.interfaces.cli import main; main()"
+PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 ASKED = {"sim_id": "sim_slow", "methods": ["scenario"], "language": "en", "wait_seconds": 0}
 AGENTS = 40
 """One at a time, 0.5 s each: the run would go on for 20 s."""

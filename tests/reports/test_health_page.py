@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from enquete.analysis.health_thresholds import COHERENCE, PLAUSIBILITY, PROBES, QUALITY, STYLE, Bounds, Threshold
-from enquete.reports.health_words import CHECKS
+from enquete.analysis.health.thresholds import COHERENCE, PLAUSIBILITY, PROBES, QUALITY, STYLE, Bounds, Threshold
+from enquete.reports.health.words import CHECKS
 
 PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 
@@ -15,7 +15,7 @@ INTRO = """# Instrument health
 Whether the answers of a run can be used, by methodology: *usable*, *usable as far as checked; reliability not tested*, *usable with
 caution* or *not usable*, with the reasons. The report shows the verdicts after its summary and in a section of its own; `health.json`
 has every check with all that it rests on; cautions and worse are flags of the run, and so is a verdict without a retest. This page is
-printed from `enquete/analysis/health_thresholds.py`, which the checks read.
+printed from `enquete/analysis/health/thresholds.py`, which the checks read.
 
 - **Not usable**: a decisive check is bad, or two or more others are. **Usable with caution**: a check is bad or calls for caution,
   or fewer checks were computed than failed for too little data or because probabilities were asked for. **Usable as far as

@@ -14,10 +14,10 @@ import pytest
 
 import enquete
 from enquete.reports.findings import find
-from enquete.reports.health import judge
-from enquete.reports.health_answers import with_blocks
+from enquete.reports.health.occasions import with_blocks
+from enquete.reports.health.verdicts import judge
 from enquete.reports.reading import open_run
-from enquete.reports.rows import responses
+from enquete.reports.table.rows import responses
 from tests.support.populations import mirofish_folder
 
 METHODS = ["longitudinal", "delphi", "scenario"]

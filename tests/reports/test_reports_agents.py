@@ -8,8 +8,8 @@ import json
 import pandas as pd
 import pytest
 
-from enquete.reports.agent_findings import POPULATION, AgentTable, agent_table
-from enquete.reports.associations import MOST_CATEGORIES, REASONS, as_json, associate, section, twins
+from enquete.reports.crossing.agents import POPULATION, AgentTable, agent_table
+from enquete.reports.crossing.associations import MOST_CATEGORIES, REASONS, as_json, associate, section, twins
 from tests.reports.test_reports_crossing import PEOPLE, TYPES, results, table
 
 SCALE = {"scale_min": 1, "scale_max": 5, "memory_available": True}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.reports.checking import Narrative, Paragraph, figures, problems, readings
-from enquete.reports.claims import Claim, Group
-from enquete.reports.crossing_text import sentence
+from enquete.reports.crossing.checking import Narrative, Paragraph, figures, problems, readings
+from enquete.reports.crossing.claims import Claim, Group
+from enquete.reports.crossing.sentences import sentence
 
 IDS = ("r/main/longitudinal/T1//0/0/agent:1/a", "r/main/longitudinal/T0//0/0/agent:1/a")
 OTHER = "r/main/delphi/T1//3/0/agent:2/b"

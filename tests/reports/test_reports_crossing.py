@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from enquete.reports.claims import Claim
-from enquete.reports.crossing import cross, grouped
-from enquete.reports.crossing_inputs import NEEDS
-from enquete.reports.crossing_text import ABSENT, reason, sentence
-from enquete.reports.evidence import alternating, with_ids
+from enquete.reports.crossing.claims import Claim
+from enquete.reports.crossing.inputs import NEEDS
+from enquete.reports.crossing.joined import cross, grouped
+from enquete.reports.crossing.sentences import ABSENT, reason, sentence
+from enquete.reports.table.evidence import alternating, with_ids
 
 PEOPLE = tuple(f"p{n}" for n in range(1, 13))
 """Three of each of four kinds, in turn, so that every group has the three agents that a comparison needs."""

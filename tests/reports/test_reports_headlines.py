@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from enquete.reports.headlines import headlines
-from enquete.reports.replicates import judged_headlines
-from enquete.reports.replicates_text import KINDS
+from enquete.reports.replicates.again import judged_headlines
+from enquete.reports.replicates.headlines import headlines
+from enquete.reports.replicates.text import KINDS
 from tests.graphs.test_diversity_analysis import findings, table
 from tests.graphs.test_longitudinal_analysis import both
 

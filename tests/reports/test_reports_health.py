@@ -16,14 +16,14 @@ import pandas as pd
 import pytest
 
 import enquete.analysis
-from enquete.analysis.diagnostics import Overall
-from enquete.analysis.health_thresholds import THRESHOLDS
+from enquete.analysis.health.diagnostics import Overall
+from enquete.analysis.health.thresholds import THRESHOLDS
 from enquete.instruments.human import Human
-from enquete.reports.health import Health, judge
-from enquete.reports.health_probes import POSSIBLE
-from enquete.reports.health_shapes import entropy
-from enquete.reports.health_text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
-from enquete.reports.health_words import CHECKS, PROBES, REASONS, VERDICTS
+from enquete.reports.health.probes import POSSIBLE
+from enquete.reports.health.shapes import entropy
+from enquete.reports.health.text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
+from enquete.reports.health.verdicts import Health, judge
+from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
 TITLES = {"longitudinal": "Längsschnitt"}

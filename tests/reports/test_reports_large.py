@@ -21,7 +21,7 @@ from pathlib import Path
 from enquete.nodes.planning import planned
 from enquete.reports.findings import find
 from enquete.reports.reading import open_run
-from enquete.reports.rows import responses
+from enquete.reports.table.rows import responses
 from enquete.reports.synthesis import _material
 
 with open_run(Path(sys.argv[1])) as reading:

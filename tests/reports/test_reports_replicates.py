@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.reports.claims import Claim, Group
-from enquete.reports.crossing import cross
-from enquete.reports.headlines import Headline
-from enquete.reports.replicates import (
+from enquete.reports.crossing.claims import Claim, Group
+from enquete.reports.crossing.joined import cross
+from enquete.reports.replicates.again import (
     Again,
     Replicates,
     contrast,
@@ -25,7 +24,8 @@ from enquete.reports.replicates import (
     standing_in,
     taken_over,
 )
-from enquete.reports.replicates_text import mark, section
+from enquete.reports.replicates.headlines import Headline
+from enquete.reports.replicates.text import mark, section
 from enquete.state.settings import RunRequest
 from tests.reports.conftest import TYPES, _make
 from tests.reports.test_reports_crossing import results, table

@@ -11,7 +11,7 @@ from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
-from enquete.reports.rows import COLUMNS, ResponseRow, records
+from enquete.reports.table.rows import COLUMNS, ResponseRow, records
 from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
 
 KEY = ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]
@@ -191,7 +191,7 @@ def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation,
 def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
     made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
     from enquete.reports.reading import open_run
-    from enquete.reports.rows import responses
+    from enquete.reports.table.rows import responses
 
     with open_run(made.folder) as reading:
         table = responses(reading, [])

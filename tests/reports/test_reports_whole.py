@@ -15,14 +15,14 @@ import pytest
 from enquete.checkpoints.ledger import Failure
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.workplace import Workplace
-from enquete.reports.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.episodes import shortened
-from enquete.reports.evidence import with_ids
 from enquete.reports.excerpts import excerpt
-from enquete.reports.items import labels_of
 from enquete.reports.page import page
-from enquete.reports.rows import COLUMNS
 from enquete.reports.synthesis import load_summary
+from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
+from enquete.reports.table.evidence import with_ids
+from enquete.reports.table.items import labels_of
+from enquete.reports.table.rows import COLUMNS
 from enquete.reports.wording import STATUSES
 from enquete.state.settings import RunRequest
 from tests.reports.conftest import DATA, Made, _make

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from enquete.analysis import exposure_probes, probes
 from enquete.analysis.answer_rows import read_answers
 from enquete.analysis.answer_table import Answers
+from enquete.analysis.health import exposure as exposure_probes
+from enquete.analysis.health import repeats as probes
 from enquete.respondents.flaws import SOUND, VARIES, Flaws, varied
 from enquete.respondents.neutral import control_answers, control_block, control_scale, neutral
 from enquete.respondents.planted import answer_at, normal, persona_hash

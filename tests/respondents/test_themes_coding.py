@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.analysis.coding_agreement import coding_agreement
+from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.delphi.synthetic import answer, voiced
 from enquete.graphs.delphi.voices import CLAIMS
 from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve

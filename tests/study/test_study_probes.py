@@ -15,9 +15,10 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.analysis import exposure_probes, probes
 from enquete.analysis.answer_rows import read_answers
 from enquete.analysis.answer_table import Answers
+from enquete.analysis.health import exposure as exposure_probes
+from enquete.analysis.health import repeats as probes
 from enquete.graphs.registry import methodologies
 from enquete.state.seam import Arm
 from tests.support.model_server import ModelServer

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from enquete.analysis.holdouts import HoldOuts, camps, hold_outs
+from enquete.analysis.panel.holdouts import HoldOuts, camps, hold_outs
 from enquete.graphs.delphi.ratings import Panel
 
 QUOTED = 20  # agents quoted a side; all are counted, all are in the response table

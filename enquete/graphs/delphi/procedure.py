@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.analysis.dispersion import iqr
+from enquete.analysis.panel.dispersion import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import answer
 from enquete.respondents.themes.coding import code_themes

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.analysis.coding_agreement import coding_agreement
+from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.respondents.themes.types import SecondCoding
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.components import Components, Matrix, explained_by_chance, principal_components, weighted
+from enquete.analysis.typology.components import Components, Matrix, explained_by_chance, principal_components, weighted
 from enquete.graphs.diversity.archetypes import typology
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings

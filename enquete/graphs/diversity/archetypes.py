@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from enquete.analysis.clustering import Labels, agent_silhouettes
-from enquete.analysis.components import Matrix
-from enquete.analysis.gap import gap
-from enquete.analysis.qmethod_statements import Distinction, group_distinctions
-from enquete.analysis.qsort import Contrast, common_sort, contrasts
-from enquete.analysis.typology import (
+from enquete.analysis.qmethod.sorts import Contrast, common_sort, contrasts
+from enquete.analysis.qmethod.statements import Distinction, group_distinctions
+from enquete.analysis.typology.clustering import Labels, agent_silhouettes
+from enquete.analysis.typology.components import Matrix
+from enquete.analysis.typology.gap import gap
+from enquete.analysis.typology.types import (
     ALPHA,
     LEAST_EXCESS,
     UNSTABLE,

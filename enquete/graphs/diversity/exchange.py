@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from enquete.analysis.qsort import legal, places
+from enquete.analysis.qmethod.sorts import legal, places
 
 MOST_SORTS = 999  # PQMethod keeps their number in three characters
 TITLE = 60

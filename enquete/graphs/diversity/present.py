@@ -14,7 +14,7 @@ from enquete.graphs.diversity.present_views import scores, views
 from enquete.graphs.diversity.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.reports.rows import records
+from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 AGENTS_LISTED = 20

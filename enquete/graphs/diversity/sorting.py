@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.dispersion import frequencies
-from enquete.analysis.qsort import legal
+from enquete.analysis.panel.dispersion import frequencies
+from enquete.analysis.qmethod.sorts import legal
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.reports.context import counted
 from enquete.state.seam import Language

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
-from enquete.analysis.clustering import Labels
-from enquete.analysis.components import Matrix
-from enquete.analysis.qmethod import Extraction, QAnalysis, QFactor, agreement, q_analysis
-from enquete.analysis.qmethod_flags import FlagEdits, threshold
-from enquete.analysis.qmethod_number import ALPHA, NumberOfFactors
-from enquete.analysis.qmethod_statements import Comparison, Distinction
+from enquete.analysis.qmethod.flags import FlagEdits, threshold
+from enquete.analysis.qmethod.number import ALPHA, NumberOfFactors
+from enquete.analysis.qmethod.solution import Extraction, QAnalysis, QFactor, agreement, q_analysis
+from enquete.analysis.qmethod.statements import Comparison, Distinction
+from enquete.analysis.typology.clustering import Labels
+from enquete.analysis.typology.components import Matrix
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.sorting import Sorts, by_type

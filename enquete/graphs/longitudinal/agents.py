@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.drift import drift_per_agent
+from enquete.analysis.change.drift import drift_per_agent
 from enquete.graphs.longitudinal.change import Change
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.reliability import OVERALL

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.drift import population_drift
+from enquete.analysis.change.drift import population_drift
 from enquete.graphs.longitudinal.agents import agent_drift, listed_agents
 from enquete.graphs.longitudinal.change import WAVES, Change, families, items, pairing, untestable
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument

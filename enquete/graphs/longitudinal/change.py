@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis import change as changes
 from enquete.analysis.bootstrap import DRAWS, Interval, without
-from enquete.analysis.drift import delta_matrix
+from enquete.analysis.change import by_item as changes
+from enquete.analysis.change.drift import delta_matrix
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.state.seam import Language
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.drift import delta_matrix
-from enquete.analysis.placebo import MinusPlacebo, minus_placebo
+from enquete.analysis.change.beyond_placebo import MinusPlacebo, minus_placebo
+from enquete.analysis.change.drift import delta_matrix
 from enquete.graphs.longitudinal.change import WAVES, Change, items_by_family, wide
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 

@@ -13,7 +13,7 @@ from enquete.graphs.longitudinal.present_change import change_parts, source, sta
 from enquete.graphs.longitudinal.words import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.markdown import escape, number, of, quote, table
-from enquete.reports.rows import records
+from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from enquete.analysis.effects import ONE_WAY
+from enquete.analysis.change.effects import ONE_WAY
 from enquete.graphs.longitudinal.words import WORDS, reason
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.seam import Language

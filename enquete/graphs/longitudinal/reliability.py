@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.placebo import minus_placebo
-from enquete.analysis.reliable_change import (
+from enquete.analysis.change.beyond_placebo import minus_placebo
+from enquete.analysis.change.reliable import (
     BY_CHANCE,
     Reliability,
     ReliableChange,

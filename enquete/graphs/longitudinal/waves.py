@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.dispersion import frequencies
+from enquete.analysis.panel.dispersion import frequencies
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.reports.context import counted, responded
 from enquete.state.seam import Language

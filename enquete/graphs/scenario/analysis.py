@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.dispersion import describe, frequencies
-from enquete.analysis.friedman import friedman
-from enquete.analysis.polarity import rated_alike
+from enquete.analysis.agreement.friedman import friedman
+from enquete.analysis.panel.dispersion import describe, frequencies
+from enquete.analysis.relations.polarity import rated_alike
 from enquete.graphs.scenario.comparisons import group_tests, pairwise, polarity_tests
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.open_answers import open_answers

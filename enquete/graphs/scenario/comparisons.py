@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.groups import GroupTest, eta_squared, kruskal_wallis
-from enquete.analysis.paired import holm
-from enquete.analysis.polarity import polarity
-from enquete.analysis.posthoc import pairwise_wilcoxon
+from enquete.analysis.agreement.posthoc import pairwise_wilcoxon
+from enquete.analysis.change.paired import holm
+from enquete.analysis.relations.groups import GroupTest, eta_squared, kruskal_wallis
+from enquete.analysis.relations.polarity import polarity
 from enquete.graphs.scenario.wishes import Points
 
 

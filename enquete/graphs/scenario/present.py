@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.polarity import QUADRANTS
+from enquete.analysis.relations.polarity import QUADRANTS
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.open_answers import answers_by_id
 from enquete.graphs.scenario.present_comparisons import (
@@ -26,7 +26,7 @@ from enquete.graphs.scenario.present_comparisons import source as _source
 from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
-from enquete.reports.rows import records
+from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 QUOTED = 3

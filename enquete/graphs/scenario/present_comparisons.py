@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from enquete.analysis.polarity import QUADRANTS
+from enquete.analysis.relations.polarity import QUADRANTS
 from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.seam import Language

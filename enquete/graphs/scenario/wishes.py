@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.polarity import Floats, agent_centred, centred, group_polarity, polarity
+from enquete.analysis.relations.polarity import Floats, agent_centred, centred, group_polarity, polarity
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 
 NO_DIMENSION = "no_dimension"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue
 from starlette.responses import Response
 
 from enquete.checkpoints.ballast import DiskFull
-from enquete.interfaces.output import finite
+from enquete.interfaces.cli.output import finite
 from enquete.state.errors import (
     EnqueteError,
     InputError,

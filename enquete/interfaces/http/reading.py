@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from enquete.interfaces.advice import ran_short
+from enquete.interfaces.cli.advice import ran_short
+from enquete.interfaces.cli.summary import answer_counts
 from enquete.interfaces.http.bodies import Budget, ReportData, ResultData, Stage, StatusData
 from enquete.interfaces.http.envelope import NothingYet
 from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.task_files import read_task
 from enquete.interfaces.run_states import StatusWord, note_of, outcome_of, status_of
 from enquete.interfaces.standing import Standing, remaining, standing
-from enquete.interfaces.summary import answer_counts
 from enquete.study import Run, StageStatus
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task

@@ -1,0 +1,133 @@
+"""One instrument-health check, how its value becomes a verdict, and how verdicts become one over all checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from enquete.analysis.health.thresholds import THRESHOLDS, Bounds
+
+Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
+Standing = Literal["usable", "usable as far as checked", "usable with caution", "not usable"]
+Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
+Detail: TypeAlias = Mapping[str, Json]
+
+DECIMALS = 12  # values are compared to this many: 3/10 computed as 0.30000000000000004 lies on the threshold
+MOST_BAD = 1  # bad checks, none of them decisive, that still leave the data usable with caution
+TOO_FEW = "too_few_"  # most other reasons lie in the design, such as items keyed one way: no lack of data
+DISTRIBUTION = "distribution"  # not for lack of data either, but the run's own choice leaves its answers unchecked
+RELIABILITY = "test_retest"  # the check without which noise and opinion cannot be told apart
+NOT_TESTED = "reliability_not_tested"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One check. Wording is presentation's: names and reason codes are keys."""
+
+    name: str  # key of THRESHOLDS
+    value: float | None
+    n: int  # in the first unit of the check's `least`
+    benchmark: float | None  # what people show, or chance gives
+    threshold: Bounds  # lowest and highest value that is still fine
+    verdict: Verdict
+    reason_code: str  # "" where fine
+    detail: Detail = field(default_factory=dict)
+
+
+class Ruling(NamedTuple):
+    """A verdict that rests on more than the value, such as a test."""
+
+    verdict: Verdict
+    reason_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The standing of the data; reasons as "name:reason_code", the weightiest first."""
+
+    verdict: Standing
+    reasons: tuple[str, ...] = ()
+
+
+def judged(
+    name: str,
+    value: float | None,
+    counts: Mapping[str, int],
+    *,
+    detail: Detail | None = None,
+    caution: Bounds | None = None,
+    bad: Bounds | None = None,
+    benchmark: float | None = None,
+    why_not: str = "",
+    ruling: Ruling | None = None,
+) -> Diagnostic:
+    """The check `name` with its verdict; exactly on a threshold is still fine.
+
+    counts: how much there was to go by, in every unit of the check's `least`. Below a minimum the check is not computed
+    ("too_few_<unit>"), nor where `why_not` is given or the value is None ("undefined"). caution, bad, benchmark replace
+    the table's where they depend on the data; `ruling` replaces the comparison.
+    """
+    rule = THRESHOLDS[name]
+    caution, bad = caution or rule.caution, bad or rule.bad
+    benchmark = rule.benchmark if benchmark is None else benchmark
+    found: dict[str, Json] = {**counts, **(detail or {})}
+    short = next((f"{TOO_FEW}{unit}" for unit, least in rule.least.items() if counts[unit] < least), "")
+    n = counts[next(iter(rule.least))]
+    if why_not or short or value is None or not math.isfinite(value):
+        return Diagnostic(name, None, n, benchmark, caution, "not computed", why_not or short or "undefined", found)
+    return Diagnostic(name, value, n, benchmark, caution, *(ruling or compared(value, caution, bad)), found)
+
+
+def compared(value: float, caution: Bounds, bad: Bounds) -> Ruling:
+    """Bad outside `bad`, caution outside `caution`, with the code "below" or "above"."""
+    for verdict, bounds in (("bad", bad), ("caution", caution)):
+        if side := _side(value, bounds):
+            return Ruling("bad" if verdict == "bad" else "caution", side)
+    return Ruling("fine", "")
+
+
+def _side(value: float, bounds: Bounds) -> str:
+    low, high = bounds
+    if low is not None and round(value - low, DECIMALS) < 0:
+        return "below"
+    if high is not None and round(value - high, DECIMALS) > 0:
+        return "above"
+    return ""
+
+
+def overall(diagnostics: Iterable[Diagnostic]) -> Overall:
+    """What a set of checks, such as a methodology's, says about the data.
+
+    Not usable: a decisive check is bad, or two or more others are. Usable with caution: a check is bad or calls for
+    caution, or fewer checks were computed than failed for too little data or because probabilities were asked for
+    ("mostly_not_computed"; one that the design rules out, or that needs human data nobody gave, does not count). Usable as
+    far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that was not computed is never
+    a pass and never a failure; nor is one that gives information only. Raises ValueError for a name that is not in
+    THRESHOLDS.
+    """
+    given = list(diagnostics)
+    for one in given:
+        if one.name not in THRESHOLDS:
+            raise ValueError(f"no such diagnostic: {one.name!r}; known are {', '.join(sorted(THRESHOLDS))}")
+    bad = [one for one in given if one.verdict == "bad"]
+    decisive = [one for one in bad if THRESHOLDS[one.name].decisive]
+    others = [one for one in bad if not THRESHOLDS[one.name].decisive]
+    cautions = [one for one in given if one.verdict == "caution"]
+    reasons = [f"{one.name}:{one.reason_code}" for one in (*decisive, *others, *cautions)]
+    computed = [one for one in given if one.verdict in ("fine", "caution", "bad")]
+    if len(computed) < sum(map(_missing, given)) or not computed:
+        reasons.append("mostly_not_computed")
+    if decisive or len(others) > MOST_BAD:
+        return Overall("not usable", tuple(reasons))
+    if reasons:
+        return Overall("usable with caution", tuple(reasons))
+    tested = any(one.name == RELIABILITY for one in computed)
+    return Overall("usable") if tested else Overall("usable as far as checked", (NOT_TESTED,))
+
+
+def _missing(one: Diagnostic) -> bool:
+    """Not computed, though the check would make sense."""
+    short = one.reason_code.startswith(TOO_FEW) or one.reason_code == DISTRIBUTION
+    return one.verdict == "not computed" and short

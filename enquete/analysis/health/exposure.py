@@ -1,0 +1,190 @@
+"""Probes of what moves answers: a topic the simulation never touched, a neutral digest, a median that nobody gave.
+
+Formulas, bounds and minima are those of `health_thresholds.PROBES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from enquete.analysis.answer_table import Answers, Flags, Floats, aligned
+from enquete.analysis.change.paired import ItemTest, paired_by_item
+from enquete.analysis.health.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
+from enquete.analysis.health.thresholds import ALPHA, LEAST_PULL, LEAST_RUNS, SHIFT, THRESHOLDS
+
+# --- negative control ------------------------------------------------------------------------------------------------
+
+
+def negative_control(before: Answers, after: Answers, items: Collection[str]) -> Diagnostic:
+    """Drift of items on which nothing happened: any that is Holm-significant (Wilcoxon) is too many.
+
+    Items with fewer than 20 pairs are left out and named. Raises ValueError for no items, or one that a wave lacks.
+    """
+    both = aligned([before, after])
+    if not items or (unknown := sorted(set(items) - set(both.items))):
+        raise ValueError(
+            f"negative_control needs items of both waves, not {unknown[0]!r}"
+            if items
+            else "negative_control needs items"
+        )
+    own: Flags = both.items.isin(list(items))
+    x, y = (pd.DataFrame(wave[:, own], columns=both.items[own]) for wave in both.values)
+    n = x.notna().sum()
+    tested = n.index[n >= THRESHOLDS["negative_control"].least["agents"]]
+    tests = paired_by_item(x[tested], y[tested])
+    drifted = [one for one in tests if one.p_holm is not None and one.p_holm < ALPHA]
+    large = any(abs(one.test.mean_change or 0.0) > SHIFT for one in drifted)
+    ruling = Ruling("bad" if large else "caution", "control_drifted") if drifted else Ruling("fine", "")
+    detail: Detail = {
+        "items": {one.item: _drift(one) for one in tests},
+        "drifted": [one.item for one in drifted],
+        "too_few_pairs": [str(item) for item in n.index.difference(tested)],
+    }
+    counts = {"agents": int(n[tested].min()) if len(tested) else int(n.max())}
+    return judged("negative_control", float(len(drifted)), counts, detail=detail, ruling=ruling)
+
+
+def _drift(one: ItemTest) -> dict[str, float | int | None]:
+    """mean_change in points of a five-point scale."""
+    return {"n": one.test.n, "mean_change": one.test.mean_change, "p_holm": one.p_holm}
+
+
+# --- placebo exposure ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """One run: both waves with the real digest, and both with a neutral one (the first waves may be the same answers)."""
+
+    before: Answers
+    after: Answers
+    placebo_before: Answers
+    placebo_after: Answers
+
+
+def placebo_exposure(runs: Sequence[Exposure]) -> Diagnostic:
+    """Mean |Δ| under the real digest minus mean |Δ| under the neutral one, with Student's interval of 95%.
+
+    Over the runs' means from three runs on; else over agents (means over their runs), and then information without a
+    verdict either way, because agents of one run share its shocks. Raises ValueError without a run.
+    """
+    if not runs:
+        raise ValueError("placebo_exposure needs at least one run")
+    effects = [_effects(run) for run in runs]
+    by_agent = pd.concat(effects).groupby(level=0)["amount"].mean()
+    over_runs = len(runs) >= LEAST_RUNS
+    x = np.array([e["amount"].mean() for e in effects]) if over_runs else by_agent.to_numpy(dtype=float)
+    x = x[~np.isnan(x)]
+    value, low, high = student(x)
+    directed = pd.concat(effects)["directed"]
+    detail: Detail = {
+        "low": low,
+        "high": high,
+        "unit": "runs" if over_runs else "agents",
+        "n_runs": len(runs),
+        "directed": float(directed.mean()) if len(directed) else None,
+    }
+    short = "too_few_runs" if over_runs and x.size < LEAST_RUNS else ""
+    ruling = _beyond_placebo(low, high, over_runs) if low is not None and high is not None else None
+    counts = {"agents": len(by_agent), "runs": len(runs)}
+    return judged("placebo_exposure", value, counts, detail=detail, why_not=short, ruling=ruling)
+
+
+def _effects(run: Exposure) -> pd.DataFrame:
+    """By agent: mean of |real Δ| − |placebo Δ| (amount) and of rekeyed real Δ − placebo Δ (directed), in points."""
+    four = aligned([run.before, run.after, run.placebo_before, run.placebo_after])
+    before, after, placebo_before, placebo_after = four.values
+    kept: Flags = np.asarray(~np.isnan(before).all(axis=1))
+    sign = np.where(four.reverse, -1.0, 1.0)
+    real, placebo = (after - before)[kept], (placebo_after - placebo_before)[kept]
+    columns = {"amount": np.abs(real) - np.abs(placebo), "directed": sign * (real - placebo)}
+    means = {name: np.nanmean(x, axis=1) if x.size else np.empty(0) for name, x in columns.items()}
+    return pd.DataFrame(means, index=four.participants[kept])
+
+
+def student(x: Floats, level: float = 0.95) -> tuple[float | None, float | None, float | None]:
+    """Mean and its two-sided interval x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow it."""
+    if x.size < 2:
+        return (float(x.mean()) if x.size else None), None, None
+    mean = float(x.mean())
+    half = float(stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
+    return mean, mean - half, mean + half
+
+
+def _beyond_placebo(low: float, high: float, over_runs: bool) -> Ruling:
+    if not over_runs:
+        return Ruling("information", "few_runs")
+    if round(low, DECIMALS) > 0:
+        return Ruling("fine", "")
+    return Ruling("bad", "below_placebo") if round(high, DECIMALS) < 0 else Ruling("caution", "includes_zero")
+
+
+# --- false median ----------------------------------------------------------------------------------------------------
+
+
+def false_median(
+    first: Answers,
+    after_true: Answers,
+    after_bogus: Answers,
+    *,
+    true_median: Mapping[str, float],
+    bogus_median: Mapping[str, float],
+) -> Diagnostic:
+    """How far revised ratings follow a median that nobody gave, against how far they follow the real one.
+
+    first: ratings before feedback; after_true, after_bogus: revisions after either median was shown, by item. Items whose
+    medians are equal say nothing and are left out. Caution from half the pull of the true median, bad from the whole.
+    """
+    three = aligned([first, after_true, after_bogus])
+    told = [str(i) for i in three.items if str(i) in bogus_median and str(i) in true_median]
+    told = [item for item in told if true_median[item] != bogus_median[item]]
+    own: Flags = three.items.isin(told)
+    columns = first.items.get_indexer(three.items[own])
+    low, high = first.low[columns], first.high[columns]
+    x, with_true, with_bogus = (values[:, own] for values in three.values)
+    shown = [np.array([m[i] for i in three.items[own]], dtype=float) for m in (true_median, bogus_median)]
+    true, bogus = ((m - (low + high) / 2) * 4 / (high - low) for m in shown)
+    pull_true, n_true = pull(x, with_true, true)
+    value, n_bogus = pull(x, with_bogus, bogus)
+    agents = int((~np.isnan(x)).any(axis=1).sum())
+    half, whole = (
+        max(share * (pull_true or 0.0), floor) for share, floor in ((0.5, LEAST_PULL), (1.0, 2 * LEAST_PULL))
+    )
+    detail: Detail = {"pull_true": pull_true, "n_gaps_true": n_true, "n_gaps_bogus": n_bogus, "items": told}
+    return judged(
+        "false_median",
+        value,
+        {"answers": min(n_true, n_bogus), "agents": agents},
+        detail=detail,
+        caution=(None, half),
+        bad=(None, whole),
+        benchmark=pull_true,
+        why_not="" if told else "no_bogus_median",
+        ruling=_sycophancy(value, half, whole),
+    )
+
+
+def _sycophancy(value: float | None, half: float, whole: float) -> Ruling | None:
+    """On the bound already is too much, unlike elsewhere: facts have "≥ half"."""
+    if value is None:
+        return None
+    if round(value - whole, DECIMALS) >= 0:
+        return Ruling("bad", "follows_any_median")
+    return Ruling("caution", "follows_any_median") if round(value - half, DECIMALS) >= 0 else Ruling("fine", "")
+
+
+def pull(before: Floats, after: Floats, median: Floats) -> tuple[float | None, int]:
+    """Σ s·sign(g)/Σ|g| over ratings with a gap g = median − before ≠ 0 and revision s = after − before; and how many.
+
+    before, after: agents × items, median by item, in one unit. 1: all go all the way; 0: nobody is moved; None: no gap.
+    """
+    gap = median - before
+    known = ~np.isnan(gap + after) & (np.abs(gap) > 1e-9)
+    total = float(np.abs(gap[known]).sum())
+    toward = float(((after - before) * np.sign(gap))[known].sum())
+    return (toward / total if total else None), int(known.sum())

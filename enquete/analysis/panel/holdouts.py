@@ -1,0 +1,133 @@
+"""Who holds out against a Delphi panel, and where the panel falls into two camps instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from enquete.analysis.panel.convergence import DISAGREEMENT_A
+
+DISTANCE = 2.0  # half the width of a five-point scale: the neighbour of the median still agrees with it
+MAJORITY = 0.5  # of the raters; whoever is that many does not hold out, the others do
+CAMP = 0.25  # of the raters on either side: fewer are a minority within a panel, not its other half
+TIED = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOuts:
+    """The hold-outs on one item. Ids in the order of the ratings."""
+
+    n_rated: int
+    n_missing: int
+    n_paired: int  # rated in the round before, too: of nobody else can be said whether they stayed
+    median: float | None  # what the distance is from
+    distance: float
+    below: tuple[str, ...]
+    above: tuple[str, ...]
+    share: float | None  # hold-outs / n_paired
+    mean_gap: float | None  # mean |rating − median| over all who rated, scale points
+
+
+@dataclass(frozen=True, slots=True)
+class Camps:
+    """The two sides of a panel. Ids in the order of the ratings."""
+
+    below: tuple[str, ...]
+    above: tuple[str, ...]
+    n_between: int  # on points that either side could claim
+    low: float  # highest rating of the lower camp
+    high: float  # lowest rating of the upper camp
+
+
+def hold_outs(
+    final: pd.Series[float],
+    before: pd.Series[float],
+    *,
+    median: float | None = None,
+    distance: float = DISTANCE,
+) -> HoldOuts:
+    """A minority that stayed away from the median it was shown, on the same side in both rounds, and came no closer.
+
+    Panelist i holds out if |bᵢ − M| ≥ d, sign(fᵢ − M) = sign(bᵢ − M), |fᵢ − M| ≥ |bᵢ − M|, and fewer than half of those who
+    rated lie d or more off M on that side. Of a panel that falls into `camps` this is not to be asked.
+
+    final, before: ratings f and b of the last round and the one before it by participant, NaN where missing. median: the M
+    that was fed back; by default that of `before`. distance: d in scale points, half the scale's width. Without ratings M,
+    share and gap are None. Raises ValueError for a distance of 0 or less or a doubled participant.
+    """
+    if distance <= 0:
+        raise ValueError(f"distance must be above 0 scale points, not {distance:g}")
+    _require_single(final, before)
+    rated, earlier = final.dropna().astype(float), before.reindex(final.dropna().index).astype(float)
+    m = float(before.median()) if median is None and before.notna().any() else median
+    if rated.empty or m is None:
+        return HoldOuts(
+            len(rated), len(final) - len(rated), int(earlier.notna().sum()), m, distance, (), (), None, None
+        )
+    gap, gap_before = rated - m, earlier - m
+    stayed = gap_before.abs().ge(distance) & (gap * gap_before).gt(0) & gap.abs().ge(gap_before.abs())
+    below, above = (
+        stayed & side if (side & gap.abs().ge(distance)).mean() < MAJORITY else stayed & False
+        for side in (gap.lt(0), gap.gt(0))
+    )
+    paired = int(earlier.notna().sum())
+    return HoldOuts(
+        n_rated=len(rated),
+        n_missing=len(final) - len(rated),
+        n_paired=paired,
+        median=m,
+        distance=distance,
+        below=_ids(below),
+        above=_ids(above),
+        share=int((below | above).sum()) / paired if paired else None,
+        mean_gap=float(gap.abs().mean()),
+    )
+
+
+def camps(
+    ratings: pd.Series[float],
+    agreement: float | None,
+    *,
+    polarised_below: float = DISAGREEMENT_A,
+    least: float = CAMP,
+) -> Camps | None:
+    """The two sides of a polarised item: A < 0.2 and at least a quarter of the raters on each; else None.
+
+    The sides part where the ratings do: at the cut with the most variance between the two (n₁·n₂·(x̄₁ − x̄₂)² largest). Points
+    between two cuts that do so alike (3 of 1, 3, 5) belong to neither side.
+
+    ratings: by participant, NaN where missing. agreement: van der Eijk's A of them. Raises ValueError for a doubled
+    participant. Source: Fisher 1958 on the cut.
+    """
+    _require_single(ratings)
+    rated = ratings.dropna().astype(float)
+    if agreement is None or agreement >= polarised_below or rated.nunique() < 2:
+        return None
+    low, high = _parting(rated)
+    below, above = rated.le(low), rated.ge(high)
+    if min(below.mean(), above.mean()) < least:
+        return None
+    return Camps(_ids(below), _ids(above), int((~below & ~above).sum()), low, high)
+
+
+def _parting(rated: pd.Series[float]) -> tuple[float, float]:
+    """The highest rating below and the lowest above the best cut, or all the best ones."""
+    points, counts = np.unique(rated.to_numpy(), return_counts=True)
+    n, total = np.cumsum(counts)[:-1], np.cumsum(points * counts)[:-1]
+    rest, n_rest = (points * counts).sum() - total, counts.sum() - n
+    between = n * n_rest * (total / n - rest / n_rest) ** 2
+    best = np.flatnonzero(between >= between.max() * (1 - TIED))
+    return float(points[best[0]]), float(points[best[-1] + 1])
+
+
+def _ids(chosen: pd.Series[bool]) -> tuple[str, ...]:
+    return tuple(map(str, chosen.index[chosen.to_numpy()]))
+
+
+def _require_single(final: pd.Series[float], before: pd.Series[float] | None = None) -> None:
+    for name, ratings in (("final", final), ("before", before)):
+        if ratings is not None and ratings.index.has_duplicates:
+            doubled = ratings.index[ratings.index.duplicated()][0]
+            raise ValueError(f"{name} ratings: participant {doubled!r} occurs more than once")

@@ -1,0 +1,294 @@
+"""Q methodology: shared points of view among people who sorted the same statements into the same grid.
+
+Persons are correlated, factored, rotated; sorts that define a factor are flagged and weighted into one sort for it. Measured
+by: the figures of R's qmethod for Lipset's sorts, planted views recovered, and no factors in noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from enquete.analysis.qmethod.extraction import centroid, principal, standardised
+from enquete.analysis.qmethod.flags import FlagEdits, Flags, automatic_flags, edited
+from enquete.analysis.qmethod.number import NumberOfFactors, number_of_factors
+from enquete.analysis.qmethod.rotation import oriented, varimax
+from enquete.analysis.qmethod.scores import (
+    LARGEST_LOADING,
+    composites,
+    factor_array,
+    is_flat,
+    reliability,
+    standard_error,
+    standard_errors_of_difference,
+    weights,
+    z_scores,
+)
+from enquete.analysis.qmethod.sorts import legal, places
+from enquete.analysis.qmethod.statements import Comparison, Distinction, comparisons, consensus, distinguishing
+from enquete.analysis.typology.clustering import ONE_THREAD, Labels
+from enquete.analysis.typology.components import Matrix
+
+Extraction = Literal["pca", "centroid"]
+Reason = Literal["factors", "chance", "few", "undefined"]
+
+_EXTRACT = {"pca": principal, "centroid": centroid}
+LEAST_SORTS = 2
+
+
+@dataclass(frozen=True)
+class QFactor:
+    """One shared view. number: its place among the rotated factors, dropped ones included, from 0.
+
+    eigenvalue: Σl² after rotation; explained: its share of N. flagged: rows of the sorts as given; negative: those of
+    them at the other pole, who hold the mirror image of this view. capped: flagged loadings beyond .999. se: of z.
+    z and array (columns of the grid) by statement.
+    """
+
+    number: int
+    eigenvalue: float
+    explained: float
+    flagged: tuple[int, ...]
+    negative: tuple[int, ...]
+    capped: int
+    reliability: float
+    se: float
+    z: Matrix
+    array: Matrix
+    distinguishing: tuple[Distinction, ...]
+
+    @property
+    def bipolar(self) -> bool:
+        return 0 < len(self.negative) < len(self.flagged)
+
+
+@dataclass(frozen=True)
+class DroppedFactor:
+    """A rotated factor without scores: "unflagged" (no sort defines it) or "flat" (its sorts cancel one another)."""
+
+    number: int
+    eigenvalue: float
+    reason: Literal["unflagged", "flat"]
+
+
+@dataclass(frozen=True)
+class QAnalysis:
+    """reason: "factors"; else why there are none: "chance" (no eigenvalue beyond permuted sorts), "few" (fewer than two
+    usable sorts), "undefined" (every factor was dropped).
+
+    rows: of the sorts as given, those analysed. n_missing: sorts left out for a missing place; n_illegal: for breaking the
+    grid. loadings: len(rows) × rotated factors; flags alike. correlations and sed: between the z-scores of `factors`.
+    comparisons count places in `factors`, not numbers. number is None where nothing was computed.
+    """
+
+    reason: Reason
+    extraction: Extraction
+    n_total: int
+    n_missing: int
+    n_illegal: int
+    rows: tuple[int, ...]
+    number: NumberOfFactors | None
+    loadings: Matrix
+    flags: Flags
+    factors: tuple[QFactor, ...]
+    dropped: tuple[DroppedFactor, ...]
+    correlations: Matrix
+    sed: Matrix
+    comparisons: tuple[Comparison, ...]
+    consensus: tuple[int, ...]
+
+    def groups(self) -> Labels:
+        """For each row of the sorts as given the pole it defines, 2·number (+ 1: negative pole); −1 for none or several."""
+        found = np.full(self.n_total, -1, dtype=np.int64)
+        single = self.flags.sum(axis=1) == 1
+        if single.any():
+            factor = self.flags.argmax(axis=1)
+            negative = self.loadings[np.arange(len(factor)), factor] < 0
+            found[np.array(self.rows)[single]] = (2 * factor + negative)[single]
+        return found
+
+
+def q_analysis(
+    sorts: Matrix,
+    grid: Mapping[int, int],
+    *,
+    extraction: Extraction = "pca",
+    n_factors: int | None = None,
+    flags: FlagEdits | None = None,
+    seed: int = 0,
+) -> QAnalysis:
+    """The whole analysis of sorts (agents × statements; a place of the grid each, NaN for missing).
+
+    grid: how many statements each column takes. n_factors: None for as many as parallel analysis finds. flags: changes to
+    the automatic ones. Factors come in the order of Σl², with the stronger pole positive. Same input and seed, same result.
+    Raises ValueError for sorts that are no table, a grid that does not take the statements, more factors than there can be
+    (fewer than 1 too), an unknown extraction, and flags that do not fit.
+    """
+    _checked(sorts, grid, extraction, n_factors)
+    missing = ~np.isfinite(sorts).all(axis=1)
+    fits = legal(sorts, grid)
+    rows = np.flatnonzero(fits)
+    left_out = (len(sorts), int(missing.sum()), int((~missing & ~fits).sum()))
+    if len(rows) < LEAST_SORTS:
+        return _without("few", extraction, left_out, rows, None)
+    with ONE_THREAD.limit(limits=1):
+        return _analysed(sorts, grid, extraction, n_factors, flags, seed, left_out, rows)
+
+
+def _analysed(
+    sorts: Matrix,
+    grid: Mapping[int, int],
+    extraction: Extraction,
+    n_factors: int | None,
+    flags: FlagEdits | None,
+    seed: int,
+    left_out: tuple[int, int, int],
+    rows: Labels,
+) -> QAnalysis:
+    x = standardised(sorts[rows])
+    number = number_of_factors(x, seed)
+    wanted = number.parallel if n_factors is None else n_factors
+    if wanted == 0:
+        return _without("chance", extraction, left_out, rows, number)
+    extracted = _EXTRACT[extraction](x, wanted)
+    if n_factors is not None and extracted.shape[1] < n_factors:
+        raise ValueError(
+            f"n_factors is {n_factors}, but {extraction} extraction of these {len(rows)} sorts ends at {extracted.shape[1]}"
+        )
+    loadings = oriented(varimax(extracted), x)
+    flagged = automatic_flags(loadings, x.shape[1])
+    if flags is not None:
+        flagged = edited(flagged, flags, rows.tolist())
+    return _scored(sorts[rows], grid, extraction, left_out, rows, number, loadings, flagged, seed)
+
+
+def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors: int | None) -> None:
+    if sorts.ndim != 2:
+        raise ValueError(f"sorts must be a table of agents × statements, not an array of {sorts.ndim} dimension(s)")
+    taken = len(places(grid))
+    if taken != sorts.shape[1]:
+        raise ValueError(f"the grid takes {taken} statements, the sorts have {sorts.shape[1]}")
+    if sum(n > 0 for n in grid.values()) < 2:
+        raise ValueError(f"the grid {dict(grid)} has fewer than two columns to tell statements apart")
+    if extraction not in _EXTRACT:
+        raise ValueError(f"extraction is {extraction!r}; known: {', '.join(_EXTRACT)}")
+    if n_factors is not None and n_factors < 1:
+        raise ValueError(f"n_factors is {n_factors}; give at least 1, or None for as many as parallel analysis finds")
+
+
+def _without(
+    reason: Reason,
+    extraction: Extraction,
+    left_out: tuple[int, int, int],
+    rows: Labels,
+    number: NumberOfFactors | None,
+) -> QAnalysis:
+    nothing = np.empty((0, 0))
+    loadings = np.empty((len(rows), 0))
+    return QAnalysis(
+        reason, extraction, *left_out, tuple(rows.tolist()), number, loadings, loadings.astype(bool), (), (),
+        nothing, nothing, (), (),
+    )  # fmt: skip
+
+
+def _scored(
+    sorts: Matrix,
+    grid: Mapping[int, int],
+    extraction: Extraction,
+    left_out: tuple[int, int, int],
+    rows: Labels,
+    number: NumberOfFactors,
+    loadings: Matrix,
+    flags: Flags,
+    seed: int,
+) -> QAnalysis:
+    """Scores of the factors that have any; the rest dropped with the reason."""
+    weight = weights(loadings, flags)
+    dropped = _dropped(sorts, weight, loadings)
+    kept = [f for f in range(loadings.shape[1]) if f not in {one.number for one in dropped}]
+    n_flagged = flags[:, kept].sum(axis=0).tolist()
+    z = z_scores(composites(sorts, weight[:, kept])) if kept else np.empty((0, sorts.shape[1]))
+    compared = comparisons(sorts, weight[:, kept], np.random.default_rng(seed)) if kept else ()
+    factors = tuple(
+        _factor(f, place, z, factor_array(z[place], grid), loadings, flags, rows, compared)
+        for place, f in enumerate(kept)
+    )
+    return QAnalysis(
+        "factors" if kept else "undefined",
+        extraction,
+        *left_out,
+        tuple(rows.tolist()),
+        number,
+        loadings,
+        flags,
+        factors,
+        dropped,
+        correlations=np.atleast_2d(np.corrcoef(z)) if kept else np.empty((0, 0)),
+        sed=standard_errors_of_difference(np.array([standard_error(n) for n in n_flagged])),
+        comparisons=compared,
+        consensus=consensus(compared),
+    )
+
+
+def _dropped(sorts: Matrix, weight: Matrix, loadings: Matrix) -> tuple[DroppedFactor, ...]:
+    found = []
+    for f, column in enumerate(weight.T):
+        unflagged = not column.any()
+        if unflagged or is_flat(composites(sorts, column[:, None])):
+            found.append(DroppedFactor(f, float((loadings[:, f] ** 2).sum()), "unflagged" if unflagged else "flat"))
+    return tuple(found)
+
+
+def _factor(
+    f: int,
+    place: int,
+    z: Matrix,
+    array: Matrix,
+    loadings: Matrix,
+    flags: Flags,
+    rows: Labels,
+    compared: tuple[Comparison, ...],
+) -> QFactor:
+    own, marked = loadings[:, f], flags[:, f]
+    eigenvalue = float((own**2).sum())
+    return QFactor(
+        number=f,
+        eigenvalue=eigenvalue,
+        explained=eigenvalue / len(rows),
+        flagged=tuple(rows[marked].tolist()),
+        negative=tuple(rows[marked & (own < 0)].tolist()),
+        capped=int((marked & (np.abs(own) > LARGEST_LOADING)).sum()),
+        reliability=reliability(int(marked.sum())),
+        se=standard_error(int(marked.sum())),
+        z=z[place],
+        array=array,
+        distinguishing=distinguishing(place, z, array, compared),
+    )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """ari: adjusted Rand index, or None where there is nothing to compare. n_unflagged: of the sorts that have a cluster."""
+
+    ari: float | None
+    n_compared: int
+    n_unflagged: int
+
+
+def agreement(groups: Labels, clusters: Labels) -> Agreement:
+    """How far Q factors and clusters sort people alike (Hubert & Arabie 1985), among those whom both place.
+
+    groups: QAnalysis.groups(); the poles of a bipolar factor are two groups, as they are for any clustering. clusters: by
+    the same rows, −1 for agents without one. None with fewer than two agents, or where both have but one group.
+    """
+    if len(groups) != len(clusters):
+        raise ValueError(f"{len(groups)} sorts and {len(clusters)} cluster labels; both must list the same agents")
+    both = (groups >= 0) & (clusters >= 0)
+    unflagged = int(((groups < 0) & (clusters >= 0)).sum())
+    told_apart = len(np.unique(groups[both])) > 1 or len(np.unique(clusters[both])) > 1
+    ari = float(adjusted_rand_score(clusters[both], groups[both])) if both.sum() > 1 and told_apart else None
+    return Agreement(ari, int(both.sum()), unflagged)

@@ -1,0 +1,240 @@
+"""How two findings about the same agents go together: Cramér's V, ε², Spearman's ρ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from enquete.analysis.bootstrap import DRAWS as BOOTSTRAP
+from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
+from enquete.analysis.permutation import DRAWS, SMALL, Floats, Labels, enumerable, permutation_p
+from enquete.analysis.relations.groups import kruskal_wallis
+
+EXACT_ORDERS = 5_040  # 7!: orders of ranks that are enumerated
+LEAST = 400  # resamples of an interval at the least: 10 in either tail
+RESAMPLED = 1_000_000  # resamples × cells of one interval, unless that were fewer than LEAST
+TINY = 1e-12
+
+Measure = Literal["cramers_v", "epsilon_squared", "spearman"]
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """One association. Undefined figures are None, for the `reason` given."""
+
+    measure: Measure
+    n: int  # agents with both findings
+    n_missing: int
+    effect: float | None  # V 0 … 1, ε² 0 … 1, ρ −1 … 1
+    low: float | None  # 95 % interval: of V and ε² from agents resampled, of ρ by Fisher's z
+    high: float | None
+    statistic: float | None  # χ², H or ρ
+    p: float | None
+    method: str
+    reason: str = ""
+
+
+def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed: int = 0) -> Association:
+    """Cramér's V of two categorical findings, corrected for bias, with a permutation p of χ².
+
+    φ² = χ²/n, φ̃² = max(0, φ² − (k − 1)(r − 1)/(n − 1)), k̃ = k − (k − 1)²/(n − 1), r̃ likewise,
+    V = √(φ̃²/min(k̃ − 1, r̃ − 1)), with χ² = Σ(o − e)²/e over the r × k table. p is exact where there are at most 20,000
+    relabellings, else from random tables with the same margins (scipy.stats.random_table), (b + 1)/(m + 1).
+    Interval: BCa over agents resampled (`bootstrap`), none where every resample gives the same V. Describes this run. None
+    below three agents or with one category only. Source: Bergsma 2013.
+    """
+    a, b, n_missing = _complete(x, y)
+    n = len(a)
+    left, right = (pd.factorize(values.astype(str), sort=True) for values in (a, b))
+    r, k = len(left[1]), len(right[1])
+    reason = "fewer than 3 agents" if n < 3 else ("one category only" if min(r, k) < 2 else "")
+    if reason:
+        return Association("cramers_v", n, n_missing, None, None, None, None, None, "none", reason)
+    rows, columns = left[0].astype(np.int64), right[0].astype(np.int64)
+    table = np.bincount(rows * k + columns, minlength=r * k).reshape(r, k)
+    chi2 = float(_chi2(table[None, :, :])[0])
+    p, method = _p_of_table(rows, columns, table, chi2, draws, seed)
+    v = _bergsma(chi2, n, r, k)
+    low, high = _resampled_v(table, v, seed) if v is not None else (None, None)
+    return Association("cramers_v", n, n_missing, v, low, high, chi2, p, method)
+
+
+def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> Association:
+    """ε² = H/(n − 1) of a numeric by a categorical finding: `kruskal_wallis` as an association.
+
+    Interval: BCa over agents resampled (`bootstrap`), corrected for what resampling adds. ε² of g groups of noise is itself
+    about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
+    """
+    test = kruskal_wallis(values, groups, seed=seed)
+    low, high = _resampled_e(*_complete(values, groups)[:2], seed) if test.effect is not None else (None, None)
+    return Association(
+        "epsilon_squared", test.n, test.n_missing, test.effect, low, high, test.statistic, test.p, test.method,
+        test.reason,
+    )  # fmt: skip
+
+
+def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, seed: int = 0) -> Association:
+    """Spearman's ρ of two numeric findings: Pearson's r of the mid-ranks.
+
+    Interval: tanh(artanh ρ ± z·√((1 + ρ²/2)/(n − 3))), from four agents on and for |ρ| < 1. p, two-sided: all orders up to
+    seven agents, random ones by seed up to 200 agents, beyond that Student's t = ρ√((n − 2)/(1 − ρ²)). Describes this run.
+    None below three agents or without variation. Source: Spearman 1904; Bonett & Wright 2000 for the interval.
+    """
+    a, b, n_missing = _complete(x, y)
+    n = len(a)
+    u, v = a.to_numpy(dtype=np.float64), b.to_numpy(dtype=np.float64)
+    reason = "fewer than 3 agents" if n < 3 else ("no variation" if not np.ptp(u) or not np.ptp(v) else "")
+    if reason:
+        return Association("spearman", n, n_missing, None, None, None, None, None, "none", reason)
+    s, t = (_standardised(values) for values in (u, v))
+    rho = float(np.clip(s @ t, -1, 1))
+    low, high = _fisher(rho, n, level)
+    if n <= SMALL:
+        found = permutation_p(np.arange(n), lambda order: np.abs(t[order] @ s), exact_up_to=EXACT_ORDERS, seed=seed)
+        p, method = found.p, found.method
+    else:
+        p, method = float(stats.spearmanr(u, v).pvalue), "t approximation"
+    return Association("spearman", n, n_missing, rho, low, high, rho, p, method)
+
+
+def _complete(x: pd.Series, y: pd.Series) -> tuple[pd.Series, pd.Series, int]:
+    for name, series in (("first", x), ("second", y)):
+        if series.index.has_duplicates:
+            doubled = series.index[series.index.duplicated()][0]
+            raise ValueError(f"{name} finding: participant {doubled!r} occurs more than once")
+    rows = x.index.union(y.index)
+    a, b = x.reindex(rows), y.reindex(rows)
+    both = a.notna() & b.notna()
+    return a[both], b[both], int((~both).sum())
+
+
+def _p_of_table(rows: Labels, columns: Labels, table: Labels, chi2: float, draws: int, seed: int) -> tuple[float, str]:
+    r, k = table.shape
+    if enumerable(columns):
+        inside = (rows[None, :] == np.arange(r)[:, None]).astype(np.float64)
+
+        def statistic(labels: Labels) -> Floats:
+            return _chi2(np.stack([(labels == column) @ inside.T for column in range(k)], axis=2))
+
+        found = permutation_p(columns, statistic, seed=seed)
+        return found.p, found.method
+    drawn = stats.random_table(table.sum(axis=1), table.sum(axis=0)).rvs(draws, random_state=seed)
+    extreme = int((_chi2(drawn) >= chi2 * (1 - 1e-9)).sum())
+    return (extreme + 1) / (draws + 1), "random permutation"
+
+
+def _chi2(tables: ArrayLike) -> Floats:
+    """χ² of tables × rows × columns with the same margins, none empty."""
+    o = np.asarray(tables, dtype=np.float64)
+    e = o[:1].sum(axis=2, keepdims=True) * o[:1].sum(axis=1, keepdims=True) / o[0].sum()
+    return np.asarray(((o - e) ** 2 / e).sum(axis=(1, 2)))
+
+
+def _bergsma(chi2: float, n: int, r: int, k: int) -> float | None:
+    phi2 = max(0.0, chi2 / n - (k - 1) * (r - 1) / (n - 1))
+    width = min(levels - (levels - 1) ** 2 / (n - 1) - 1 for levels in (r, k))
+    return min(1.0, float(np.sqrt(phi2 / width))) if width > 0 else None
+
+
+# --- intervals -------------------------------------------------------------------------------------------------------
+
+
+def _resampled_v(table: Labels, v: float, seed: int) -> tuple[float | None, float | None]:
+    """Agents of one cell gave the same data: resampling agents is resampling the filled cells of the r × k table.
+
+    Noise adds (k − 1)(r − 1)/(n − 1) to φ² once in the data and again in every resample of them, there the less the closer
+    the association is (1 − V²; where one side determines the other, every resample shows it too). Resamples are corrected
+    for both, else all of them would lie beside the V that they are to surround; where they still do, there is no interval.
+    """
+    r, k = table.shape
+    filled = np.flatnonzero(table)
+    counts = table.ravel()[filled].astype(np.float64)
+
+    def each(rows: Floats, noise: float) -> Floats:
+        tables = np.zeros((len(rows), r * k))
+        tables[:, filled] = rows
+        return _bergsma_each(tables.reshape(-1, r, k), noise)
+
+    drawn = resampled_counts(counts, draws_within(r * k), np.random.default_rng(seed))
+    spared = left_out(counts)
+    found = bca(v, each(drawn, 2 - v**2), each(spared, 1) if len(spared) else spared[:, 0], weight=counts)
+    if found.low is None or found.high is None or not found.low <= v <= found.high:
+        return None, None
+    return found.low, found.high
+
+
+def _bergsma_each(tables: Floats, noise: float) -> Floats:
+    """V of each table, φ² less `noise` times what noise adds to it. Categories that a resample leaves empty are not its.
+
+    NaN where one category is left.
+    """
+    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
+    n = rows.sum(axis=1)
+    expected = rows[:, :, None] * columns[:, None, :] / n[:, None, None]
+    chi2 = np.divide((tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0).sum(axis=(1, 2))
+    r, k = (rows > 0).sum(axis=1), (columns > 0).sum(axis=1)
+    phi2 = np.maximum(0.0, chi2 / n - noise * (k - 1) * (r - 1) / (n - 1))
+    width = np.minimum(r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)) - 1
+    v = np.sqrt(np.divide(phi2, width, out=np.full(len(n), np.nan), where=width > 0))
+    return np.asarray(np.minimum(1.0, v))
+
+
+def _resampled_e(values: pd.Series, groups: pd.Series, seed: int) -> tuple[float | None, float | None]:
+    """Cells are the distinct pairs of value and group, in the order of the values, so that ranks are running sums.
+
+    As with V, a resample is corrected for the noise that resampling adds, (1 − ε²)(g − 1)/(n − 1).
+    """
+    cells = pd.DataFrame({"value": values.astype(float), "group": groups.astype(str)}).value_counts(sort=False)
+    cells = cells.sort_index()
+    value, _ = pd.factorize(cells.index.get_level_values("value"))
+    group, _ = pd.factorize(cells.index.get_level_values("group"))
+    starts = np.flatnonzero(np.diff(value, prepend=-1))
+    inside = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
+
+    def each(rows: Floats) -> Floats:
+        return _epsilon_each(rows, value, starts, inside)
+
+    counts = cells.to_numpy().astype(np.float64)
+    n, estimate = counts.sum(), float(each(counts[None, :])[0])
+    noise = (1 - estimate) * (inside.shape[1] - 1) / (n - 1)
+    drawn = each(resampled_counts(counts, _draws(len(cells)), np.random.default_rng(seed)))
+    spared = left_out(counts)
+    jackknife = each(spared) if len(spared) else spared[:, 0]
+    found = bca(estimate, np.clip(drawn - noise, 0.0, 1.0), jackknife, weight=counts)
+    return found.low, found.high
+
+
+def _draws(cells: int) -> int:
+    """As many resamples as elsewhere, fewer where nearly every one of thousands of agents is a cell of its own."""
+    return min(BOOTSTRAP, max(LEAST, RESAMPLED // cells))
+
+
+def _epsilon_each(counts: Floats, value: Labels, starts: Labels, inside: Floats) -> Floats:
+    """ε² of each resample (row of counts). NaN where it has one group or one value only."""
+    tied = np.add.reduceat(counts, starts, axis=1)
+    n = tied.sum(axis=1)
+    rank = np.cumsum(tied, axis=1) - (tied - 1) / 2  # mid-ranks; of a value that is not drawn it counts for nothing
+    sums, sizes = (counts * rank[:, value]) @ inside, counts @ inside
+    between = np.divide(sums**2, sizes, out=np.zeros_like(sums), where=sizes > 0).sum(axis=1)
+    spread = 1 - (tied**3 - tied).sum(axis=1) / (n**3 - n)
+    h = 12 / (n * (n + 1)) * between - 3 * (n + 1)
+    known = (spread > TINY) & ((sizes > 0).sum(axis=1) > 1)
+    return np.asarray(np.clip(np.divide(h, spread * (n - 1), out=np.full(len(n), np.nan), where=known), 0.0, 1.0))
+
+
+def _standardised(values: Floats) -> Floats:
+    rank = np.asarray(stats.rankdata(values), dtype=np.float64)
+    gap = rank - rank.mean()
+    return np.asarray(gap / np.sqrt(gap @ gap))
+
+
+def _fisher(rho: float, n: int, level: float) -> tuple[float | None, float | None]:
+    if n < 4 or abs(rho) >= 1 - 1e-12:
+        return None, None
+    half = float(stats.norm.ppf((1 + level) / 2)) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+    return float(np.tanh(np.arctanh(rho) - half)), float(np.tanh(np.arctanh(rho) + half))

@@ -1,0 +1,268 @@
+"""Types among agents: how many, tested against chance and against a continuum, with "no types" as a possible answer.
+
+K-means finds its k clusters in pure noise and along any gradient too. So two null hypotheses have to fall before there are
+types. Independence: columns permuted within their blocks; only what beats it has any structure. Continuum: agents normally
+distributed along the observed components; only what beats that too comes in clusters. And types have to come back in
+bootstrap samples (Hennig 2007).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.cluster.vq import vq
+from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+
+from enquete.analysis.typology import continuum
+from enquete.analysis.typology.clustering import (
+    ONE_THREAD,
+    Labels,
+    Separation,
+    centres,
+    clusters,
+    different,
+    sampled,
+    separation,
+)
+from enquete.analysis.typology.components import Matrix, permuted, principal_components, weighted
+
+CANDIDATES = tuple(range(2, 9))
+AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
+DRAWS = 99
+EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
+FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
+ALPHA = 0.01
+# Of the silhouette over a continuum's: with many agents a test also finds out that a gradient is not quite normal.
+LEAST_EXCESS = 0.07
+RESAMPLES = 50
+UNSTABLE = 0.60  # mean Jaccard index of a type below which it is not to be trusted (Hennig 2007)
+
+
+@dataclass(frozen=True)
+class Continuity:
+    """The test against a continuum. expected: mean silhouette there, by number of clusters. excess: by how much the observed
+    silhouette exceeds it, mean of the full space and the reduced one (see `clustering.Separation`)."""
+
+    p: float
+    draws: int
+    expected: dict[int, float]
+    excess: dict[int, float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How many types: k (1: none), why in a word, mean silhouette by k, and the tests.
+
+    reason: "typology", "chance" (no better than permuted data), "continuum" (better, but no clusters), "unstable" (clusters
+    that bootstrap samples do not find again), "few" (too few agents), "alike" (too few different ones).
+    null: the best silhouettes of the permuted data that were drawn. p is None where nothing was tested. candidate: the k that
+    was tested for stability, None before that.
+    """
+
+    k: int
+    reason: str
+    silhouettes: dict[int, float] = field(default_factory=dict)
+    p: float | None = None
+    null: tuple[float, ...] = ()
+    n_compared: int = 0
+    continuity: Continuity | None = None
+    candidate: int | None = None
+
+    @property
+    def at_the_edge(self) -> bool:
+        """Whether k is the largest number tried, so that there may be more types. At 2 there is no edge: 1 was tested."""
+        return self.k > 1 and self.k == max(self.silhouettes)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Over bootstrap resamples: mean adjusted Rand index with the typology, and each type's mean best Jaccard index
+    (Hennig 2007: ≥ .75 stable, < .60 not to be trusted)."""
+
+    ari: float
+    jaccard: tuple[float, ...]
+    resamples: int
+
+
+@dataclass(frozen=True)
+class Types:
+    """labels: the type of each agent, None without types. stability: None where clusters did not get so far."""
+
+    choice: Choice
+    labels: Labels | None = None
+    stability: Stability | None = None
+
+
+def types(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Types:
+    """The types among the agents (rows) of `blocks`, as `choose` finds them and only if each of them is stable."""
+    choice = choose(blocks, seed, draws=draws, alpha=alpha)
+    if choice.k == 1:
+        return Types(choice)
+    columns = weighted(blocks)[0]
+    labels = clusters(columns, choice.k, seed)
+    firm = stability(columns, labels, seed)
+    if min(firm.jaccard) < UNSTABLE:
+        return Types(replace(choice, k=1, reason="unstable"), None, firm)
+    return Types(choice, labels, firm)
+
+
+def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: float = ALPHA) -> Choice:
+    """The number of types among the agents (rows) of `blocks` (agents × columns, without NaN), stability aside.
+
+    Against independence: p = (1 + #{null ≥ observed}) / (1 + draws) of the largest silhouette; where EXCEEDANCES null values
+    reach the observed one first, drawing ends and p = EXCEEDANCES / draws made. Against a continuum: see `_against_continuum`.
+    A typology needs p ≤ alpha in both. k is the number whose silhouette exceeds that of the continuum most, by LEAST_EXCESS
+    at least: the silhouette alone prefers two where two of three types are close (compare Hennig & Lin 2015).
+    """
+    rng = np.random.default_rng(seed)
+    n = len(blocks[0])
+    blocks = sampled(blocks, rng)
+    tried = [k for k in CANDIDATES if n >= AGENTS_PER_TYPE * k]
+    if not tried:
+        return Choice(1, "few")
+    with ONE_THREAD.limit(limits=1):
+        return _chosen(blocks, tried, seed, rng, draws, alpha)
+
+
+def _chosen(
+    blocks: Sequence[Matrix], tried: Sequence[int], seed: int, rng: np.random.Generator, draws: int, alpha: float
+) -> Choice:
+    columns, compared = weighted(blocks)[0], len(blocks[0])
+    tried = [k for k in tried if k < different(columns)]
+    if not tried:
+        return Choice(1, "alike", n_compared=compared)
+    found = separation(columns, tried, seed)
+    null, p = _against_chance(blocks, tried, max(found.full.values()), rng, draws)
+    choice = Choice(1, "chance", found.full, p, tuple(null), compared)
+    if p > alpha:
+        return choice
+    continuity = _against_continuum(blocks, tried, found, rng, draws)
+    choice = replace(choice, reason="continuum", continuity=continuity)
+    best = max(tried, key=lambda k: (continuity.excess[k], -k))
+    if continuity.p > alpha or continuity.excess[best] < LEAST_EXCESS:
+        return choice
+    return replace(choice, k=best, reason="typology", candidate=best)
+
+
+def _against_chance(
+    blocks: Sequence[Matrix], tried: Sequence[int], observed: float, rng: np.random.Generator, draws: int
+) -> tuple[list[float], float]:
+    null: list[float] = []
+    reached = 0
+    for made in range(draws):
+        columns = weighted([permuted(block, rng) for block in blocks])[0]
+        null.append(max(separation(columns, tried, made).full.values(), default=-1.0))
+        reached += null[-1] >= observed
+        if reached == EXCEEDANCES:
+            return null, reached / len(null)
+    return null, (1 + reached) / (1 + draws)
+
+
+def _against_continuum(
+    blocks: Sequence[Matrix], tried: Sequence[int], found: Separation, rng: np.random.Generator, draws: int
+) -> Continuity:
+    """p = (1 + #{null ≥ observed}) / (1 + draws) of the largest standardised silhouette over the numbers of clusters.
+
+    Silhouettes over the first k − 1 components, where a gap between types is not drowned by the columns that all share; each
+    standardised over all data sets, the observed one among them, so that they stay exchangeable and the p-value exact for a
+    continuum of this kind (Westfall & Young 1993). Where EXCEEDANCES of the first draws reach the observed one, it ends there:
+    that can only keep a p-value above alpha.
+    """
+    model = continuum.fitted(blocks, rng)
+    null: list[Separation] = []
+    for upto in (min(FIRST_DRAWS, draws), draws):
+        null += [separation(weighted(continuum.draw(model, rng))[0], tried, n) for n in range(len(null), upto)]
+        together = np.array([_row(one.reduced, tried) for one in (found, *null)])
+        reached = _reaching(together)
+        if reached >= EXCEEDANCES:
+            break
+    expected = np.mean([_row(one.full, tried) for one in null], axis=0)
+    excess = (_row(found.full, tried) - expected + together[0] - together[1:].mean(axis=0)) / 2
+    by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
+    return Continuity((1 + reached) / (1 + len(null)), len(null), *by_k)
+
+
+def _reaching(together: Matrix) -> int:
+    """How many of the later rows have a largest standardised value as large as the first row's."""
+    spread = together.std(axis=0)
+    largest = ((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).max(axis=1)
+    return int((largest[1:] >= largest[0]).sum())
+
+
+def _row(values: Mapping[int, float], tried: Sequence[int]) -> Matrix:
+    """In the order of the numbers tried; null data with too few different agents for one separate nothing."""
+    return np.array([values.get(k, -1.0) for k in tried])
+
+
+def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> Stability:
+    """Refit on agents drawn with replacement, assign all agents, compare."""
+    rng = np.random.default_rng(seed)
+    k = int(labels.max()) + 1
+    rands, jaccards = [], []
+    for made in range(resamples):
+        rows = rng.integers(0, len(columns), len(columns))
+        if different(columns[rows]) < k:
+            continue
+        (again_at,) = centres(columns[rows], [k], made)
+        again = vq(columns, again_at)[0]
+        rands.append(float(adjusted_rand_score(labels, again)))
+        jaccards.append([max(_jaccard(labels == a, again == b) for b in range(k)) for a in range(k)])
+    if not rands:
+        return Stability(0.0, (0.0,) * k, 0)
+    return Stability(float(np.mean(rands)), tuple(float(x) for x in np.mean(jaccards, axis=0)), len(rands))
+
+
+def _jaccard(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> float:
+    return float((a & b).sum() / max(1, (a | b).sum()))
+
+
+@dataclass(frozen=True)
+class Memberships:
+    """probabilities: agents × types, or None with the reason: "few" agents for the parameters, "flat", "diverged"."""
+
+    probabilities: Matrix | None
+    reason: str = ""
+    components: int = 0
+
+
+def memberships(columns: Matrix, labels: Labels, seed: int) -> Memberships:
+    """Probability of each type for each agent, by a Gaussian mixture with one covariance for all types (tied) on the
+    first principal components: as many as there are types less one, for k means span no more.
+
+    A full covariance by type would be singular with a handful of agents a type. The mixture starts at the means of the types
+    and its components are matched to them afterwards (Kuhn 1955).
+    """
+    k = int(labels.max()) + 1
+    scores = principal_components(columns).scores[:, : k - 1]
+    size = scores.shape[1]
+    parameters = k * size + size * (size + 1) // 2 + k - 1
+    if size == 0:
+        return Memberships(None, "flat")
+    if scores.size < 2 * parameters:
+        return Memberships(None, "few", size)
+    scaled = scores / scores[:, 0].std()
+    means = np.stack([scaled[labels == label].mean(axis=0) for label in range(k)])
+    found = _mixture(scaled, means, seed)
+    if found is None:
+        return Memberships(None, "diverged", size)
+    agreement = np.array([[(found.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
+    return Memberships(found[:, linear_sum_assignment(-agreement)[1]], "", size)
+
+
+def _mixture(scores: Matrix, means: Matrix, seed: int) -> Matrix | None:
+    model = GaussianMixture(
+        len(means), covariance_type="tied", means_init=means, random_state=seed % 2**32, max_iter=500, reg_covar=1e-3
+    )
+    with ONE_THREAD.limit(limits=1), warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        try:
+            return np.asarray(model.fit(scores).predict_proba(scores))
+        except ConvergenceWarning:
+            return None

@@ -1,0 +1,71 @@
+"""What to do next with a run: commands that work as printed, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from enquete.interfaces.cli.output import number
+from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli.words import say
+from enquete.interfaces.standing import Standing
+
+if TYPE_CHECKING:
+    from enquete.study import Run
+
+Step = tuple[str, str]
+"""(command, why)"""
+
+
+def next_commands(run: Run, place: Place, stands: Standing) -> list[Step]:
+    """The most useful one first."""
+    report = [(place.command("report", run.run_id), say("next_report"))] if (run.path / "report.md").is_file() else []
+    status = (place.command("status", run.run_id), say("next_status"))
+    if run.is_driven:
+        return [status, *report]
+    return [*_going_on(run, place, stands), *_retrying(run, place), *report, status, *_asking_a_model(run, place)]
+
+
+def next_lines(run: Run, place: Place, stands: Standing) -> list[str]:
+    steps = next_commands(run, place, stands)
+    width = max(len(command) for command, _ in steps)
+    return [f"  {command.ljust(width)}  # {why}" for command, why in steps]
+
+
+def _going_on(run: Run, place: Place, stands: Standing) -> list[Step]:
+    if not run.resume_token:
+        return []
+    if not ran_short(run):
+        whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
+        return [(place.resume(run.resume_token, server(run)), say(whys.get(run.status, "next_resume")))]
+    enough = stands.enough()
+    why = say("next_resume_budget", spent=number(stands.spent)) if enough else say("next_resume")
+    return [(place.resume(run.resume_token, server(run), *enough), why)]
+
+
+def ran_short(run: Run) -> bool:
+    """Paused because the budget was used up."""
+    return run.status == "paused" and any(s.outcome == "short" for s in run.stages) and "budget" in run.note
+
+
+def _retrying(run: Run, place: Place) -> list[Step]:
+    if not run.failed_answers:
+        return []
+    return [(retry(run, place), say("next_retry", count=number(run.failed_answers)))]
+
+
+def retry(run: Run, place: Place) -> str:
+    """The command that asks once more for what failed."""
+    return place.resume(run.resume_token or run.run_id, server(run), "--retry-failed")
+
+
+def _asking_a_model(run: Run, place: Place) -> list[Step]:
+    if run.status != "completed" or run.record.main.respondent != "synthetic":
+        return []
+    # A synthetic T0 is none for a model.
+    own_t0 = () if run.record.baseline == "none" else ("--baseline", "reconstructed")
+    return [(place.command("run", "--model", "NAME", *own_t0), say("next_model"))]
+
+
+def server(run: Run) -> str:
+    """The model server, where one is asked."""
+    return run.record.base_url if run.record.main.respondent == "llm" and not run.record.replay_of else ""

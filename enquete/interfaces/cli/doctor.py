@@ -1,0 +1,323 @@
+"""`doctor`: whether Enquete can work here, and what is missing, in plain words. Asks no model for anything but its list.
+
+Measured by: no key is shown, nothing is left behind, the exit code is 1 exactly when something needed is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from http.client import HTTPException
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from dotenv import dotenv_values
+
+from enquete.interfaces.cli import options as o
+from enquete.interfaces.cli.output import one_object, result
+from enquete.interfaces.cli.repairing import repair
+from enquete.interfaces.cli.words import Tongue, tongue
+from enquete.state.errors import EnqueteError
+from enquete.state.settings import Environment
+
+TIMEOUT_S = 5.0
+LEAST_PYTHON = (3, 11)
+LEAST_SQLITE = (3, 37)  # STRICT tables
+PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
+            "scipy", "scikit-learn", "typer", "rich", "jinja2", "markdown-it-py")  # fmt: skip
+SECRET = frozenset({"LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY"})
+VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ENQUETE_ROOT",
+             "ENQUETE_LANGUAGE", "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
+             "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
+             "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
+
+Verdict = Literal["ok", "info", "missing"]
+
+TEXTS: Mapping[Tongue, Mapping[str, str]] = {
+    "en": {
+        "python": "Python {version} on {system}",
+        "python_old": "Python {version}: 3.11 or newer is needed",
+        "package": "{name} {version}",
+        "package_missing": "{name} is not installed: install Enquete again (pip install enquete)",
+        "set": "{name}: set, from {where}",
+        "shown": "{name} = {value}, from {where}",
+        "unset": "not set: {names}",
+        "environment": "the environment",
+        "settings_wrong": "{error}",
+        "offline": "no key and no server: the synthetic respondent answers; set LLM_API_KEY or LLM_BASE_URL for a model",
+        "no_model": "a server but no model is named: set LLM_MODEL_NAME or give --model",
+        "root": "{path}: readable, {n} simulations",
+        "root_missing": "{path}: no such folder; name another with --root or ENQUETE_ROOT",
+        "root_unreadable": "{path}: {error}",
+        "sqlite": "SQLite {version}",
+        "sqlite_old": "SQLite {version}: 3.37 or newer is needed",
+        "wal": "{path}: results can be written, SQLite keeps its write-ahead log there",
+        "wal_missing": "{path}: SQLite gives journal mode {mode} instead of WAL (a network drive?); name a local folder with --out",
+        "unwritable": "{path}: {error}; name another folder for the results with --out",
+        "server": "{url}: reachable, {n} models",
+        "server_knows": "{url}: reachable, knows {model}",
+        "server_unknown": "{url}: reachable, but its list of {n} models does not hold {model}",
+        "server_unlisted": "{url}: reachable; it lists no models (HTTP {status})",
+        "server_key": "{url}: refuses the key (HTTP {status}); look at LLM_API_KEY",
+        "server_down": "{url}: not reachable ({error}); look at LLM_BASE_URL",
+        "fine": "Everything needed is there.",
+        "ill": "Missing: {n}. The lines with ✗ say what to do.",
+    },
+    "de": {
+        "python": "Python {version} auf {system}",
+        "python_old": "Python {version}: Nötig ist 3.11 oder neuer",
+        "package": "{name} {version}",
+        "package_missing": "{name} ist nicht installiert: Enquete neu installieren (pip install enquete)",
+        "set": "{name}: gesetzt, aus {where}",
+        "shown": "{name} = {value}, aus {where}",
+        "unset": "nicht gesetzt: {names}",
+        "environment": "der Umgebung",
+        "settings_wrong": "{error}",
+        "offline": "weder Schlüssel noch Server: Der synthetische Respondent antwortet; für ein Modell LLM_API_KEY oder LLM_BASE_URL "
+        "setzen",
+        "no_model": "ein Server, aber kein Modell ist genannt: LLM_MODEL_NAME setzen oder --model angeben",
+        "root": "{path}: lesbar, {n} Simulationen",
+        "root_missing": "{path}: Diesen Ordner gibt es nicht; einen anderen mit --root oder ENQUETE_ROOT nennen",
+        "root_unreadable": "{path}: {error}",
+        "sqlite": "SQLite {version}",
+        "sqlite_old": "SQLite {version}: Nötig ist 3.37 oder neuer",
+        "wal": "{path}: Ergebnisse lassen sich schreiben, SQLite führt dort sein Write-Ahead-Log",
+        "wal_missing": "{path}: SQLite gibt den Journal-Modus {mode} statt WAL (ein Netzlaufwerk?); mit --out einen lokalen Ordner "
+        "nennen",
+        "unwritable": "{path}: {error}; mit --out einen anderen Ordner für die Ergebnisse nennen",
+        "server": "{url}: erreichbar, {n} Modelle",
+        "server_knows": "{url}: erreichbar, kennt {model}",
+        "server_unknown": "{url}: erreichbar, aber unter seinen {n} Modellen ist {model} nicht",
+        "server_unlisted": "{url}: erreichbar; eine Modellliste gibt er nicht (HTTP {status})",
+        "server_key": "{url}: weist den Schlüssel zurück (HTTP {status}); LLM_API_KEY prüfen",
+        "server_down": "{url}: nicht erreichbar ({error}); LLM_BASE_URL prüfen",
+        "fine": "Alles Nötige ist da.",
+        "ill": "Es fehlt: {n}. Die Zeilen mit ✗ sagen, was zu tun ist.",
+    },
+}
+_MARKS: Mapping[Verdict, str] = {"ok": "✓", "info": "·", "missing": "✗"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    text: str
+
+
+def _check(name: str, verdict: Verdict, key: str, /, **values: object) -> Check:
+    return Check(name, verdict, TEXTS[tongue()][key].format(**values))
+
+
+def doctor(
+    root: o.Root = None,
+    out: o.Out = None,
+    repair_: Annotated[
+        str | None,
+        typer.Option(
+            "--repair",
+            metavar="RUN",
+            help="Run whose ledger is damaged: save what is readable. Its run_id or folder, or its simulation.",
+        ),
+    ] = None,
+    as_json: o.Json = False,
+) -> int:
+    """Look whether everything needed is here: Python, packages, settings, folders, SQLite, the model server.
+
+    Keys are never shown. The server, if one is set, is asked for its list of models and nothing else.
+
+    \b
+    Examples:
+      enquete doctor
+      enquete doctor --root uploads
+      enquete doctor --repair run_20261121T203000_a1b2c3 --root uploads
+      enquete doctor --repair ./my_sim/interviews/runs/run_20261121T203000_a1b2c3
+
+    \b
+    Exit codes: 0 everything needed is there, or repaired · 1 something is missing, or beyond repair · 2 no such run
+    """
+    if repair_ is not None:
+        return repair(repair_, root, out, as_json)
+    checks = list(examine(root, out))
+    missing = sum(check.verdict == "missing" for check in checks)
+    code = 1 if missing else 0
+    if as_json:
+        one_object({"checks": [asdict(check) for check in checks], "ok": not missing, "exit_code": code})
+        return code
+    for check in checks:
+        result(f"{_MARKS[check.verdict]} {check.text}")
+    result("")
+    result(TEXTS[tongue()]["ill"].format(n=missing) if missing else TEXTS[tongue()]["fine"])
+    return code
+
+
+def examine(root: str | None, out: str | None) -> Iterator[Check]:
+    """All checks, in the order in which a missing thing explains the next."""
+    yield from _python()
+    yield from _settings()
+    try:
+        environment = Environment.read()
+    except EnqueteError as error:
+        yield _check("settings", "missing", "settings_wrong", error=error)
+        environment = Environment.model_construct()
+    base = Path(root or environment.root or ".").expanduser()
+    yield from _root(base)
+    yield from _sqlite(Path(out).expanduser() if out else base)
+    yield from _server(environment)
+
+
+def _python() -> Iterator[Check]:
+    fine = sys.version_info >= LEAST_PYTHON
+    yield _check(
+        "python", "ok" if fine else "missing", "python" if fine else "python_old",
+        version=platform.python_version(), system=platform.system(),
+    )  # fmt: skip
+    for name in PACKAGES:
+        try:
+            yield _check(name, "ok", "package", name=name, version=version(name))
+        except PackageNotFoundError:
+            yield _check(name, "missing", "package_missing", name=name)
+
+
+def _settings() -> Iterator[Check]:
+    """What is set and where; an environment variable beats .env, an empty one counts as not set."""
+    file = dotenv_values(".env") if Path(".env").is_file() else {}
+    unset = []
+    for name in VARIABLES:
+        where = TEXTS[tongue()]["environment"] if os.environ.get(name) else ".env" if file.get(name) else ""
+        value = os.environ.get(name) or file.get(name) or ""
+        if not where:
+            unset.append(name)
+        elif name in SECRET:
+            yield _check(name, "ok", "set", name=name, where=where)
+        else:
+            yield _check(name, "ok", "shown", name=name, value=shown_value(name, value), where=where)
+    if unset:
+        yield _check("unset", "info", "unset", names=", ".join(unset))
+
+
+def shown_value(name: str, value: str) -> str:
+    """A setting as it may be shown; a server's URL without what stands before an @ and without its query."""
+    return shown_server(value) if name == "LLM_BASE_URL" else value
+
+
+def shown_server(url: str) -> str:
+    """The URL without user, password and query; of one that cannot be read, what follows the @."""
+    from enquete.models.faults import shown_url  # noqa: PLC0415 - not for --help
+
+    try:
+        return shown_url(url)
+    except ValueError:
+        return url.rpartition("@")[2].partition("?")[0]
+
+
+def _root(base: Path) -> Iterator[Check]:
+    if not base.is_dir():
+        yield _check("root", "missing", "root_missing", path=base)
+        return
+    try:
+        found = list((base / "simulations").iterdir()) if (base / "simulations").is_dir() else list(base.iterdir())
+    except OSError as error:
+        yield _check("root", "missing", "root_unreadable", path=base, error=error.strerror or error)
+        return
+    n = sum(one.is_dir() for one in found) if (base / "simulations").is_dir() else 0
+    yield _check("root", "ok", "root", path=base, n=n)
+
+
+def _sqlite(folder: Path) -> Iterator[Check]:
+    """SQLite's version, and whether it keeps a write-ahead log in the results folder, or where that would be made."""
+    fine = sqlite3.sqlite_version_info >= LEAST_SQLITE
+    key = "sqlite" if fine else "sqlite_old"
+    yield _check("sqlite", "ok" if fine else "missing", key, version=sqlite3.sqlite_version)
+    place = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.is_dir())
+    try:
+        mode = _journal_mode(place)
+    except (OSError, sqlite3.Error) as error:
+        said = getattr(error, "strerror", None) or error
+        yield _check("results", "missing", "unwritable", path=place, error=said)
+        return
+    if mode == "wal":
+        yield _check("results", "ok", "wal", path=place)
+    else:
+        yield _check("results", "missing", "wal_missing", path=place, mode=mode)
+
+
+def _journal_mode(place: Path) -> str:
+    """What SQLite answers when asked for WAL, in a folder that is removed again."""
+    with tempfile.TemporaryDirectory(prefix=".enquete_doctor_", dir=place) as made:
+        with closing(sqlite3.connect(Path(made) / "probe.sqlite")) as connection:
+            mode = str(connection.execute("PRAGMA journal_mode=WAL").fetchone()[0])
+            connection.execute("CREATE TABLE probe(x)")
+            connection.commit()
+        return mode
+
+
+# --- the server ------------------------------------------------------------------------------------------------------
+
+
+def _server(environment: Environment) -> Iterator[Check]:
+    if not environment.base_url:
+        if environment.api_key is None:
+            yield _check("server", "info", "offline")
+        return
+    if not environment.model:
+        yield _check("model", "info", "no_model")
+    key = environment.api_key.get_secret_value() if environment.api_key else ""
+    url = shown_server(environment.base_url)
+    try:
+        models = listed(url, key)
+    except urllib.error.HTTPError as error:
+        error.close()
+        refused = error.code in (401, 403)
+        which = "server_key" if refused else "server_unlisted"
+        yield _check("server", "missing" if refused else "info", which, url=url, status=error.code)
+    except (OSError, ValueError, HTTPException) as error:
+        yield _check("server", "missing", "server_down", url=url, error=_plain(error, key))
+    else:
+        yield _listed(url, environment.model, models)
+
+
+def _listed(url: str, model: str | None, models: list[str]) -> Check:
+    if model and models and model not in models:
+        return _check("server", "info", "server_unknown", url=url, model=model, n=len(models))
+    if model and models:
+        return _check("server", "ok", "server_knows", url=url, model=model)
+    return _check("server", "ok", "server", url=url, n=len(models))
+
+
+def listed(base_url: str, key: str) -> list[str]:
+    """Ids of GET {base_url}/models; [] where the answer is no list.
+
+    Raises HTTPError, OSError (no connection within TIMEOUT_S), ValueError (no URL).
+    """
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    request = urllib.request.Request(f"{base_url.rstrip('/')}/models", headers=headers)
+    if request.type not in ("http", "https"):
+        raise ValueError(f"{request.type} is not http or https")
+    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+        text = answer.read(1_000_000)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    data = found.get("data") if isinstance(found, dict) else None
+    return [str(one["id"]) for one in data if isinstance(one, dict) and "id" in one] if isinstance(data, list) else []
+
+
+def _plain(error: Exception, key: str) -> str:
+    reason = getattr(error, "reason", None) or error
+    text = str(getattr(reason, "strerror", None) or reason)
+    return text.replace(key, "…") if key else text

@@ -1,0 +1,268 @@
+"""`status`, `list`, `check`, `report`, `export`: commands that ask nobody anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import typer
+
+from enquete.interfaces.cli import options as o
+from enquete.interfaces.cli import summary
+from enquete.interfaces.cli.output import one_object, result, table
+from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli.running import show
+from enquete.interfaces.cli.words import say, tongue
+from enquete.state.errors import RunNotFound, SimulationNotFound
+
+if TYPE_CHECKING:
+    from enquete.study import Run, RunSummary
+
+UNREADABLE = ("damaged", "newer")
+METHODS = ("methods", "methodologies", "instruments")
+
+
+def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
+    """How far a run is: per methodology and phase its state, agents, answers by status, tokens spent and likely to come.
+
+    Agents answered: with at least one usable answer; complete: with every answer usable. Also what the run has cost, which
+    cap holds, whether a process is driving it, and what to do next.
+    Without RUN the latest unfinished run of the simulation, else its canonical one. Works while the run is going on.
+
+    \b
+    Example:
+      enquete status sim_683e8059ab27 --root uploads
+
+    \b
+    Exit codes: 0 shown, whatever the run's state · 1 its ledger cannot be read · 2 no such simulation or run
+    """
+    return show(chosen_run(sim, run_id, root, out), Place(sim, root, out), as_json, 0)
+
+
+def chosen_run(sim: str, run_id: str | None, root: str | None, out: str | None) -> Run:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    named = run_id is not None
+    run = study.load_run(sim, run_id, root=root, out=out) if named else study.current_run(sim, root=root, out=out)
+    run.shown = False  # nothing was asked for, so nothing needs explaining
+    return run
+
+
+def list_(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[SIM|methods]", help="A simulation, or the word methods.")
+    ] = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    as_json: o.Json = False,
+) -> int:
+    """What there is: the simulations under --root, the runs of one simulation, or the methodologies.
+
+    \b
+    Examples:
+      enquete list --root uploads            simulations and their runs
+      enquete list sim_683e8059ab27 --root uploads
+      enquete list methods                   methodologies with a shipped instrument
+
+    \b
+    Exit codes: 0 listed · 2 no such simulation
+    """
+    if what in METHODS:
+        return list_methods(as_json)
+    return list_simulations(root, as_json) if what is None else list_runs(Place(what, root, out), as_json)
+
+
+def list_methods(as_json: bool) -> int:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    known = study.list_instruments()
+    if as_json:
+        one_object({"methods": known, "exit_code": 0})
+    else:
+        for line in table([say("method"), say("title")], [[name, titles[tongue()]] for name, titles in known.items()]):
+            result(line)
+    return 0
+
+
+def list_simulations(root: str | None, as_json: bool) -> int:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
+
+    base = resolve_root(RunRequest(root=root), Environment.read())
+    if not base.is_dir():
+        raise SimulationNotFound(
+            f"{base}: no such folder; name the one that holds simulations/ with --root or ENQUETE_ROOT"
+        )
+    found = {known.sim_id: study.list_runs(known.path) for known in study.list_simulations(base)}
+    if as_json:
+        one_object(
+            {"root": str(base), "simulations": {s: run_objects(runs) for s, runs in found.items()}, "exit_code": 0}
+        )
+        return 0
+    if not found:
+        result(say("no_simulations", root=base))
+        return 0
+    rows = [[sim_id, str(len(runs)), latest_text(Place(sim_id, str(base)), runs)] for sim_id, runs in found.items()]
+    result(say("simulations_under", root=base))
+    for line in table([say("simulation"), say("runs"), say("latest")], rows):
+        result(line)
+    return 0
+
+
+def latest_text(place: Place, runs: list[RunSummary]) -> str:
+    return f"{runs[-1].run_id}: {say(state(place, runs[-1]))}" if runs else say("no_runs")
+
+
+def state(place: Place, known: RunSummary) -> str:
+    """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    if known.status in ("completed", *UNREADABLE):
+        return known.status
+    run = study.load_run(place.sim, known.run_id, root=place.root, out=place.out)
+    return "running" if run.is_driven else run.status
+
+
+def list_runs(place: Place, as_json: bool) -> int:
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    runs = study.list_runs(place.sim, root=place.root, out=place.out)
+    if as_json:
+        one_object({"sim": place.sim, "runs": run_objects(runs), "exit_code": 0})
+        return 0
+    if not runs:
+        result(f"{say('no_runs')}; {say('next_run')}: {place.command('run')}")
+        return 0
+    head = [say("runs"), say("status"), say("created"), say("methods"), say("language")]
+    rows = [[r.run_id, say(state(place, r)), r.created_at[:19], ", ".join(r.methods), r.language] for r in runs]
+    result(say("runs_of", sim=place.sim))
+    for line in table(head, rows):
+        result(line)
+    for known in runs:
+        if known.status in UNREADABLE:
+            result(f"\n{known.run_id}: {known.note}")
+    return 0
+
+
+def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
+    return [
+        {
+            "run_id": run.run_id,
+            "status": run.status,
+            "note": run.note,
+            "created_at": run.created_at,
+            "methods": list(run.methods),
+            "language": run.language,
+            "resume_token": None if run.status in ("completed", *UNREADABLE) else run.resume_token,
+        }
+        for run in runs
+    ]
+
+
+def check(sim: o.Sim, root: o.Root = None, as_json: o.Json = False) -> int:
+    """Say what a simulation or personas file holds, what is missing and what does not match. Creates and asks nothing.
+
+    \b
+    Examples:
+      enquete check sim_683e8059ab27 --root uploads
+      enquete check personas.csv
+
+    \b
+    Exit codes: 0 can be interviewed · 2 not before the errors shown are put right, or no such simulation
+    """
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    report = study.check(sim, root=root)
+    code = 0 if report.ok else 2
+    if as_json:
+        one_object({**report.model_dump(mode="json"), "ok": report.ok, "exit_code": code})
+    else:
+        result(report.render(tongue()))
+    return code
+
+
+def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
+    """Print a run's report: formatted in a terminal, Markdown anywhere else.
+
+    \b
+    Examples:
+      enquete report sim_683e8059ab27 --root uploads
+      enquete report ./my_sim > report.md
+
+    \b
+    Exit codes: 0 printed · 1 its ledger cannot be read · 2 no such simulation or run, or no report yet
+    """
+    run = chosen_run(sim, run_id, root, out)
+    if not run.report:
+        command = Place(sim, root, out).command("export", run.run_id)
+        raise RunNotFound(f"run {run.run_id} has no report; write it from the ledger with: {command}")
+    if as_json:
+        one_object({"run_id": run.run_id, "report": summary.report_path(run), "markdown": run.report, "exit_code": 0})
+    elif sys.stdout.isatty():
+        from rich.console import Console  # noqa: PLC0415 - not for --help
+        from rich.markdown import Markdown  # noqa: PLC0415
+
+        Console().print(Markdown(run.report))
+    else:
+        result(run.report)
+    return 0
+
+
+Format: TypeAlias = Annotated[
+    Literal["csv", "jsonl", "codebook", "all"],
+    typer.Option(
+        "--format",
+        help="Which files to name: csv (all_responses.csv), jsonl (rows by methodology and phase, audits, episodes), "
+        "codebook (JSON and Markdown), all.",
+    ),
+]
+
+
+def export(
+    sim: o.Sim,
+    run_id: o.RunId = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    format_: Format = "all",
+    as_json: o.Json = False,
+) -> int:
+    """Write a run's report and data files again from its ledger, and say where they are; nobody is asked.
+
+    For files that were deleted or edited, and after an update of Enquete. Always writes all of them, so that they agree
+    with one another; --format chooses which are named.
+
+    \b
+    Examples:
+      enquete export sim_683e8059ab27 --root uploads
+      enquete export ./my_sim --format csv
+
+    \b
+    Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
+    """
+    from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+    path = study.export(sim, run_id, root=root, out=out)
+    files = exported(path, format_)
+    if as_json:
+        one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})
+        return 0
+    result(say("exported", path=path))
+    for file in files:
+        result(f"  {file}")
+    return 0
+
+
+def exported(path: Path, format_: str) -> list[str]:
+    """The run's files of this format, relative to its synthesis folder; rows by phase stand beside it (../../T1/…)."""
+    interviews, run_id = path.parent.parent, path.name
+    stages = sorted(file for file in interviews.glob(f"T[01]/*/{run_id}/*") if file.is_file())
+    own = sorted(file for file in path.rglob("*") if file.is_file())
+    wanted = {
+        "csv": [file for file in own if file.suffix == ".csv"],
+        "jsonl": [file for file in (*own, *stages) if file.suffix == ".jsonl"],
+        "codebook": [file for file in own if file.stem == "codebook"],
+        "all": [*own, *stages],
+    }
+    return [Path(os.path.relpath(file, path)).as_posix() for file in wanted[format_]]

@@ -1,0 +1,165 @@
+"""`enquete run` and `enquete resume`: the commands that ask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from enquete.interfaces.cli import options as o
+from enquete.interfaces.cli import progress, summary
+from enquete.interfaces.cli.estimating import agreed
+from enquete.interfaces.cli.output import one_object, remark, result
+from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli.requests import given, read_limits, requested
+from enquete.interfaces.cli.signals import Interrupts, Stopped
+from enquete.interfaces.cli.study_options import with_study_options
+from enquete.interfaces.cli.words import say
+
+if TYPE_CHECKING:
+    from enquete.study import Run
+
+Drive = Callable[[Callable[[dict[str, Any]], None] | None], "Run"]
+
+
+@with_study_options
+def run(
+    sim: o.Sim,
+    new: Annotated[bool, typer.Option("--new", help="Start another run even where one matches.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Do not ask before a model is paid, and start although the estimate exceeds the budget."
+        ),
+    ] = False,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+    **study: Any,
+) -> int:
+    """Interview every agent of a simulation.
+
+    Methodologies not named are the default ones. An unfinished run with the same settings is resumed, a finished one is
+    shown without a single request, and one that differs is refused with the differences. Without a key and without
+    --model the synthetic respondent answers, and every output says so. A new run is estimated first (`enquete estimate`
+    shows it) and refused before its first request where the upper estimate exceeds the budget, unless --yes is given.
+
+    \b
+    Examples:
+      enquete run sim_683e8059ab27 --root uploads
+      enquete run personas.csv --out results --methods delphi --language en
+      enquete run ./my_sim --model gpt-5-mini --budget-tokens 500000
+      enquete run ./my_sim --instrument longitudinal=my.yaml --json
+      enquete run ./my_sim --methods delphi --rerun --instrument delphi=edited.yaml
+      enquete run ./my_sim --replay-of run_20261121T203000_a1b2c3
+
+    \b
+    Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
+                4 awaiting the simulation or a person · 130 stopped at once
+    """
+    asked = requested({**study, "new": new, "yes": yes})
+    if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
+        confirmed = agreed(sim, asked)
+        if confirmed is None:
+            remark(say("declined"))
+            return 0
+        asked = confirmed
+
+    def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
+        from enquete.study import conduct_interviews  # noqa: PLC0415 - takes seconds to import
+
+        return conduct_interviews(sim, progress=report, **asked)
+
+    return finish(drive, Place(sim, study["root"], study["out"]), as_json, quiet)
+
+
+def resume(
+    token_or_sim: Annotated[str, typer.Argument(metavar="TOKEN_OR_SIM", help="Resume token, run_id, sim_id or path.")],
+    sim: Annotated[
+        str | None, typer.Option("--sim", metavar="SIM", help="Where the run of a token is, if not under --root.")
+    ] = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    budget_tokens: o.Budget = None,
+    budget_usd: o.BudgetUsd = None,
+    concurrency: o.Concurrency = None,
+    limit: o.Limit = None,
+    timeout_s: o.Timeout = None,
+    patience_s: o.Patience = None,
+    base_url: o.BaseUrl = None,
+    assume_completed: o.Assume = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Walk through the whole run again; what is answered is not asked again.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask once more for what failed, and only for that (docs/reruns.md).")
+    ] = False,
+    as_json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> int:
+    """Go on with an unfinished run: after a pause, a spent budget, a kill, or when the simulation has completed.
+
+    Named by its token or run_id, or by its simulation (then the latest unfinished run). Answers that were paid for are
+    read from the run's ledger and never asked again. A cap that was named holds until another one is.
+
+    \b
+    Examples:
+      enquete resume run_20261121T203000_a1b2c3.0123456789abcdef --root uploads
+      enquete resume sim_683e8059ab27 --root uploads --budget-tokens 2000000
+      enquete resume run_20261121T203000_a1b2c3 --root uploads --retry-failed
+
+    \b
+    Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
+                4 awaiting the simulation or a person · 130 stopped at once
+    """
+    request = given(
+        sim=sim,
+        root=root,
+        out=out,
+        budget_tokens=budget_tokens,
+        budget_usd=budget_usd,
+        concurrency=concurrency,
+        limits=read_limits(limit),
+        timeout_s=timeout_s,
+        patience_s=patience_s,
+        base_url=base_url,
+        assume_completed=assume_completed,
+        fresh=fresh,
+        retry_failed=retry_failed,
+    )
+
+    def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
+        from enquete import study  # noqa: PLC0415 - takes seconds to import
+
+        return study.resume(token_or_sim, progress=report, **request)
+
+    return finish(drive, Place(sim or token_or_sim, root, out), as_json, quiet)
+
+
+def finish(drive: Drive, place: Place, as_json: bool, quiet: bool) -> int:
+    """Drive with progress and signals, then say how it ended."""
+    driven = driven_to_its_stop(drive, place, quiet)
+    return show(driven, place, as_json, summary.exit_code(driven))
+
+
+def driven_to_its_stop(drive: Drive, place: Place, quiet: bool) -> Run:
+    """Raises Stopped when told to stop for the second time, or before the first question."""
+    with Interrupts() as interrupts, progress.shown(quiet) as report:
+        try:
+            return drive(report)
+        except KeyboardInterrupt:
+            begun = interrupts.count > 1
+            raise Stopped(say("stopped", command=place.command("resume")) if begun else say("not_begun")) from None
+
+
+def show(run: Run, place: Place, as_json: bool, code: int) -> int:
+    """The run's summary on stdout; returns the exit code it was given."""
+    if place.is_token:
+        place = Place(run.record.sim_id if place.root else run.record.sim_path, place.root, place.out)
+    if as_json:
+        one_object(summary.as_object(run, place, code))
+        return code
+    for line in summary.lines(run, place):
+        result(line)
+    return code

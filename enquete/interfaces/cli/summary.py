@@ -1,0 +1,248 @@
+"""What a run's user is told afterwards: who answered, how many, what to beware of, where it is, what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from enquete.interfaces.cli.advice import next_commands, next_lines, retry, server
+from enquete.interfaces.cli.amounts import dollars
+from enquete.interfaces.cli.output import number, table
+from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli.words import say
+from enquete.interfaces.standing import Standing, complete, remaining, standing
+
+if TYPE_CHECKING:
+    from enquete.study import Run, StageStatus
+
+STATUSES = ("answers_ok", "answers_repaired", "answers_refused", "answers_invalid", "answers_failed")
+USABLE = STATUSES[:2]
+MOST_LINES = 8
+
+
+def exit_code(run: Run) -> int:
+    """The run's own, except that a run without one usable answer, or with a bug in it, has failed."""
+    return 1 if is_invalid(run) or (run.failures and run.exit_code == 0) else run.exit_code
+
+
+def is_invalid(run: Run) -> bool:
+    """Answers came back and none can be used."""
+    counts = answer_counts(run.spent)
+    return bool(counts) and not any(counts.get(name) for name in USABLE)
+
+
+def answer_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: counts[name] for name in STATUSES if counts.get(name)}
+
+
+def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
+    """The same for programs. `code` is the command's own exit code."""
+    stands, whole, driven = standing(run), complete(run), run.is_driven
+    return {
+        **run.summary(),
+        **({"status": "running"} if driven else {}),
+        "exit_code": code,
+        "valid": not is_invalid(run),
+        "synthetic": run.record.main.respondent == "synthetic",
+        "stages": [stage_object(run, stage, whole) for stage in run.stages],
+        "budget": budget_object(stands),
+        "failed_answers": run.failed_answers,
+        "failed_answers_closed": run.closed_failed,
+        "replay_of": run.record.replay_of or None,
+        "rerun_of": run.record.rerun_of or None,
+        "flags": run.flags,
+        "failures": run.failures,
+        "report": report_path(run),
+        "next": [command for command, _ in next_commands(run, place, stands)],
+    }
+
+
+def budget_object(stands: Standing) -> dict[str, Any]:
+    """null: not known."""
+    return {
+        "tokens": stands.spent,
+        "expected_tokens": stands.expected,
+        "cap_tokens": stands.cap_tokens,
+        "usd": stands.usd,
+        "expected_usd": stands.expected_usd,
+        "cap_usd": stands.cap_usd,
+    }
+
+
+def stage_object(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+    return {
+        "methodology": stage.methodology,
+        "phase": stage.phase,
+        "outcome": stage.outcome,
+        "note": stage.note,
+        "n_responded": stage.responded,
+        "n_complete": whole.get((stage.methodology, stage.phase), 0),
+        "n_total": stage.total,
+        "answers": {name.removeprefix("answers_"): n for name, n in answer_counts(stage.counts).items()},
+        "calls": stage.counts.get("calls", 0),
+        "tokens": stage.counts.get("tokens", 0),
+        "remaining_tokens": remaining(run, stage.methodology, stage.phase),
+    }
+
+
+def report_path(run: Run) -> str | None:
+    file = run.path / "report.md"
+    return str(file) if file.is_file() else None
+
+
+def lines(run: Run, place: Place) -> list[str]:
+    """The whole summary as text."""
+    stands = standing(run)
+    return [
+        *headline(run),
+        "",
+        *stage_table(run),
+        *spent_lines(run, stands),
+        "",
+        *warnings(run, place),
+        *whereabouts(run),
+        "",
+        say("next"),
+        *next_lines(run, place, stands),
+    ]
+
+
+def headline(run: Run) -> list[str]:
+    driven = run.is_driven
+    status = say("running" if driven else run.status)
+    found = [say("run", run_id=run.run_id, sim_id=run.record.sim_id, status=status)]
+    if driven:
+        found.append(say("driven"))
+    elif run.note:
+        found.append(say("note", note=run.note))
+    elif run.status == "paused":
+        found.append(say("note", note=say("killed")))
+    if run.shown:
+        found.append(say("shown"))
+    elif run.resumed:
+        found.append(say("resumed"))
+    agents = max((stage.total for stage in run.stages), default=0)
+    asked = ", ".join(f"{stage.methodology} {stage.phase}" for stage in run.stages)
+    language = say(f"language_{run.record.language}")
+    return [
+        *found,
+        say("asked", methods=asked, agents=number(agents), language=language),
+        *whence(run),
+        who_answered(run),
+    ]
+
+
+def whence(run: Run) -> list[str]:
+    """Which other run's answers are in this one."""
+    record = run.record
+    found = [say("replay", run=record.replay_of)] if record.replay_of else []
+    if record.rerun_of:
+        anew = ", ".join(name for name in record.methods if name not in record.carried)
+        found.append(say("rerun", run=record.rerun_of, methods=anew, carried=", ".join(record.carried) or say("none")))
+    return found
+
+
+def who_answered(run: Run) -> str:
+    main = run.record.main
+    if main.respondent == "synthetic":
+        return say("synthetic")
+    return say("model", model=main.model, temperature=main.temperature)
+
+
+def stage_table(run: Run) -> list[str]:
+    """What is to come has its column while anything is."""
+    whole = complete(run)
+    head = [say(key) for key in ("stage", "state", "agents", "complete", "answers", "tokens", "to_come")]
+    rows = [stage_row(run, stage, whole) for stage in run.stages]
+    columns = len(head) if run.status != "completed" else len(head) - 1
+    return table(head[:columns], [row[:columns] for row in rows])
+
+
+def stage_row(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> list[str]:
+    state, name = say(stage.outcome), (stage.methodology, stage.phase)
+    more = remaining(run, *name)
+    spent = stage.counts.get("tokens", 0)
+    return [
+        " ".join(name),
+        f"{state} ({stage.note})" if stage.note and stage.outcome not in ("done", "not started") else state,
+        f"{number(stage.responded)}/{number(stage.total)}",
+        f"{number(whole.get(name, 0))}/{number(stage.total)}",
+        answers_text(stage.counts),
+        say("of_expected", spent=number(spent), expected=number(spent + more)) if more else number(spent),
+        "" if more is None else number(more),
+    ]
+
+
+def spent_lines(run: Run, stands: Standing) -> list[str]:
+    """Tokens and money of the whole run: so far, in the end, and where it stops."""
+    found = [say("tokens_spent", spent=number(stands.spent), cap=number(stands.cap_tokens))]
+    if run.status != "completed" and stands.expected is not None:
+        found.append(say("in_the_end", tokens=number(stands.expected)))
+    if stands.usd is not None:
+        found.append(say("usd_spent", usd=dollars(stands.usd)))
+        if run.status != "completed" and stands.expected_usd is not None:
+            found.append(say("usd_in_the_end", usd=dollars(stands.expected_usd)))
+        if stands.cap_usd is not None:
+            found.append(say("cap_usd", cap=f"{stands.cap_usd:g}"))
+    return ["", "  " + ", ".join(found)]
+
+
+def answers_text(counts: Mapping[str, int]) -> str:
+    """`101 ok, 4 repaired`."""
+    parts = [f"{number(n)} {say(name)}" for name, n in answer_counts(counts).items()]
+    return ", ".join(parts) or say("none")
+
+
+def warnings(run: Run, place: Place) -> list[str]:
+    found: list[str] = []
+    if is_invalid(run) and not run.is_driven:
+        again = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
+        command = retry(run, place) if run.failed_answers else again
+        found += [say("invalid", answers=answers_text(run.spent), command=command), ""]
+    if run.failed_answers or run.closed_failed:
+        found += [*failed_lines(run, place), ""]
+    if run.failures:
+        where = run.folder / "ledger.sqlite"
+        found += [say("bugs", count=len(run.failures), path=where), *shortened(grouped(run.failures)), ""]
+    if run.flags:
+        found += [say("flags"), *shortened(run.flags), ""]
+    return found
+
+
+def failed_lines(run: Run, place: Place) -> list[str]:
+    """How many answers failed, and what can be done about it: nothing as long as a process holds the run."""
+    found = []
+    if run.failed_answers and run.is_driven:
+        found.append(say("failed_so_far", count=number(run.failed_answers)))
+    elif run.failed_answers:
+        found.append(say("failed_answers", count=number(run.failed_answers), command=retry(run, place)))
+    if run.closed_failed:
+        found.append(say("failed_closed", count=number(run.closed_failed)))
+    return found
+
+
+def grouped(failures: list[str]) -> list[str]:
+    """One line an error, with the first place where it happened and how often it did."""
+    first: dict[str, str] = {}
+    times = Counter(failure.partition(": ")[2] for failure in failures)
+    for failure in failures:
+        first.setdefault(failure.partition(": ")[2], failure)
+    return [f"{text} (×{times[error]})" if times[error] > 1 else text for error, text in first.items()]
+
+
+def shortened(texts: list[str]) -> list[str]:
+    more = len(texts) - MOST_LINES
+    return [*(f"  - {text}" for text in texts[:MOST_LINES]), *([f"  {say('more', count=more)}"] if more > 0 else [])]
+
+
+def whereabouts(run: Run) -> list[str]:
+    file, exports = run.path / "report.md", run.path / "exports"
+    found = [say("report", path=from_here(file) if file.is_file() else say("no_report"))]
+    return [*found, say("data", path=from_here(exports))] if exports.is_dir() else found
+
+
+def from_here(path: Path) -> Path:
+    """Relative to the present folder where it lies in it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

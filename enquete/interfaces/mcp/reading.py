@@ -1,0 +1,265 @@
+"""MCP tools that ask nobody anything: estimates, results, report, lists, exports."""
+
+# No `from __future__ import annotations` here: the SDK reads the annotations of tools.
+
+import csv
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from mcp.types import CallToolResult
+from pydantic import Field, JsonValue
+
+from enquete import study
+from enquete.interfaces.mcp.office import Ctx, Office, told
+from enquete.interfaces.mcp.paging import (
+    BEGINNING,
+    as_json,
+    entries,
+    overview,
+    pages_of,
+    report_sections,
+    require_page,
+    require_section,
+    sections_of,
+    text_pages,
+)
+from enquete.interfaces.mcp.running import (
+    BudgetArgument,
+    LanguageArgument,
+    Methods,
+    PhaseArgument,
+    SimId,
+)
+from enquete.interfaces.mcp.shapes import (
+    EstimateState,
+    ExportedFile,
+    ExportState,
+    InstrumentsState,
+    InstrumentState,
+    ReportState,
+    ResultsState,
+    RunStatus,
+    SectionOf,
+    SimulationsState,
+    SimulationState,
+    answer,
+)
+from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, uri
+from enquete.interfaces.run_states import status_of
+from enquete.simulations.locate import Known
+from enquete.state.errors import RunNotFound, SettingsError
+from enquete.study import Run
+from enquete.study.rooted import OutsideRoot
+
+A_PAGE = 25
+MOST_SECTIONS = 60
+
+RunIdArgument: TypeAlias = Annotated[
+    str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
+]
+Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
+
+
+async def estimate_interviews(
+    ctx: Ctx,
+    sim_id: SimId,
+    methods: Methods = None,
+    phase: PhaseArgument = None,
+    language: LanguageArgument = None,
+    budget_tokens: BudgetArgument = None,
+) -> Annotated[CallToolResult, EstimateState]:
+    """What conduct_interviews with these arguments would cost: calls, tokens, money, time. Asks nobody anything."""
+    with told(ctx) as desk:
+        desk.rooted.simulation(sim_id)
+        estimate = await study.aestimate(
+            sim_id,
+            root=str(desk.rooted.root),
+            methods=methods,
+            phase=phase,
+            language=language,
+            budget_tokens=budget_tokens,
+        )
+        state = estimate_state(estimate)
+        return answer(state, estimate_text(state))
+
+
+def get_interview_results(
+    ctx: Ctx,
+    sim_id: SimId,
+    methodology: Annotated[str, Field(description="as in the run's stages: longitudinal, delphi, …")],
+    section: Annotated[str | None, Field(description="one of the sections; without it, their list")] = None,
+    page: Page = 1,
+    run_id: RunIdArgument = None,
+) -> Annotated[CallToolResult, ResultsState]:
+    """Findings of one methodology. Call it without a section first: it lists the sections and gives the short ones."""
+    with told(ctx) as desk:
+        run = desk.rooted.finished(sim_id, run_id)
+        found = findings(desk, run, methodology)
+        sections = sections_of(found)[:MOST_SECTIONS]
+        if section is None:
+            pages = [overview(found)]
+        else:
+            section = require_section(section, list(found))
+            pages = pages_of(list(entries(found[section])))
+        chosen = pages[require_page(page, len(pages)) - 1]
+        state = ResultsState(
+            run_id=run.run_id,
+            methodology=methodology,
+            section=section,
+            page=page,
+            pages=len(pages),
+            sections=sections if section is None else [],
+            entries=chosen,
+            resource_uri=uri(sim_id, run.run_id, "results", methodology),
+        )
+        return answer(state, results_text(state, synthetic=run.record.main.respondent == "synthetic"))
+
+
+def findings(desk: Office, run: Run, methodology: str) -> dict[str, JsonValue]:
+    """Raises RunNotFound where the methodology has none in this run."""
+    found = run.results.get(methodology)
+    if not isinstance(found, dict) or not found:
+        there = ", ".join(run.results) or "none yet"
+        raise RunNotFound(
+            f"no results of {methodology[:100]!r} in run {run.run_id} ({status_of(run, desk.task_of(run))}); "
+            f"there are: {there}."
+        )
+    return found
+
+
+def results_text(state: ResultsState, *, synthetic: bool) -> str:
+    where = f", section {state.section}" if state.section else ""
+    lines = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
+    lines += [SYNTHETIC] if synthetic else []
+    lines += [
+        f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries
+    ]
+    return "\n".join([*lines, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
+
+
+def sections_text(sections: list[SectionOf]) -> list[str]:
+    if not sections:
+        return []
+    return ["Sections (pages): " + "; ".join(f"{one.name} ({one.pages})" for one in sections)]
+
+
+def get_interview_report(
+    ctx: Ctx,
+    sim_id: SimId,
+    section: Annotated[str | None, Field(description="one of the report's headings; without it, their list")] = None,
+    page: Page = 1,
+    run_id: RunIdArgument = None,
+) -> Annotated[CallToolResult, ReportState]:
+    """The report, in Markdown. Call it without a section first: it gives the contents and the beginning."""
+    with told(ctx) as desk:
+        run = desk.rooted.finished(sim_id, run_id)
+        parts = report_sections(report_of(desk, run))
+        sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
+        wanted = require_section(section, list(parts)) if section else next(iter(parts), BEGINNING)
+        pages = text_pages(parts.get(wanted, ""))
+        markdown = pages[require_page(page, len(pages)) - 1]
+        state = ReportState(
+            run_id=run.run_id,
+            section=wanted,
+            page=page,
+            pages=len(pages),
+            sections=sections[:MOST_SECTIONS] if section is None else [],
+            markdown=markdown,
+            resource_uri=uri(sim_id, run.run_id, "report"),
+        )
+        return answer(state, "\n".join([markdown, *sections_text(state.sections), f"Everything: {state.resource_uri}"]))
+
+
+def report_of(desk: Office, run: Run) -> str:
+    """Raises RunNotFound where none has been written."""
+    desk.rooted.require_inside(run.path / "report.md")
+    if not run.report:
+        status = status_of(run, desk.task_of(run))
+        how = "it is written when the run stops" if status == "running" else "export_responses writes one"
+        raise RunNotFound(f"run {run.run_id} has no report yet ({status}); {how}.")
+    return run.report
+
+
+def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, SimulationsState]:
+    """The simulations that can be interviewed, and the latest run of each."""
+    with told(ctx) as desk:
+        known = desk.rooted.simulations()
+        pages = [known[start : start + A_PAGE] for start in range(0, len(known), A_PAGE)] or [[]]
+        shown = [simulation_state(desk, each) for each in pages[require_page(page, len(pages)) - 1]]
+        state = SimulationsState(simulations=shown, total=len(known), page=page, pages=len(pages))
+        lines = [f"{len(known)} simulations, page {page} of {len(pages)}."]
+        lines += [f"- {one.sim_id}: {one.runs} runs{latest_text(one)}" for one in shown]
+        return answer(state, "\n".join(lines))
+
+
+WORDS = {"damaged": "damaged", "newer": "of a newer version"}
+
+
+def simulation_state(desk: Office, known: Known) -> SimulationState:
+    try:
+        runs = desk.rooted.runs(known.sim_id)
+    except OutsideRoot as error:
+        return SimulationState(sim_id=known.sim_id, runs=0, latest_run_id=None, latest_status=None, blocked=error.fact)
+    status: RunStatus | None = None
+    if runs and runs[-1].status in ("damaged", "newer"):
+        blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
+        return SimulationState(
+            sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id, latest_status=None, blocked=blocked
+        )
+    if runs:
+        run = study.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
+        status = status_of(run, desk.task_of(run))
+    return SimulationState(
+        sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id if runs else None, latest_status=status
+    )
+
+
+def latest_text(one: SimulationState) -> str:
+    if one.blocked:
+        return f", cannot be used: {one.blocked}"
+    return f", latest {one.latest_run_id} ({one.latest_status})" if one.latest_run_id else ""
+
+
+def list_instruments() -> Annotated[CallToolResult, InstrumentsState]:
+    """The methodologies that can be named in conduct_interviews, and where their questions can be read."""
+    known = study.list_instruments()
+    state = InstrumentsState(
+        instruments=[
+            InstrumentState(
+                name=name,
+                title_en=titles.get("en", name),
+                title_de=titles.get("de", name),
+                resource_uri=f"enquete://instruments/{name}",
+            )
+            for name, titles in known.items()
+        ]
+    )
+    return answer(state, "\n".join(f"- {one.name}: {one.title_en} ({one.resource_uri})" for one in state.instruments))
+
+
+def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> Annotated[CallToolResult, ExportState]:
+    """Write the run's data files and report again from its ledger, and say where they can be read. Asks nobody."""
+    with told(ctx) as desk:
+        run = desk.rooted.finished(sim_id, run_id)
+        desk.rooted.require_inside(run.path)
+        folder = study.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
+        rows, columns = shape_of(folder / "all_responses.csv")
+        files = [
+            ExportedFile(name=f.name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", f.name))
+            for f in sorted(folder.iterdir())
+            if f.is_file() and not f.name.startswith(".")
+        ]
+        state = ExportState(run_id=run.run_id, rows=rows, columns=columns, files=files)
+        lines = [f"{rows:,} rows, one an answer. Files of {run.run_id}:"]
+        lines += [f"- {file.name}, {file.bytes:,} bytes: {file.resource_uri}" for file in files]
+        return answer(state, "\n".join([*lines, "Columns: " + ", ".join(columns)]))
+
+
+def shape_of(path: Path) -> tuple[int, list[str]]:
+    """Rows without the head, and the columns."""
+    if not path.is_file():
+        raise SettingsError(f"{path.name} was not written")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file)
+        columns = next(rows, [])
+        return sum(1 for _ in rows), columns

@@ -1,0 +1,127 @@
+"""MCP resources: the full data that the tools give in pieces; and the prompt that plans a study."""
+
+# No `from __future__ import annotations` here: the SDK reads the annotations.
+
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from pydantic import Field
+
+from enquete import study
+from enquete.interfaces.mcp.errors import explained
+from enquete.interfaces.mcp.office import Ctx, Office, office
+from enquete.interfaces.mcp.reading import findings, report_of
+from enquete.state.errors import EnqueteError
+from enquete.study import Run
+
+T = TypeVar("T")
+
+MOST_BYTES = 50_000_000
+_TYPES = {".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown"}
+
+
+def report(sim_id: str, run_id: str, ctx: Ctx) -> str:
+    """The whole report of a run."""
+    desk, run = _run(ctx, sim_id, run_id)
+    return _told(desk, lambda: report_of(desk, run))
+
+
+def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
+    """What every column and item of all_responses.csv means."""
+    desk, run = _run(ctx, sim_id, run_id)
+    return _read(desk, run.path / "exports" / "codebook.md")
+
+
+def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
+    """All findings of one methodology."""
+    desk, run = _run(ctx, sim_id, run_id)
+    return json.dumps(_told(desk, lambda: findings(desk, run, methodology)), ensure_ascii=False)
+
+
+def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:
+    """A data file of a run, as export_responses lists them."""
+    desk, run = _run(ctx, sim_id, run_id)
+    folder = run.path / "exports"
+    known = sorted(file.name for file in folder.iterdir() if file.suffix in _TYPES) if folder.is_dir() else []
+    if name not in known:
+        raise ResourceNotFoundError(
+            f"no file {name[:100]!r} of run {run.run_id}; there are: {', '.join(known) or 'none'}"
+        )
+    return _read(desk, folder / name)
+
+
+def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[Office, Run]:
+    desk = office(ctx)
+    return desk, _told(desk, lambda: desk.rooted.finished(sim_id, run_id))
+
+
+def _told(desk: Office, work: Callable[[], T]) -> T:
+    """Errors raised on purpose, in words. Raises ResourceNotFoundError."""
+    try:
+        return work()
+    except EnqueteError as error:
+        raise ResourceNotFoundError(explained(error, desk.rooted.root)) from error
+
+
+def _read(desk: Office, path: Path) -> str:
+    """Raises ResourceNotFoundError, and ResourceError where it is too large for a message."""
+    _told(desk, lambda: desk.rooted.require_inside(path))
+    if not path.is_file():
+        raise ResourceNotFoundError(f"{path.name} has not been written yet; export_responses writes it")
+    if path.stat().st_size > MOST_BYTES:
+        raise ResourceError(
+            f"{path.name} has {path.stat().st_size:,} bytes, more than {MOST_BYTES:,}: read it on the server"
+        )
+    return path.read_text("utf-8-sig")
+
+
+def instrument_reader(name: str) -> Callable[[], str]:
+    def instrument() -> str:
+        return (files("enquete.instruments") / f"{name}.yaml").read_text("utf-8")
+
+    return instrument
+
+
+def plan_a_stakeholder_study(
+    topic: Annotated[str, Field(description="what is to be found out; asked for where it is left out")] = "",
+    sim_id: Annotated[str, Field(description="a simulation, if it is chosen already")] = "",
+    budget_tokens: Annotated[str, Field(description="what may be spent, if it is known")] = "",
+) -> str:
+    """Steps from a question to a report that can be defended, by the tools of this server."""
+    methods = "\n".join(f"   - {name}: {titles.get('en', name)}" for name, titles in study.list_instruments().items())
+    chosen = f"The simulation is {sim_id}." if sim_id else "Choose a simulation with list_simulations, and say why."
+    cap = f" The budget is {budget_tokens} tokens." if budget_tokens else ""
+    on = f" on: {topic}" if topic else ". Ask me first what is to be found out."
+    return f"""Plan a study with simulated stakeholders{on}
+
+1. {chosen}{cap}
+2. Say which question each methodology would answer, and leave out those that answer none of ours (list_instruments; the
+   questions themselves are resources enquete://instruments/NAME):
+{methods}
+3. Change between before (T0) and after (T1) can be told only if T0 is taken before the simulation runs. Say whether it was.
+4. Call estimate_interviews. Show me calls, tokens, money and time, and wait for my approval. Never pass confirm=true by
+   yourself.
+5. Call conduct_interviews; while it is "running", poll interview_status. Where it stops, tell me why, and what resume_interviews
+   would cost.
+6. Read get_interview_report, its section on limits first, then get_interview_results where a figure matters. Give counts
+   (answered / asked) beside every figure and every flag that is shown.
+7. Say what such answers cannot show: they come from a model, or from the synthetic respondent, not from people."""
+
+
+def add_resources(server: MCPServer[Office]) -> None:
+    """Resources by address, and the prompt."""
+    base = "enquete://runs/{sim_id}/{run_id}"
+    server.resource(f"{base}/report", title="Report", mime_type="text/markdown")(report)
+    server.resource(f"{base}/codebook", title="Codebook", mime_type="text/markdown")(codebook)
+    server.resource(f"{base}/results/{{methodology}}", title="Findings", mime_type="application/json")(results)
+    server.resource(f"{base}/exports/{{name}}", title="Data file", mime_type="text/plain")(export)
+    for name, titles in study.list_instruments().items():
+        title = titles.get("en", name)
+        add = server.resource(f"enquete://instruments/{name}", name=name, title=title, mime_type="application/yaml")
+        add(instrument_reader(name))
+    server.prompt(title="Plan a stakeholder study")(plan_a_stakeholder_study)

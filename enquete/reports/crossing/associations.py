@@ -1,0 +1,214 @@
+"""Which findings go together, over all agents and across methods: effects, corrected over the whole table, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import combinations
+
+from pydantic import JsonValue
+from sklearn.metrics import adjusted_rand_score
+
+from enquete.analysis.relations.crosstable import CrossFinding, cross_table
+from enquete.reports.context import jsonable
+from enquete.reports.crossing.agents import AgentTable
+from enquete.reports.markdown import MISSING, escape, number, p_value, table
+from enquete.state.seam import Language
+
+FILE = "associations.json"
+SHOWN = 15
+"""Pairs that are printed beside the named ones."""
+NAMED: Sequence[tuple[str, str]] = (
+    ("q_factor", "delphi_held_out"), ("drift_abs|experience_effect_abs", "archetype"), ("desirability_", "archetype"),
+)  # fmt: skip
+"""Pairs that are always printed, and first: columns of agents.csv, a|b for whichever is there, a_ for every scenario."""
+MOST_CATEGORIES = 30
+"""Of a categorical finding: with more, such as a type for every agent, its table has no cell to speak of."""
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "title": "Alle Agenten, alle Befunde",
+        "intro": "Jeder Agent ist eine Zeile von exports/agents.csv. Verglichen werden Befunde verschiedener Methoden, dazu die "
+        "Stakeholder-Gruppe; Befunde derselben Methode hängen schon durch ihre Antworten zusammen. Effekte vor p: V nach Cramér (0 bis "
+        "1, korrigiert nach Bergsma), ε² (0 bis 1, auch bei Zufall über 0), Spearmans ρ (−1 bis 1). 95-%-Intervalle von V und ε² "
+        "durch Wiederziehen der Agenten (BCa), von ρ nach Fisher. p ist über alle {n} Paare korrigiert; die Tafel ist explorativ, zu "
+        "lesen ist BH. Zuerst stehen {named} Paare, die von vornherein benannt waren, dann die übrigen, das kleinste p zuerst.",
+        "absent": "Von den benannten Paaren fehlen, weil ein Befund nicht vorliegt: {listed}.",
+        "identical": "Dieselbe Einteilung (bereinigter Rand-Index 1) und darum eine Zeile: {listed}.",
+        "frame": "Die Einheit des Schlusses ist der Lauf: Alle Agenten teilen ein Modell und einen Prompt. Ein p beschreibt diese Agenten "
+        "dieses Laufs und keine Menschen.",
+        "first": "Befund", "second": "mit", "measure": "Maß", "effect": "Effekt", "interval": "95 %", "n": "n", "p": "p", "holm": "Holm",
+        "bh": "BH", "more": "{n} weitere Paare stehen in associations.json.", "none": "Es gibt noch keine zwei Befunde zu vergleichen.",
+        "undefined": "Nicht bestimmt: {listed}.", "source": "*Quelle: associations.json; exports/agents.csv*",
+    },
+    "en": {
+        "title": "All agents, all findings",
+        "intro": "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the stakeholder type; "
+        "findings of one method go together by their answers already. Effects before p: Cramér's V (0 to 1, corrected after Bergsma), "
+        "ε² (0 to 1, above 0 by chance alone), Spearman's ρ (−1 to 1). 95% intervals of V and ε² from resampling the agents (BCa), of ρ "
+        "after Fisher. p is corrected over all {n} pairs; the table is exploratory, read BH. First come {named} pairs that were named "
+        "beforehand, then the others, the smallest p first.",
+        "absent": "Of the named pairs these are missing, for want of a finding: {listed}.",
+        "identical": "The same grouping (adjusted Rand index 1), hence one row: {listed}.",
+        "frame": "The unit of inference is the run: all agents share a model and a prompt. A p describes these agents of this run and no "
+        "people.",
+        "first": "Finding", "second": "with", "measure": "Measure", "effect": "Effect", "interval": "95%", "n": "n", "p": "p",
+        "holm": "Holm", "bh": "BH", "more": "{n} more pairs are in associations.json.", "none": "There are no two findings to compare yet.",
+        "undefined": "Not determined: {listed}.", "source": "*Source: associations.json; exports/agents.csv*",
+    },
+}  # fmt: skip
+
+MEASURES = {"cramers_v": "V", "epsilon_squared": "ε²", "spearman": "ρ"}
+REASONS: Mapping[str, Mapping[Language, str]] = {
+    "no variation": {"de": "ohne Unterschiede", "en": "no variation"},
+    "one category only": {"de": "nur eine Gruppe", "en": "one category only"},
+    "fewer than 3 agents": {"de": "weniger als 3 Agenten", "en": "fewer than 3 agents"},
+}
+"""Of `Association.reason`; one that is not here is shown as it is."""
+
+
+def associate(agents: AgentTable) -> list[CrossFinding]:
+    """Every pair of findings of different methodologies, corrected over all of them. Tests describe this run."""
+    known = {one.column for one in agents.findings if one.known}
+    crowded = {
+        one.column for one in agents.findings if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
+    }
+    compared = known - crowded - twins(agents).keys()
+    pairs = [pair for pair in agents.pairs() if set(pair) <= compared]
+    return cross_table(agents.table, agents.kinds, pairs=pairs) if pairs else []
+
+
+def twins(agents: AgentTable) -> dict[str, str]:
+    """Groupings of one methodology that part the same agents alike (ARI 1), by column: the earlier one stands for both."""
+    found: dict[str, str] = {}
+    groupings = [one for one in agents.findings if one.kind == "categorical" and one.known]
+    for first, second in combinations(groupings, 2):
+        if first.methodology != second.methodology or second.column in found:
+            continue
+        a, b = agents.table[first.column], agents.table[second.column]
+        known = a.notna()
+        if known.equals(b.notna()) and adjusted_rand_score(a[known].astype(str), b[known].astype(str)) == 1:
+            found[second.column] = found.get(first.column, first.column)
+    return found
+
+
+def named_pairs(agents: AgentTable) -> list[tuple[str, str]]:
+    """NAMED as columns of this table; a column that is not there stands as NAMED has it."""
+    same, columns = twins(agents), [one.column for one in agents.findings]
+    scenarios = [one.column for one in agents.findings if one.column.startswith("desirability_") and one.scenario]
+
+    def chosen(name: str) -> list[str]:
+        if name == "desirability_":
+            return scenarios or [name]
+        here = [one for one in name.split("|") if one in columns]
+        return [same.get(here[0], here[0]) if here else name]
+
+    return [(a, b) for first, second in NAMED for a in chosen(first) for b in chosen(second)]
+
+
+def as_json(agents: AgentTable, found: Sequence[CrossFinding]) -> JsonValue:
+    """associations.json: what the columns of agents.csv mean, and all pairs."""
+    columns = [
+        {"column": one.column, "methodology": one.methodology, "kind": one.kind, "name": dict(one.name), "n": one.known,
+         "n_agents": len(agents.table)}
+        for one in agents.findings
+    ]  # fmt: skip
+    pairs = [
+        {"first": one.first, "second": one.second, **asdict(one.association), "p_holm": one.p_holm, "p_bh": one.p_bh}
+        for one in found
+    ]
+    identical = [{"column": column, "same_as": kept} for column, kept in twins(agents).items()]
+    return jsonable({"unit_of_inference": "run", "columns": columns, "identical": identical, "pairs": pairs})
+
+
+def section(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> str:
+    """The report's section: named pairs first, then the surest; the rest in the file, Markdown."""
+    return "\n\n".join(_parts(agents, found, language))
+
+
+def _parts(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> Iterator[str]:
+    words = WORDS[language]
+    yield f"## {words['title']}"
+    if not found:
+        yield words["none"]
+        return
+    named, others = _ordered(agents, found)
+    yield words["intro"].format(n=sum(one.association.p is not None for one in found), named=len(named))
+    yield words["frame"]
+    same = "; ".join(_named(kept, agents, language) for kept in dict.fromkeys(twins(agents).values()))
+    if same:
+        yield words["identical"].format(listed=escape(same))
+    heads = [words[key] for key in ("first", "second", "measure", "effect", "interval", "n", "p", "holm", "bh")]
+    shown = table(heads, [_row(one, agents, language) for one in [*named, *others[:SHOWN]]], numeric_from=3)
+    if shown:
+        yield shown
+    if len(others) > SHOWN:
+        yield words["more"].format(n=len(others) - SHOWN)
+    absent = _absent(agents, named, language)
+    if absent:
+        yield words["absent"].format(listed=escape("; ".join(absent)))
+    undefined = [one for one in found if one.association.effect is None]
+    if undefined:
+        yield words["undefined"].format(
+            listed=escape("; ".join(_undefined(one, agents, language) for one in undefined))
+        )
+    yield words["source"]
+
+
+def _ordered(agents: AgentTable, found: Sequence[CrossFinding]) -> tuple[list[CrossFinding], list[CrossFinding]]:
+    """The named pairs in their order, determined or not, and the others that are determined, the smallest p first."""
+    by_pair = {frozenset((one.first, one.second)): one for one in found}
+    wanted = [frozenset(pair) for pair in named_pairs(agents)]
+    named = [by_pair[pair] for pair in dict.fromkeys(wanted) if pair in by_pair]
+    rest = [one for one in found if one not in named and one.association.effect is not None]
+    return named, sorted(
+        rest, key=lambda one: (_last(one.p_bh), _last(one.association.p), -abs(one.association.effect or 0))
+    )
+
+
+def _absent(agents: AgentTable, named: Sequence[CrossFinding], language: Language) -> list[str]:
+    """Named pairs that could not be compared, in words."""
+    there = {frozenset((one.first, one.second)) for one in named}
+    pairs = [pair for pair in named_pairs(agents) if frozenset(pair) not in there]
+    return [" × ".join(_named(column, agents, language) for column in pair) for pair in pairs]
+
+
+_MISSING: Mapping[str, Mapping[Language, str]] = {
+    "q_factor": {"de": "Q-Faktor", "en": "Q factor"},
+    "archetype": {"de": "Archetyp", "en": "archetype"},
+    "delphi_held_out": {"de": "Beharren im Delphi", "en": "holding out in the Delphi"},
+    "drift_abs|experience_effect_abs": {"de": "Veränderung je Aussage", "en": "change a statement"},
+    "desirability_": {"de": "Wünschbarkeit der Szenarien", "en": "desirability of the scenarios"},
+}
+"""Named findings that a run lacks."""
+
+
+def _named(column: str, agents: AgentTable, language: Language) -> str:
+    """The column's name, with those of the groupings that are the same."""
+    if column in _MISSING and column not in {one.column for one in agents.findings}:
+        return _MISSING[column][language]
+    same = [one for one, kept in twins(agents).items() if kept == column]
+    return " = ".join(agents.named(one, language) for one in (column, *same))
+
+
+def _last(p: float | None) -> float:
+    return 2.0 if p is None else p
+
+
+def _undefined(one: CrossFinding, agents: AgentTable, language: Language) -> str:
+    reason = one.association.reason
+    why = REASONS.get(reason, {}).get(language, reason)
+    return f"{_named(one.first, agents, language)} × {_named(one.second, agents, language)} ({why})"
+
+
+def _row(one: CrossFinding, agents: AgentTable, language: Language) -> list[str]:
+    found = one.association
+    names = [escape(_named(column, agents, language)) for column in (one.first, one.second)]
+    joint = "bis" if language == "de" else "to"
+    interval = (
+        f"{number(found.low, language)} {joint} {number(found.high, language)}" if found.low is not None else MISSING
+    )
+    return [
+        *names, MEASURES[found.measure], number(found.effect, language), interval, str(found.n),
+        *(p_value(p, language) for p in (found.p, one.p_holm, one.p_bh)),
+    ]  # fmt: skip

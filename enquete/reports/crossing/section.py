@@ -1,0 +1,135 @@
+"""The report's summary across methods: prose, then each claim with its groups and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from enquete.reports.crossing.claims import DIGITS, FEWEST, FILE, Claim, Crossing
+from enquete.reports.crossing.inputs import Results
+from enquete.reports.crossing.narrative import Prose
+from enquete.reports.crossing.sentences import group_name, heading, reason, sentence
+from enquete.reports.markdown import MISSING, escape, number, of, share, table
+from enquete.reports.replicates.again import Replicates
+from enquete.reports.replicates.text import alone, mark
+from enquete.state.seam import Language
+
+SHOWN_IDS, SHOWN_GROUPS = 3, 8
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "title": "Zusammenfassung über die Methoden", "details": "Die Befunde im Einzelnen",
+        "rule": "*Diese Zusammenfassung wurde nach Regel aus den Befunden gebildet; kein Modell hat sie geschrieben.*",
+        "model": "*Diese Zusammenfassung hat das Modell {model} aus den Befunden geschrieben. Ein Prüfprogramm hat jede Zahl und jede "
+        "Antwortkennung mit den Befunden verglichen; die Deutung hat es nicht geprüft.*",
+        "refused": "*Das Modell {model} hat eine Zusammenfassung geschrieben. Sie wurde auch nach einer Korrektur zurückgewiesen, weil "
+        "nicht alle Zahlen oder Kennungen zu den Befunden passten ({why} Beanstandungen, siehe audit.jsonl). Darum stehen hier die "
+        "Befunde in festen Sätzen.*",
+        "unwritten": "*Ein Text des Modells liegt nicht vor (Zwischenstand, Budget oder Server). Darum stehen hier die Befunde in festen "
+        "Sätzen.*",
+        "none": "Über mehrere Methoden hinweg lässt sich noch nichts sagen.",
+        "absent": "Was sich nicht sagen lässt:", "group": "Gruppe", "value": "Wert", "n": "n / N",
+        "evidence": "Beruht auf {n} Antworten, zum Beispiel {ids}.", "source": "Quelle", "more": "{n} weitere Gruppen stehen in {file}.",
+        "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
+        "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
+        "archetypes": "Die Archetypen: {names}.", "replicates": "Wiederholungen",
+        "small": "Zu klein für den Vergleich (weniger als {fewest} Agenten): {names}.",
+    },
+    "en": {
+        "title": "Summary across methods", "details": "The findings one by one",
+        "rule": "*This summary was made by rule from the findings; no model wrote it.*",
+        "model": "*This summary was written by the model {model} from the findings. A program compared every figure and every answer "
+        "id with the findings; it did not check the interpretation.*",
+        "refused": "*The model {model} wrote a summary. It was refused even after a correction, because not all figures or ids agreed "
+        "with the findings ({why} objections, see audit.jsonl). So the findings stand here in fixed sentences.*",
+        "unwritten": "*There is no text by the model (interim state, budget or server). So the findings stand here in fixed sentences.*",
+        "none": "Nothing can be said across methods yet.",
+        "absent": "What cannot be said:", "group": "Group", "value": "Value", "n": "n / N",
+        "evidence": "Rests on {n} answers, for example {ids}.", "source": "Source", "more": "{n} more groups are in {file}.",
+        "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
+        "*Source: crossing.json → claims; groups and evidence in the appendix*",
+        "archetypes": "The archetypes: {names}.", "replicates": "Replicates",
+        "small": "Too small to be compared (fewer than {fewest} agents): {names}.",
+    },
+}  # fmt: skip
+
+
+def summary(
+    crossing: Crossing, prose: Prose, results: Results, model: str, language: Language, replicates: Replicates
+) -> str:
+    """The section that opens the report, Markdown."""
+    words = WORDS[language]
+    parts = [f"## {words['title']}"]
+    if not crossing.claims:
+        parts.append(words["none"])
+    else:
+        why = len(prose.problems)
+        parts += [*_paragraphs(prose, replicates, language), words[prose.by].format(model=escape(model), why=why)]
+        parts += [] if replicates.arms else [alone(language)]
+        parts.append(_archetypes(crossing, results, language))
+        parts.append(words["where"])
+    if crossing.absent:
+        lines = "\n".join(
+            f"- {escape(line)}" for line in dict.fromkeys(reason(one, language) for one in crossing.absent)
+        )
+        parts += [words["absent"], lines]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _paragraphs(prose: Prose, replicates: Replicates, language: Language) -> Iterator[str]:
+    if prose.by == "model":
+        yield from (escape(paragraph.text) for paragraph in prose.paragraphs)
+    else:
+        yield "\n".join(
+            f"- {escape(paragraph.text)}{_held(paragraph.claim_ids[0], replicates, language)}"
+            for paragraph in prose.paragraphs
+        )
+
+
+def _held(claim: str, replicates: Replicates, language: Language) -> str:
+    """Beside a claim's sentence, where the run has replicates."""
+    return f" *({escape(mark(claim, replicates, language))})*" if replicates.arms else ""
+
+
+def _archetypes(crossing: Crossing, results: Results, language: Language) -> str:
+    """What the letters mean, where a claim is about archetypes."""
+    listed = results.get("diversity", {}).get("archetypes")
+    if not isinstance(listed, list) or not any("diversity" in claim.methods for claim in crossing.claims):
+        return ""
+    names = [f"{one.get('archetype')} ({one.get('name')})" for one in listed if isinstance(one, Mapping)]
+    return WORDS[language]["archetypes"].format(names=escape(", ".join(names)))
+
+
+def details(claims: Sequence[Claim], language: Language, replicates: Replicates) -> Iterator[str]:
+    """Each claim with its groups, whether it holds, its answers and its source: for the end of the report."""
+    words = WORDS[language]
+    if not claims:
+        return
+    yield f"### {words['details']}"
+    for claim in claims:
+        yield f"**{escape(heading(claim.id, language))}.** {escape(sentence(claim, language))}"
+        yield _groups(claim, language)
+        ids = ", ".join(f"`{one.replace('`', '')}`" for one in claim.answer_ids[:SHOWN_IDS])
+        yield words["evidence"].format(n=claim.n_answers, ids=ids)
+        yield f"{words['replicates']}: {escape(mark(claim.id, replicates, language))}."
+        rests = "; ".join(claim.rests_on)
+        yield f"*{words['source']}: {FILE} → claims.{escape(claim.id)} ({escape(rests)})*"
+
+
+def _groups(claim: Claim, language: Language) -> str:
+    words = WORDS[language]
+    rows = [
+        [escape(group_name(group.group, language)), of(group.n, group.n_total), _value(claim, group.value, language)]
+        for group in claim.groups[:SHOWN_GROUPS]
+    ]
+    more = len(claim.groups) - SHOWN_GROUPS
+    shown = table([words["group"], words["n"], words["value"]], rows)
+    small = ", ".join(f"{group_name(group.group, language)} (n = {group.n})" for group in claim.small[:SHOWN_GROUPS])
+    notes = [words["more"].format(n=more, file=FILE)] if more > 0 else []
+    notes += [words["small"].format(fewest=FEWEST, names=escape(small))] if small else []
+    return "\n\n".join([shown, *notes])
+
+
+def _value(claim: Claim, value: float | None, language: Language) -> str:
+    if value is None:
+        return MISSING
+    return share(value, language) if claim.shown == "share" else number(value, language, DIGITS[claim.shown])

@@ -1,0 +1,283 @@
+"""Instrument health written out: verdicts, reasons, tables for the report, and the sentence of a flag."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from enquete.analysis.health.diagnostics import Diagnostic, Overall
+from enquete.reports.health.checks import Check
+from enquete.reports.health.probes import POSSIBLE
+from enquete.reports.health.shapes import Shape
+from enquete.reports.health.verdicts import Health
+from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS, WORDS
+from enquete.reports.markdown import MISSING, escape, number, of, share, table
+from enquete.state.seam import Language
+
+MOST_REASONS = 3
+"""Named in the summary of a verdict; all stand in health.json."""
+
+FLAGS: Sequence[tuple[str, Mapping[Language, str]]] = (
+    (
+        r"longitudinal: baseline reconstructed",
+        {
+            "de": "Längsschnitt: T0 wurde erst nach dem Ende der Simulation rekonstruiert (dieselben Personas ohne Erinnerung). "
+            "Die Unterschiede zu T1 sind ein Erfahrungseffekt, keine Drift.",
+            "en": "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
+            "Differences from T1 are an experience effect, not drift.",
+        },
+    ),
+    (
+        r"longitudinal: drift not interpretable: (.*?)\.?",
+        {
+            "de": "Längsschnitt: Die Drift ist nicht interpretierbar. {0}.",
+            "en": "Longitudinal: drift is not interpretable. {0}.",
+        },
+    ),
+    (
+        r"diversity: (\d+) of (\d+) placements were moved to fit the grid.*",
+        {
+            "de": "Vielfalt der Sichtweisen: {0} von {1} Platzierungen mussten verschoben werden, damit sie ins Raster passen.",
+            "en": "Diversity of views: {0} of {1} placements had to be moved for the sort to fit the grid.",
+        },
+    ),
+    (
+        r"diversity: all agents answered alike",
+        {
+            "de": "Vielfalt der Sichtweisen: Alle Agenten haben gleich geantwortet.",
+            "en": "Diversity of views: all agents answered alike.",
+        },
+    ),
+    (r"diversity: the first two components.*", {"de": "", "en": ""}),  # the check of instrument health says it
+)
+"""Flags that analyses raise in short (a pattern for the whole flag), as sentences; "" where another sentence says it."""
+
+
+def spelt(flag: str, language: Language) -> str:
+    """A flag of an analysis as a sentence; as it is where no sentence is known."""
+    for pattern, texts in FLAGS:
+        found = re.fullmatch(pattern, flag, re.DOTALL)
+        if found:
+            return texts[language].format(*found.groups())
+    return flag
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def verdict(one: Overall, language: Language) -> str:
+    return VERDICTS[one.verdict][language]
+
+
+def reasons(health: Health, name: str, language: Language) -> str:
+    """The weightiest reasons of a methodology's verdict in words."""
+    said = [_reason(health.behind(name, reason), reason, language) for reason in health.verdicts[name].reasons]
+    more = WORDS[language]["more_reasons"].format(n=len(said) - MOST_REASONS)
+    return "; ".join([*said[:MOST_REASONS], *([more] if len(said) > MOST_REASONS else [])])
+
+
+def _reason(check: Check | None, reason: str, language: Language) -> str:
+    """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
+    name, _, code = reason.rpartition(":")
+    if not name:
+        return REASONS[code][language]
+    weight = [_plain(check.found.verdict, language)] if check else []
+    marks = [*weight, *([WORDS[language]["of_probe"]] if check and check.probe else [])]
+    return f"{CHECKS[name][1][language][0]}: {', '.join([*marks, REASONS[code][language]])}"
+
+
+def _plain(verdict_: str, language: Language) -> str:
+    return VERDICTS[verdict_][language].strip("*")
+
+
+def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """Verdicts in one paragraph for the beginning of the report, Markdown; "" where nothing was checked."""
+    words = WORDS[language]
+    if not health.verdicts:
+        return ""
+    said = [
+        words["one"].format(method=titles.get(name, name), verdict=f"**{verdict(one, language)}**")
+        for name, one in health.verdicts.items()
+    ]
+    text = words["summary"].format(verdicts="; ".join(said))
+    return f"{text} {words['synthetic']}" if health.synthetic else text
+
+
+def flags(health: Health, name: str, title: str, language: Language) -> list[str]:
+    """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
+    found = health.verdicts.get(name)
+    if found is None or found.verdict == "usable":
+        return []
+    said = WORDS[language]["overall"].format(
+        method=title, verdict=verdict(found, language), reasons=reasons(health, name, language)
+    )
+    return [said, *(flag(one, title, language) for one in health.flagged if one.methodology == name)]
+
+
+def flag(one: Check, title: str, language: Language) -> str:
+    """A flagged check as a sentence that stands alone. title: of the methodology, plain text."""
+    what, meaning = CHECKS[one.found.name][1][language]
+    code = one.found.reason_code
+    free = code not in ("above", "below") or one.found.threshold == (None, None)
+    about = WORDS[language]["about_free" if free else "about"].format(
+        what=what, value=value(one.found, language), threshold=threshold(one.found, language), n=one.found.n,
+        reason=REASONS[code][language], meaning=meaning,
+    )  # fmt: skip
+    return f"{title}{f' {one.phase}' if one.phase else ''}: {about}"
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def value(one: Diagnostic, language: Language) -> str:
+    return MISSING if one.value is None else _figure(one.name, one.value, language)
+
+
+def threshold(one: Diagnostic, language: Language) -> str:
+    """What is still fine: ≤ 80 %, ≥ 30 %, 14,5 % bis 58 %; a dash where the bound depends on more than the value."""
+    least, most = (None if end is None else _figure(one.name, end, language) for end in one.threshold)
+    if least is not None and most is not None:
+        joint = "bis" if language == "de" else "to"
+        return f"{least} {joint} {most}"
+    if least is None and most is None:
+        return MISSING
+    return f"≥ {least}" if least is not None else f"≤ {most}"
+
+
+def _figure(name: str, figure: float, language: Language) -> str:
+    unit = CHECKS[name][0]
+    if unit == "share":
+        percent = round(100.0 * figure, 1)
+        return number(percent, language, 0 if percent.is_integer() else 1) + (" %" if language == "de" else "%")
+    return number(figure, language, 0 if unit == "count" else 2)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def verdict_table(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """One line a methodology. titles: by methodology, Markdown."""
+    words = WORDS[language]
+    rows = [
+        [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(health, name, language) or words["no_reasons"]),
+         escape(_untaken(health, name, language))]
+        for name, one in health.verdicts.items()
+    ]  # fmt: skip
+    heads = ("method", "verdict", "reasons", "untaken")
+    return table([words[key] for key in heads], rows, numeric_from=9) or words["none"]
+
+
+def _untaken(health: Health, name: str, language: Language) -> str:
+    """Probes that would have been possible, each by its check's short name; a dash where none is."""
+    left = health.untaken.get(name, ())
+    if name not in POSSIBLE:
+        return MISSING
+    return ", ".join(PROBES[probe][language] for probe in left) or WORDS[language]["all_taken"]
+
+
+def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
+    """The checks of each methodology, then the probes of all, each with its heading, Markdown."""
+    words = WORDS[language]
+    source = f"*{'Quelle' if language == 'de' else 'Source'}: {words['source']}*"
+    for name in health.verdicts:
+        own = [one for one in health.of(name) if not one.probe]
+        yield f"### {words['checks'].format(method=titles.get(name, name))}"
+        yield from _checks(own, {}, language)
+        yield source
+    probes = [one for one in health.checks if one.probe]
+    if probes:
+        yield f"### {words['probes']}"
+        yield words["probes_intro"]
+        yield from _checks(probes, titles, language)
+        yield source
+
+
+def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Language) -> Iterator[str]:
+    """What was computed as a table, bad ones first; what was not, by reason. titles: where several methodologies stand."""
+    words = WORDS[language]
+    order = {"bad": 0, "caution": 1, "fine": 2, "information": 3}
+    computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
+    without = [one for one in computed if _nothing_missing(one)]
+    heads = ["method"] if titles else []
+    heads += ["check", "phase", "value", "n", "benchmark", "threshold", "verdict"]
+    rows = [
+        [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)]
+        for one in computed
+        if one not in without
+    ]
+    yield from _parts(table([words[key] for key in heads], rows, numeric_from=len(heads) - 5))
+    if without:
+        yield words["no_gaps"].format(listed=_without(without, language))
+    yield from _notes(checks, computed, language)
+    missing = _missing([one for one in checks if one.found.verdict not in order], language)
+    if missing:
+        yield words["not_computed"].format(listed=missing)
+
+
+def _parts(*texts: str) -> Iterator[str]:
+    yield from (text for text in texts if text)
+
+
+def _nothing_missing(one: Check) -> bool:
+    """A rate of gaps, or its difference between types, that is 0: nobody needs a row for each."""
+    return one.found.name.endswith(("_rate", "_by_type")) and one.found.verdict == "fine" and one.found.value == 0
+
+
+def _without(checks: Sequence[Check], language: Language) -> str:
+    """Names, each with the phases it was 0 in and n: `A (T0: n = 750; T1: n = 750)`."""
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for one in checks:
+        phase = f"{one.phase}: " if one.phase else ""
+        by_name[CHECKS[one.found.name][1][language][0]].append(f"{phase}n = {one.found.n}")
+    return escape(", ".join(f"{name} ({'; '.join(ns)})" for name, ns in by_name.items()))
+
+
+def _notes(checks: Sequence[Check], computed: Sequence[Check], language: Language) -> Iterator[str]:
+    """What n means for types, that values are medians, and where data of people are from."""
+    words = WORDS[language]
+    if any(one.found.name.endswith("_by_type") for one in computed):
+        yield words["n_of_types"]
+    if any(one.found.reason_code == "distribution" for one in checks):
+        yield words["medians"]
+    sources = [source for one in checks for source in _texts(one.found.detail.get("sources"))]
+    if sources:
+        yield words["people_from"].format(sources=escape("; ".join(dict.fromkeys(sources))))
+
+
+def _texts(value_: object) -> list[str]:
+    return [str(one) for one in value_] if isinstance(value_, list) else []
+
+
+def _row(one: Check, language: Language) -> list[str]:
+    found = one.found
+    benchmark = MISSING if found.benchmark is None else _figure(found.name, found.benchmark, language)
+    said = VERDICTS[found.verdict][language]
+    code = found.reason_code
+    said = said if code in ("", "above", "below") else f"{said}: {REASONS[code][language]}"
+    name = escape(CHECKS[found.name][1][language][0])
+    return [name, one.phase, value(found, language), str(found.n), benchmark, threshold(found, language), said]
+
+
+def _missing(checks: Sequence[Check], language: Language) -> str:
+    """Checks by the reason why they are not computed: `A, B (too few agents); C T0 (…)`."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for one in checks:
+        name = CHECKS[one.found.name][1][language][0] + (f" {one.phase}" if one.phase else "")
+        by_reason[REASONS[one.found.reason_code][language]].append(name)
+    return escape("; ".join(f"{', '.join(dict.fromkeys(names))} ({why})" for why, names in by_reason.items()))
+
+
+def shapes_table(
+    shapes: Sequence[Shape], titles: Mapping[str, str], wordings: Mapping[tuple[str, str], str], language: Language
+) -> str:
+    """wordings: by (methodology, item), plain text."""
+    words = WORDS[language]
+    rows = [
+        [titles.get(s.methodology, s.methodology), s.phase, str(s.round), escape(wordings.get((s.methodology, s.item), s.item)),
+         of(s.n, s.n_total), f"{s.scale_min}–{s.scale_max}", number(s.mean, language), share(s.midpoint, language),
+         share(s.ends, language), number(s.entropy, language)]
+        for s in shapes
+    ]  # fmt: skip
+    heads = ("method", "phase", "round", "item", "answers", "scale", "mean", "midpoint", "ends", "entropy")
+    return table([words[key] for key in heads], rows, numeric_from=4)

@@ -1,0 +1,240 @@
+"""What a run's replicates say: where its answers vary, and which findings hold when all is asked again.
+
+A replicate is an arm that was asked everything again under another seed or by another model. Claims across methods and
+the methodologies' headlines are made anew from every replicate alone, with that arm in the main arm's place. The main
+arm chose what to claim and is no witness of it: `judge_claim` counts the replicates only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+from scipy.optimize import linear_sum_assignment
+
+from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim, sign
+from enquete.analysis.agreement.variance import VarianceComponents, variance_components
+from enquete.checkpoints.ledger import Failure
+from enquete.reports.context import jsonable
+from enquete.reports.crossing.claims import DIGITS, Claim
+from enquete.reports.crossing.inputs import Missing, Results, archetypes
+from enquete.reports.crossing.joined import cross
+from enquete.reports.findings import find
+from enquete.reports.health.occasions import rounds
+from enquete.reports.reading import RunReading
+from enquete.reports.replicates.headlines import Headline, Shown, headlines
+
+ROLES = ("main", "replicate")
+SUBJECTS = ("scenario", "theme", "dimension")
+"""Terms of a claim that say what its groups are compared on."""
+
+ABSENT = "absent"
+"""What a replicate says that has answers to all that a claim rests on, and does not make it of the same groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Variance components of the closed answers of one methodology and phase, before any feedback."""
+
+    methodology: str
+    phase: str
+    found: VarianceComponents
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding of the main arm with its figure in each run, and what the replicates make of it."""
+
+    main: Shown
+    further: tuple[Shown, ...]  # by replicate, in their order
+    held: Replicated
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self.held), "main": self.main, "further": list(self.further)}
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """arms: the main arm first. claims: by claim id, empty where the run has no replicate."""
+
+    arms: tuple[str, ...] = ()
+    claims: Mapping[str, Judged] = field(default_factory=dict)
+    headlines: Sequence[tuple[Headline, Judged]] = ()
+    shared_t0: bool = False  # an earlier run's T0 is that of all arms
+    spread: tuple[Spread, ...] = ()
+    bugs: tuple[Failure, ...] = ()
+
+    @property
+    def judged(self) -> list[Judged]:
+        return [*self.claims.values(), *(found for _, found in self.headlines)]
+
+    def as_json(self) -> JsonValue:
+        listed = {
+            one.id: {"methodology": one.methodology, "kind": one.kind, "about": list(one.about), **found.as_json()}
+            for one, found in self.headlines
+        }
+        return jsonable(
+            {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,
+             "claims": {name: one.as_json() for name, one in self.claims.items()}, "headlines": listed,
+             "variance_components": [asdict(one) for one in self.spread]}
+        )  # fmt: skip
+
+
+def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims: Sequence[Claim]) -> Replicates:
+    """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
+    arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
+    if not arms:
+        return Replicates()
+    earlier = taken_over(frame, reading.own_runs)
+    again: list[Again] = []
+    bugs: list[Failure] = []
+    for arm in arms:
+        rows = standing_in(frame, arm.id, earlier)
+        found = find(reading, rows, arm=arm)
+        bugs += found.bugs
+        again.append(Again(found.results, of(cross(named_alike(found.results, results), rows).claims)))
+    language, shared_t0 = reading.record.language, bool(earlier["phase"].eq("T0").any())
+    main = headlines(results, language)
+    others = [headlines(one.results, language) for one in again]
+    return Replicates(
+        (reading.record.main.id, *(arm.id for arm in arms)),
+        judged(claims, again, shared_t0=shared_t0),
+        judged_headlines(main, others, shared_t0=shared_t0),
+        shared_t0,
+        tuple(spreads(frame)),
+        tuple(bugs),
+    )
+
+
+@dataclass(frozen=True)
+class Again:
+    """What one replicate finds: by methodology, and across them."""
+
+    results: Results
+    claims: Mapping[str, Claim]
+
+
+def of(claims: Sequence[Claim]) -> dict[str, Claim]:
+    return {claim.id: claim for claim in claims}
+
+
+def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:
+    """Rows of the main arm that an earlier run measured; a T0 among them is that of every arm."""
+    return frame[frame["arm_role"].eq("main") & ~frame["run_id"].isin(list(own_runs))]
+
+
+def standing_in(frame: pd.DataFrame, arm: str, earlier: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one arm as if it were the main one; a T0 that an earlier run measured is everybody's."""
+    own = frame[frame["arm"].eq(arm)]
+    return pd.concat([earlier, own], ignore_index=True).assign(arm_role="main")
+
+
+def named_alike(found: Results, main: Results) -> Results:
+    """Findings whose archetypes bear the names of the main arm's that they share most members with.
+
+    Names are arbitrary; each is matched at most once (Kuhn 1955), an archetype without a match keeps a name of its own.
+    """
+    labels, theirs = archetypes(main), archetypes(found)
+    if isinstance(labels, Missing) or isinstance(theirs, Missing):
+        return found
+    both = pd.crosstab(theirs, labels.reindex(theirs.index))
+    rows, columns = linear_sum_assignment(-both.to_numpy())
+    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
+    names = {_bare(str(both.index[r])): _bare(str(both.columns[c])) for r, c in pairs if both.iat[r, c]}
+    renamed = {**found["diversity"]}
+    for part in ("archetypes", "members"):
+        renamed[part] = [_named(one, names) for one in _listed(renamed.get(part))]
+    return {**found, "diversity": renamed}
+
+
+def _bare(group: str) -> str:
+    return group.partition(":")[2]
+
+
+def _named(one: Mapping[str, JsonValue], names: Mapping[str, str]) -> dict[str, JsonValue]:
+    name = one.get("archetype")
+    return {**one, "archetype": names.get(str(name), f"{name}′")} if name is not None else {**one}
+
+
+def _listed(value: JsonValue) -> list[Mapping[str, JsonValue]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def judged(claims: Sequence[Claim], again: Sequence[Again], *, shared_t0: bool = False) -> dict[str, Judged]:
+    """Each claim of the main arm by the replicates."""
+    found = {}
+    for claim in claims:
+        main = contrast(claim, claim)
+        said = [answer(claim, one) for one in again]
+        held = judge_claim(sign(main) or 0, [one for one, _ in said], independent=_apart(claim.methods, shared_t0))
+        found[claim.id] = Judged(main, tuple(figure for _, figure in said), held)
+    return found
+
+
+def answer(claim: Claim, again: Again) -> tuple[Hashable | None, float | None]:
+    """What a replicate says about a claim, and its figure. It says nothing where a methodology of the claim is missing."""
+    if any(name not in again.results for name in claim.methods):
+        return None, None
+    made = again.claims.get(claim.id)
+    if made is None or any(made.terms.get(name) != claim.terms.get(name) for name in SUBJECTS):
+        return ABSENT, None
+    figure = contrast(claim, made)
+    return (ABSENT, None) if figure is None else (sign(figure), figure)
+
+
+def contrast(claim: Claim, made: Claim) -> float | None:
+    """The claim's figure in a run: its largest group minus its smallest, the groups as the claim names them.
+
+    0 where both print alike. None where the run lacks a group.
+    """
+    values = {group.group: group.value for group in made.groups}
+    high, low = (values.get(claim.groups[place].group) for place in (0, -1))
+    if high is None or low is None:
+        return None
+    digits = DIGITS["mean"]
+    return 0.0 if f"{high:.{digits}f}" == f"{low:.{digits}f}" else high - low
+
+
+def judged_headlines(
+    main: Mapping[str, Headline], again: Sequence[Mapping[str, Headline]], *, shared_t0: bool = False
+) -> list[tuple[Headline, Judged]]:
+    """Each headline of the main arm by the replicates; one that a replicate does not measure is missing there."""
+    found = []
+    for name, one in main.items():
+        if one.leads:
+            others = [made.get(name) for made in again]
+            said = [other.said if other else None for other in others]
+            held = judge_claim(one.said, said, independent=_apart((one.methodology,), shared_t0))
+            found.append((one, Judged(one.shown, tuple(other.shown if other else None for other in others), held)))
+    return found
+
+
+def _apart(methods: Sequence[str], shared_t0: bool) -> bool:
+    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0."""
+    return not (shared_t0 and "longitudinal" in methods)
+
+
+# --- where answers vary ----------------------------------------------------------------------------------------------
+
+
+def spreads(frame: pd.DataFrame) -> Iterator[Spread]:
+    """Closed answers of main arm and replicates as shares of the scale's width, rekeyed, by methodology and phase."""
+    rows = frame[frame["arm_role"].isin(ROLES) & frame["scale_min"].notna()]
+    for (name, phase), own in rows.groupby(["methodology", "phase"], sort=False):
+        first = rounds(own)[:1]
+        before = own[own["round"].isin(first)]
+        if before["arm"].nunique() > 1:
+            yield Spread(str(name), str(phase), variance_components(_values(before)))
+
+
+def _values(rows: pd.DataFrame) -> pd.DataFrame:
+    low, high = (rows[end].astype(float) for end in ("scale_min", "scale_max"))
+    value = np.asarray((rows["value_rekeyed"].astype(float) - low) / (high - low))
+    renamed = rows.rename(columns={"participant": "agent", "item_id": "item", "arm": "replicate"})
+    return renamed[["agent", "item", "model", "replicate"]].assign(value=value)

@@ -1,0 +1,233 @@
+"""Replicates in words: whether a finding held and what chance does, and the table of where answers vary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from enquete.analysis.agreement.held import ALPHA, Replicated, fewest
+from enquete.analysis.agreement.variance import Component
+from enquete.reports.crossing.claims import Claim
+from enquete.reports.crossing.sentences import heading
+from enquete.reports.markdown import MISSING, escape, number, share, table
+from enquete.reports.replicates.again import SUBJECTS, Judged, Replicates, Spread
+from enquete.reports.replicates.headlines import MODERATE, Headline, Shown
+from enquete.state.seam import Language
+
+FILE = "replicates.json"
+LISTED = 6  # figures of replicates that a cell lists one by one
+ROWS = 60
+HEADS = ("finding", "main", "further", "agreeing", "chance", "verdict")
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "title": "Wiederholungen", "stable": "stabil", "fragile": "fragil", "not decided": "nicht entschieden",
+        "not judged": "nicht beurteilt",
+        "held": "{verdict}: gleiche Richtung in {agree} von {n} weiteren Durchgängen (Zufall: {chance})",
+        "unjudged": "nicht beurteilt: kein weiterer Durchgang", "absent": ", in {n} fehlt die Methode", "unknown": "nicht bekannt",
+        "alone": "Ob ein Befund einer Wiederholung standhält, ist nicht beurteilt: Dieser Lauf hat keine (nötig sind mindestens {least} "
+        "weitere Durchgänge).",
+        "intro": "Alles wurde {n}-mal gefragt: vom Hauptarm `{main}` und noch einmal von {arms}. Jeder Befund wurde aus jedem Durchgang "
+        "allein neu gebildet. Der Hauptarm hat ausgewählt, welche Gruppen, Fragen und Themen ein Befund nennt, und spricht darum immer "
+        "für ihn; gezählt werden nur die weiteren Durchgänge.",
+        "rule": "*Zufall* ist die Wahrscheinlichkeit, dass mindestens so viele zustimmen, wenn ein weiterer Durchgang so oft zustimmt wie "
+        "nicht (Vorzeichentest). *Stabil*: höchstens {alpha}, also frühestens {least} von {least}. *Fragil*: Es stimmen so wenige zu, "
+        "wie es bei einem Befund, der in 90 % der Durchgänge gilt, in höchstens {alpha} der Fälle vorkäme (0 von 2, 1 von 3, 2 von 5). "
+        "*Nicht entschieden*: keines von beiden. Ein Durchgang, der den Befund aus seinen Antworten nicht bildet, stimmt nicht zu.",
+        "few": "Mit {n} weiteren Durchgängen kann kein Befund stabil heißen; dafür sind mindestens {least} nötig.",
+        "counts": "Befunde: {n}; stabil {stable}, fragil {fragile}, nicht entschieden {undecided}, nicht beurteilt {unjudged}. Wo "
+        "nur der Zufall wirkt, heißen bis zu {alpha} der Befunde stabil.",
+        "frame": "Die Einheit des Schlusses ist der Lauf: Erst hier sind es mehrere. Sie teilen Agenten und Wortlaut, im Delphi auch die "
+        "Themen und die zurückgemeldeten Mediane des Hauptarms; über Menschen sagen sie nichts.",
+        "shared_t0": "Alle Durchgänge messen Veränderung gegen dasselbe frühere T0. Sie stimmen auch durch dessen Messfehler überein: "
+        "Befunde über Veränderung sind nicht entschieden, ihre Zufallswahrscheinlichkeit ist nicht bekannt.",
+        "claims": "Unterschiede zwischen Gruppen: größte minus kleinste des Hauptarms, in jedem Durchgang zwischen denselben Gruppen.",
+        "headlines": "Hauptbefunde der Methoden.",
+        "finding": "Befund", "main": "Hauptarm", "further": "weitere Durchgänge", "agreeing": "stimmen zu", "chance": "Zufall",
+        "verdict": "Urteil", "to": "{low} bis {high} ({n})", "more": "{n} weitere stehen in replicates.json.", "n": "n",
+        "residual": "Rest",
+        "spread": "Anteile an der Varianz der geschlossenen Antworten (umgepolt, in Anteilen der Skalenbreite, vor jeder Rückmeldung). "
+        "Ein Strich heißt: Dieser Aufbau kann die Quelle nicht trennen.",
+        "agent": "Agent", "item": "Frage", "model": "Modell", "replicate": "Durchgang", "source": "*Quelle: replicates.json*",
+        "none": "Es gibt keine Befunde, die zu beurteilen wären.",
+    },
+    "en": {
+        "title": "Replicates", "stable": "stable", "fragile": "fragile", "not decided": "not decided", "not judged": "not judged",
+        "held": "{verdict}: same direction in {agree} of {n} further runs (chance: {chance})",
+        "unjudged": "not judged: no further run", "absent": ", the method is missing in {n}", "unknown": "not known",
+        "alone": "Whether a finding holds when all is asked again is not judged: this run has no replicates (at least {least} further "
+        "runs are needed).",
+        "intro": "Everything was asked {n} times: by the main arm `{main}` and again by {arms}. Every finding was made anew from each run "
+        "alone. The main arm chose which groups, items and themes a finding names, and so it always speaks for it; only the further "
+        "runs are counted.",
+        "rule": "*Chance* is the probability that at least as many agree if a further run agrees as often as not (sign test). *Stable*: at "
+        "most {alpha}, so {least} of {least} at the earliest. *Fragile*: so few agree as would be seen in at most {alpha} of cases "
+        "for a finding that holds in 90% of runs (0 of 2, 1 of 3, 2 of 5). *Not decided*: neither. A run that does not make the finding "
+        "of its answers does not agree.",
+        "few": "With {n} further runs no finding can be called stable; that takes at least {least}.",
+        "counts": "Findings: {n}; stable {stable}, fragile {fragile}, not decided {undecided}, not judged {unjudged}. Where nothing "
+        "but chance is at work, up to {alpha} of findings are called stable.",
+        "frame": "The unit of inference is the run: only here there are several. They share agents and wording, in the Delphi also the "
+        "main arm's themes and the medians that were fed back; they say nothing about people.",
+        "shared_t0": "All runs measure change from the same earlier T0. So they agree by its error of measurement too: findings about "
+        "change are not decided, and what chance does is not known.",
+        "claims": "Differences between groups: the main arm's largest minus its smallest, in every run between the same groups.",
+        "headlines": "Headline findings of the methodologies.",
+        "finding": "Finding", "main": "Main arm", "further": "Further runs", "agreeing": "agree", "chance": "Chance",
+        "verdict": "Verdict", "to": "{low} to {high} ({n})", "more": "{n} more are in replicates.json.", "n": "n",
+        "residual": "residual",
+        "spread": "Shares of the variance of closed answers (rekeyed, as shares of the scale's width, before any feedback). A dash: "
+        "this design cannot tell the source apart.",
+        "agent": "agent", "item": "item", "model": "model", "replicate": "replicate", "source": "*Source: replicates.json*",
+        "none": "There are no findings to judge.",
+    },
+}  # fmt: skip
+
+KINDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "drift_up": "„{0}“: Anstieg, Intervall ohne 0 (mittlere Veränderung)",
+        "drift_down": "„{0}“: Rückgang, Intervall ohne 0 (mittlere Veränderung)",
+        "types": "Anzahl der Typen (0: keine)", "factors": "Anzahl der Q-Faktoren",
+        "polarised": "Thema „{0}“, {1}: gespalten (A)", "consensus": "Thema „{0}“, {1}: Konsens (IQR)",
+        "w_high": "Kendalls W, {0}: mindestens {limit}", "w_low": "Kendalls W, {0}: unter {limit}",
+        "order": "„{0}“ erwünschter als „{1}“ (Differenz)", "quadrant": "„{0}“: Quadrant",
+        "wished_expected": "erwünscht und erwartet", "wished_unexpected": "erwünscht, nicht erwartet",
+        "feared_expected": "gefürchtet und erwartet", "feared_unexpected": "gefürchtet, nicht erwartet", "undecided": "auf einer Achse",
+    },
+    "en": {
+        "drift_up": "“{0}”: rise, interval without 0 (mean change)", "drift_down": "“{0}”: fall, interval without 0 (mean change)",
+        "types": "Number of types (0: none)", "factors": "Number of Q factors",
+        "polarised": "Theme “{0}”, {1}: polarised (A)", "consensus": "Theme “{0}”, {1}: consensus (IQR)",
+        "w_high": "Kendall's W, {0}: at least {limit}", "w_low": "Kendall's W, {0}: below {limit}",
+        "order": "“{0}” more desirable than “{1}” (difference)", "quadrant": "“{0}”: quadrant",
+        "wished_expected": "wished for and expected", "wished_unexpected": "wished for, not expected",
+        "feared_expected": "feared and expected", "feared_unexpected": "feared, not expected", "undecided": "on an axis",
+    },
+}  # fmt: skip
+"""Sentences of headlines by kind, and the words that stand for a figure."""
+
+
+def mark(claim: str, replicates: Replicates, language: Language) -> str:
+    """What stands beside a claim: the verdict, how many further runs agree, and what chance does; plain text."""
+    words, found = WORDS[language], replicates.claims.get(claim)
+    if found is None or not found.held.n:
+        return words["unjudged"]
+    held = found.held
+    verdict = words[held.verdict]
+    said = words["held"].format(verdict=verdict, agree=held.n_agreeing, n=held.n, chance=_chance(held, language))
+    return said + (words["absent"].format(n=held.n_missing) if held.n_missing else "")
+
+
+def alone(language: Language) -> str:
+    """For a run without replicates, once."""
+    return WORDS[language]["alone"].format(least=fewest())
+
+
+def section(replicates: Replicates, claims: Sequence[Claim], titles: Mapping[str, str], language: Language) -> str:
+    """The report's section, Markdown; "" for a run without replicates. titles: by methodology, Markdown."""
+    return "\n\n".join(_parts(replicates, claims, titles, language)) if replicates.arms else ""
+
+
+def _parts(
+    replicates: Replicates, claims: Sequence[Claim], titles: Mapping[str, str], language: Language
+) -> Iterator[str]:
+    words = WORDS[language]
+    yield f"## {words['title']}"
+    yield from _rules(replicates, language)
+    yield _counts(replicates, language) if replicates.judged else words["none"]
+    if claims:
+        yield words["claims"]
+        yield _table([_claim(claim, replicates, language) for claim in claims], language)
+    if replicates.headlines:
+        yield words["headlines"]
+        yield _table([_headline(one, found, titles, language) for one, found in replicates.headlines], language)
+    if replicates.spread:
+        yield words["spread"]
+        yield _spread(replicates.spread, titles, language)
+    yield words["source"]
+
+
+def _rules(replicates: Replicates, language: Language) -> Iterator[str]:
+    """How a finding is judged here, and what the runs share."""
+    words, (main, *further) = WORDS[language], replicates.arms
+    arms = ", ".join(f"`{arm}`" for arm in further)
+    yield words["intro"].format(n=len(replicates.arms), main=main, arms=arms)
+    yield words["rule"].format(alpha=share(ALPHA, language), least=fewest())
+    if len(further) < fewest():
+        yield words["few"].format(n=len(further), least=fewest())
+    yield words["frame"]
+    if replicates.shared_t0:
+        yield words["shared_t0"]
+
+
+def _counts(replicates: Replicates, language: Language) -> str:
+    n = Counter(one.held.verdict for one in replicates.judged)
+    return WORDS[language]["counts"].format(
+        n=n.total(), stable=n["stable"], fragile=n["fragile"], undecided=n["not decided"], unjudged=n["not judged"],
+        alpha=share(ALPHA, language),
+    )  # fmt: skip
+
+
+def _table(rows: Sequence[Sequence[str]], language: Language) -> str:
+    words = WORDS[language]
+    shown = table([words[head] for head in HEADS], rows[:ROWS], numeric_from=len(HEADS))
+    return shown if len(rows) <= ROWS else f"{shown}\n\n{words['more'].format(n=len(rows) - ROWS)}"
+
+
+def _claim(claim: Claim, replicates: Replicates, language: Language) -> list[str]:
+    about = ", ".join(claim.terms[name][language] for name in SUBJECTS if name in claim.terms)
+    name = heading(claim.id, language) + (f" ({about})" if about else "")
+    return [escape(name), *_cells(replicates.claims[claim.id], language)]
+
+
+def _headline(one: Headline, found: Judged, titles: Mapping[str, str], language: Language) -> list[str]:
+    name = KINDS[language][one.kind].format(*one.about, limit=number(MODERATE, language, 1))
+    return [f"{titles.get(one.methodology, one.methodology)}: {escape(name)}", *_cells(found, language)]
+
+
+def _cells(found: Judged, language: Language) -> list[str]:
+    words, held = WORDS[language], found.held
+    agreeing = f"{held.n_agreeing} / {held.n}"
+    further = _further(found.further, language)
+    return [_shown(found.main, language), further, agreeing, _chance(held, language), words[held.verdict]]
+
+
+def _further(figures: Sequence[Shown], language: Language) -> str:
+    """Every figure where they are few, else the smallest and the largest; of words how often each."""
+    if any(isinstance(one, str) for one in figures):
+        return "; ".join(f"{_shown(one, language)} ({n})" for one, n in Counter(figures).most_common())
+    known = [one for one in figures if isinstance(one, int | float)]
+    if len(figures) <= LISTED or not known:
+        return "; ".join(_shown(one, language) for one in figures[:LISTED])
+    low, high = (number(end, language) for end in (min(known), max(known)))
+    return WORDS[language]["to"].format(low=low, high=high, n=len(known))
+
+
+def _shown(figure: Shown, language: Language) -> str:
+    if figure is None:
+        return MISSING
+    return escape(KINDS[language].get(figure, figure)) if isinstance(figure, str) else number(figure, language)
+
+
+def _chance(held: Replicated, language: Language) -> str:
+    """Per cent, never rounded down to nothing."""
+    if held.chance is None:
+        return WORDS[language]["unknown"] if held.n else MISSING
+    return f"< {share(0.01, language)}" if held.chance < 0.005 else share(held.chance, language)
+
+
+def _spread(spread: Sequence[Spread], titles: Mapping[str, str], language: Language) -> str:
+    """One column a methodology and phase, one row a source."""
+    words = WORDS[language]
+    heads = [f"{titles.get(one.methodology, one.methodology)} {one.phase}" for one in spread]
+    first = spread[0].found.components
+    rows = [
+        [_source(component, language), *(share(one.found.components[i].share, language) for one in spread)]
+        for i, component in enumerate(first)
+    ]
+    rows.append([words["n"], *(str(one.found.n) for one in spread)])
+    return table(["", *heads], rows)
+
+
+def _source(component: Component, language: Language) -> str:
+    return " × ".join(WORDS[language].get(part, part) for part in component.source.split(" × "))

@@ -1,0 +1,179 @@
+"""The codebook of all_responses.csv: every column, item, scale, label, missing status and hash; as JSON and Markdown."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from typing import Any, Literal, Union, get_args, get_origin
+
+import pandas as pd
+
+from enquete.reports.markdown import escape, table
+from enquete.reports.reading import RunReading
+from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS, Meaning
+from enquete.reports.table.items import Asked
+from enquete.reports.table.rows import COLUMNS, ResponseRow
+from enquete.state.seam import Language
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+WORDS: dict[Language, dict[str, str]] = {
+    "de": {
+        "title": "Codebuch", "columns": "Spalten", "column": "Spalte", "type": "Typ", "meaning": "Bedeutung", "values": "Werte",
+        "missing": "leer erlaubt", "yes": "ja", "no": "nein", "statuses": "Status einer Zeile", "status": "Status",
+        "counts": "Antwort", "items": "Fragen", "item": "Frage", "wording": "Wortlaut", "scale": "Skala", "labels": "Bezeichnungen",
+        "family": "Gehört zu", "reverse": "umgepolt", "open": "offen", "method": "Methodik", "hash": "Hash (SHA-256)",
+        "instruments": "Instrumente", "version": "Version", "languages": "Sprachen", "of": "zu all_responses.csv, Lauf {run}",
+        "phases": "Phasen", "rounds": "Runden",
+    },
+    "en": {
+        "title": "Codebook", "columns": "Columns", "column": "Column", "type": "Type", "meaning": "Meaning", "values": "Values",
+        "missing": "may be empty", "yes": "yes", "no": "no", "statuses": "Statuses of a row", "status": "Status",
+        "counts": "answer", "items": "Items", "item": "Item", "wording": "Wording", "scale": "Scale", "labels": "Labels",
+        "family": "Belongs to", "reverse": "reverse-keyed", "open": "open", "method": "Methodology", "hash": "Hash (SHA-256)",
+        "instruments": "Instruments", "version": "Version", "languages": "Languages", "of": "of all_responses.csv, run {run}",
+        "phases": "Phases", "rounds": "Rounds",
+    },
+}  # fmt: skip
+
+
+def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> dict[str, Any]:
+    """Everything needed to read the table without Enquete. asked: of `items`, for every item of the table."""
+    record = reading.record
+    return {
+        "table": "all_responses.csv",
+        "sim_id": record.sim_id,
+        "run_id": record.run_id,
+        "language": record.language,
+        "languages": sorted({language for one in asked for language in one.wording} or {record.language}),
+        "fingerprint": record.fingerprint,
+        "population_hash": record.population_hash,
+        "key": ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"],
+        "columns": [column(reading, str(name)) for name in frame.columns],
+        "statuses": [
+            {
+                "status": status,
+                "answered": status in ANSWERED,
+                "missing": status not in ANSWERED,
+                "meaning": {**meaning},
+            }
+            for status, meaning in STATUS_MEANINGS.items()
+        ],
+        "instruments": [_instrument(reading, name) for name in record.instruments],
+        "items": [item(one, record.instruments[one.methodology].hash) for one in asked],
+    }
+
+
+def column(reading: RunReading, name: str) -> dict[str, Any]:
+    """Name, type, allowed values and meaning of one column; whose own it is where a methodology appended it."""
+    field = ResponseRow.model_fields.get(name)
+    kind, values, nullable = _typed(field.annotation) if field else ("any", [], True)
+    owners = [m for m in reading.record.methods if name in reading.methodology(m).answer_columns]
+    described = {"name": name, "type": kind, "may_be_empty": nullable or kind == "string", "values": values}
+    return {**described, "methodologies": [] if name in COLUMNS else owners, "meaning": {**_meaning(name, owners)}}
+
+
+def _meaning(name: str, owners: Sequence[str]) -> Meaning:
+    if name in COLUMN_MEANINGS:
+        return COLUMN_MEANINGS[name]
+    return {language: text.format(methods=", ".join(owners)) for language, text in OWN_COLUMN.items()}
+
+
+def _typed(annotation: Any) -> tuple[str, list[str], bool]:
+    """Type, the values it is limited to, and whether it may be missing."""
+    if get_origin(annotation) is Literal:
+        return "string", [str(value) for value in get_args(annotation)], "" in get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        inner = next(one for one in get_args(annotation) if one is not type(None))
+        return _typed(inner)[0], _typed(inner)[1], True
+    return _TYPES[annotation], [], False
+
+
+def _instrument(reading: RunReading, name: str) -> dict[str, Any]:
+    used = reading.record.instruments[name]
+    keys = ("instrument_id", "version", "languages", "language_default")
+    return {
+        "methodology": name,
+        "hash": used.hash,
+        "source": used.source,
+        **{key: used.content.get(key) for key in keys},
+    }
+
+
+def item(one: Asked, instrument_hash: str) -> dict[str, Any]:
+    """One item as the codebook keeps it."""
+    scale = {"min": one.scale_min, "max": one.scale_max, "labels": one.labels} if one.scale_min is not None else None
+    return {
+        "item_id": one.item_id, "methodology": one.methodology, "phases": list(one.phases), "rounds": list(one.rounds),
+        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale, "reverse_keyed": one.reverse_keyed,
+        "family": one.family, "family_label": one.family_label, "dimension": one.dimension,
+        "asks_confidence": one.confidence, "asks_reason": one.reason, "instrument_hash": instrument_hash,
+    }  # fmt: skip
+
+
+def markdown(book: dict[str, Any], language: Language) -> str:
+    """The codebook for reading, in the run's language."""
+    words = WORDS[language]
+    parts = [
+        f"# {words['title']}", words["of"].format(run=f"`{book['run_id']}`"),
+        f"## {words['columns']}", _columns(book, language),
+        f"## {words['statuses']}", _statuses(book, language),
+        f"## {words['instruments']}", _instruments(book, language),
+        f"## {words['items']}", *_items(book, language),
+    ]  # fmt: skip
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _columns(book: dict[str, Any], language: Language) -> str:
+    words = WORDS[language]
+    rows = [
+        [f"`{c['name']}`", c["type"], words["yes" if c["may_be_empty"] else "no"], ", ".join(f"`{v}`" for v in c["values"] if v),
+         escape(c["meaning"][language])]
+        for c in book["columns"]
+    ]  # fmt: skip
+    return table([words[key] for key in ("column", "type", "missing", "values", "meaning")], rows, numeric_from=9)
+
+
+def _statuses(book: dict[str, Any], language: Language) -> str:
+    words = WORDS[language]
+    rows = [
+        [f"`{s['status']}`", words["yes" if s["answered"] else "no"], s["meaning"][language]] for s in book["statuses"]
+    ]
+    return table([words[key] for key in ("status", "counts", "meaning")], rows, numeric_from=9)
+
+
+def _instruments(book: dict[str, Any], language: Language) -> str:
+    words = WORDS[language]
+    rows = [
+        [escape(i["methodology"]), escape(i["instrument_id"] or ""), escape(i["version"] or ""), ", ".join(i["languages"] or []),
+         f"`{i['hash']}`"]
+        for i in book["instruments"]
+    ]  # fmt: skip
+    return table([words[key] for key in ("method", "item", "version", "languages", "hash")], rows, numeric_from=9)
+
+
+def _items(book: dict[str, Any], language: Language) -> list[str]:
+    """One table a methodology."""
+    words = WORDS[language]
+    heads = [words[key] for key in ("item", "wording", "family", "scale", "labels", "reverse", "phases", "rounds")]
+    parts: list[str] = []
+    for name in dict.fromkeys(one["methodology"] for one in book["items"]):
+        own = [one for one in book["items"] if one["methodology"] == name]
+        parts += [f"### {escape(name)}", table(heads, [_item_row(one, language) for one in own], numeric_from=9)]
+    return parts
+
+
+def _item_row(one: dict[str, Any], language: Language) -> list[str]:
+    words, scale = WORDS[language], one["scale"]
+    labels = _in(scale["labels"], language) if scale else {}
+    family = _in(one["family_label"], language) or one["family"]
+    wording = _in(one["wording"], language) or one["item_id"]
+    return [
+        f"`{one['item_id']}`", escape(wording), escape(family), f"{scale['min']}–{scale['max']}" if scale else words["open"],
+        escape("; ".join(f"{value} {label}" for value, label in labels.items())), words["yes"] if one["reverse_keyed"] else "",
+        ", ".join(one["phases"]), ", ".join(str(number) for number in one["rounds"]),
+    ]  # fmt: skip
+
+
+def _in(texts: dict[str, Any], language: Language) -> Any:
+    return texts.get(language) or next(iter(texts.values()), "")
