@@ -101,7 +101,9 @@ async def aestimate(sim_id: str | Path, **request: Any) -> Estimate:
     """`estimate` in the caller's event loop."""
     asked = parse_request(sim=str(sim_id), **request)
     environment = Environment.read()
-    choice, population = choose_run(asked.model_copy(update={"new": not asked.rerun}), environment, dotted_paths())
+    choice, population = choose_run(
+        asked.model_copy(update={"new": not asked.rerun}), environment, dotted_paths(asked.methods)
+    )
     return await estimate_run(choice, population, resolve_machine(asked, environment))
 
 

@@ -50,7 +50,7 @@ class Start:
 
 def chosen(request: RunRequest) -> Start:
     """The run that a request means; a new one is not written yet. Raises InputError and its children."""
-    choice, population = choose_run(request, Environment.read(), dotted_paths())
+    choice, population = choose_run(request, Environment.read(), dotted_paths(request.methods))
     task = Start(choice.folder, request, resumed=choice.action == "resume", shown=choice.action == "finished")
     if choice.action == "new":
         task.to_begin = (choice, population)

@@ -50,6 +50,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "python_old": "Python {version}: 3.11 or newer is needed",
         "package": "{name} {version}",
         "package_missing": "{name} is not installed: install Enquete again (pip install enquete)",
+        "methodology": "methodology {name} of another package ({value})",
+        "methodology_broken": "methodology {name} of another package cannot be loaded: {why}",
         "set": "{name}: set, from {where}",
         "shown": "{name} = {value}, from {where}",
         "unset": "not set: {names}",
@@ -79,6 +81,8 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "python_old": "Python {version}: Nötig ist 3.11 oder neuer",
         "package": "{name} {version}",
         "package_missing": "{name} ist nicht installiert: Enquete neu installieren (pip install enquete)",
+        "methodology": "Methodik {name} eines anderen Pakets ({value})",
+        "methodology_broken": "Methodik {name} eines anderen Pakets lässt sich nicht laden: {why}",
         "set": "{name}: gesetzt, aus {where}",
         "shown": "{name} = {value}, aus {where}",
         "unset": "nicht gesetzt: {names}",
@@ -167,6 +171,7 @@ def doctor(
 def examine(root: str | None, out: str | None) -> Iterator[Check]:
     """All checks, in the order in which a missing thing explains the next."""
     yield from _python()
+    yield from _methodologies()
     yield from _settings()
     try:
         environment = Environment.read()
@@ -190,6 +195,16 @@ def _python() -> Iterator[Check]:
             yield _check(name, "ok", "package", name=name, version=version(name))
         except PackageNotFoundError:
             yield _check(name, "missing", "package_missing", name=name)
+
+
+def _methodologies() -> Iterator[Check]:
+    """Those of other packages; Enquete's own are always there."""
+    from enquete.graphs.registry import entries, registry  # noqa: PLC0415 - loads every methodology
+
+    for entry in entries():
+        why = registry().broken.get(entry.name)
+        key = "methodology_broken" if why else "methodology"
+        yield _check("methodology", "missing" if why else "ok", key, name=entry.name, value=entry.value, why=why)
 
 
 def _settings() -> Iterator[Check]:

@@ -136,7 +136,8 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     from enquete.state.settings import Environment, parse_request  # noqa: PLC0415
 
     environment = Environment.read()
-    choice, population = choose_run(parse_request(sim=sim, **request), environment, dotted_paths())
+    asked = parse_request(sim=sim, **request)
+    choice, population = choose_run(asked, environment, dotted_paths(asked.methods))
     main = choice.record.main
     if main.respondent != "llm" or choice.action == "finished" or choice.record.replay_of:
         return request
