@@ -5,15 +5,20 @@ load_population → freeze → longitudinal T0 → await_simulation → longitud
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.study_graph import build
 from enquete.reports.synthesis import synthesise
 
-graph = build(
-    "interviews",
-    {
-        name: (dotted_paths()[name], methodology.phases, methodology.graph)
-        for name, methodology in methodologies().items()
-    },
-    synthesise,
-)
+
+def study_graph(title: str, names: Iterable[str]) -> Any:
+    """A run of these methodologies, from its population to its synthesis."""
+    known, dotted = methodologies(), dotted_paths()
+    inner = {name: (dotted[name], known[name].phases, rounds_graph(name, known[name].steps)) for name in names}
+    return build(title, inner, synthesise)
+
+
+graph = study_graph("interviews", methodologies())

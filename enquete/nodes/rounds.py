@@ -1,4 +1,4 @@
-"""The shared steps of a methodology's graph: open a round, fan out shards, close the round. Wiring is the graph's own.
+"""A methodology's graph: open a round, fan out shards, close the round; again until every arm has ended.
 
 Graphs never interrupt here: a round that cannot be finished ends the graph with outcome short, waiting or failed, and
 the parent's gate decides.
@@ -7,25 +7,36 @@ the parent's gate decides.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
 from typing import Any, Literal
 
 from langgraph.config import get_stream_writer
+from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.planning import OF_PROBES, claim_name
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
-from enquete.respondents.desk import LocalDesk
-from enquete.state.channels import RoundsState, ShardSpec
+from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
-from enquete.state.seam import Arm
+from enquete.state.seam import Arm, Steps
+from enquete.state.settings import RunRequest
 
 executor: ShardExecutor = LocalExecutor()
 
-Readout = Callable[[LocalDesk, int], dict[str, Any]]
-"""Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
+
+def rounds_graph(name: str, steps: Steps) -> Any:
+    """The inner graph of the methodology of this name, compiled: nested in the outermost one, which alone interrupts."""
+    nodes = Rounds(name, steps)
+    builder = StateGraph(RoundsState, context_schema=RunRequest, input_schema=RoundsInput, output_schema=RoundsOutput)
+    builder.add_node(steps.open, nodes.open_round)
+    builder.add_node(steps.ask, nodes.ask, input_schema=ShardSpec)
+    builder.add_node(steps.close, nodes.close_round)
+    builder.add_edge(START, steps.open)
+    builder.add_conditional_edges(steps.open, nodes.fan_out, [steps.ask, steps.close])
+    builder.add_edge(steps.ask, steps.close)
+    builder.add_conditional_edges(steps.close, nodes.route, {"next": steps.open, "end": END})
+    return builder.compile(name=f"{name}_rounds")
 
 
 def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str, int, str]:
@@ -40,13 +51,11 @@ def _arms(workplace: Workplace, aside: bool) -> list[Arm]:
 
 
 class Rounds:
-    """Node functions for the methodology of this name. `ask` is the name of the graph's asking node."""
+    """Node functions for the methodology of this name."""
 
-    def __init__(self, name: str, ask: str, close: str, readout: Readout | None = None):
+    def __init__(self, name: str, steps: Steps):
         self._name = name
-        self._ask = ask
-        self._close = close
-        self._readout = readout
+        self._steps = steps
 
     async def open_round(self, state: RoundsState) -> dict[str, Any]:
         """Which round is next, for whom, and how many units each arm has in it.
@@ -80,11 +89,11 @@ class Rounds:
         async with using(state["run"]) as workplace:
             size = workplace.machine.shard_size
         sends = [
-            Send(self._ask, self._spec(state, arm, lo, min(lo + size, units)))
+            Send(self._steps.ask, self._spec(state, arm, lo, min(lo + size, units)))
             for arm, units in state["units"].items()
             for lo in range(0, units, size)
         ]
-        return sends or self._close
+        return sends or self._steps.close
 
     def _spec(self, state: RoundsState, arm: str, lo: int, hi: int) -> ShardSpec:
         return ShardSpec(
@@ -110,7 +119,7 @@ class Rounds:
                 return await self._end(state, outcome)
         async with using(state["run"]) as workplace:
             verdict = await self._between(workplace, state["phase"], number, state["aside"])
-            readout = self._read(workplace, state["phase"], number) if self._readout else {}
+            readout = self._read(workplace, state["phase"], number)
             others = verdict == "end" and not state["aside"] and _arms(workplace, True)
             if others:  # what the main arm did not need is for its probes
                 await workplace.budget.close(claim_name(self._name, state["phase"], workplace.record.main))
@@ -121,9 +130,9 @@ class Rounds:
         return {**readout, **await self._end(state, "done" if verdict == "end" else verdict)}
 
     def _read(self, workplace: Workplace, phase: str, number: int) -> dict[str, Any]:
-        if self._readout is None:
+        if self._steps.readout is None:
             return {}
-        return self._readout(workplace.desk(self._name, phase, workplace.record.main.id), number)
+        return dict(self._steps.readout(workplace.desk(self._name, phase, workplace.record.main.id), number))
 
     async def _between(self, workplace: Workplace, phase: str, number: int, aside: bool) -> str:
         """The main arm first: other arms answer about its themes and feedback. A bug here fails the methodology."""

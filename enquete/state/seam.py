@@ -376,6 +376,20 @@ class Plan(BaseModel):
     by_row: frozenset[str] = frozenset()
 
 
+Readout = Callable[[Desk, int], Mapping[str, Mapping[str, object]]]
+"""Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a reader of Studio calls the steps of a methodology's graph (nodes/rounds.py), and sees after a round."""
+
+    open: str = "open_round"
+    ask: str = "ask"
+    close: str = "close_round"
+    readout: Readout | None = None
+
+
 @dataclass(frozen=True)
 class Methodology(Generic[InstrumentT, SettingsT]):
     """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
@@ -388,11 +402,10 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     instrument: type[InstrumentT]
     settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
     procedure: Callable[[InstrumentT, SettingsT, Language], Procedure]
-    graph: Any  # the compiled inner graph, nested in the parent; never interrupts
-    standalone: Any  # the same with the gate, for Studio and on its own
     plan: Callable[[InstrumentT, SettingsT, int, str], Plan]  # (instrument, settings, number of agents, asking)
     synthetic: Callable[[InstrumentT], Truth]  # the planted truth, for an instrument
     analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
     present: str  # dotted, imported late: report section, files
+    steps: Steps = field(default=Steps())  # of its graph
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
     probes: tuple[str, ...] = field(default=())  # kinds that make sense for it: see nodes/arms.py

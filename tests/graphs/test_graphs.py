@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.nodes.rounds import rounds_graph
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -31,12 +32,12 @@ def drawing(name: str) -> str:
 def test_langgraph_json_lists_the_parent_and_every_methodology() -> None:
     assert LISTED.keys() == {"interviews", *methodologies()}
     for name in methodologies():
-        assert LISTED[name]["path"] == f"enquete.graphs.{name}.graph:standalone"
-        assert load(name) is methodologies()[name].standalone
+        assert LISTED[name]["path"] == f"enquete.graphs.standalone:{name}"
 
 
 def test_names_are_unique_and_no_graph_brings_its_own_checkpointer() -> None:
-    graphs = [load(name) for name in LISTED] + [methodology.graph for methodology in methodologies().values()]
+    graphs = [load(name) for name in LISTED]
+    graphs += [rounds_graph(name, methodology.steps) for name, methodology in methodologies().items()]
     assert len({graph.name for graph in graphs}) == len(graphs)
     assert all(graph.checkpointer is None and graph.store is None for graph in graphs)
 

@@ -10,7 +10,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from enquete.graphs.delphi.graph import standalone
+from enquete.graphs.interviews import study_graph
 from enquete.state.errors import SettingsError
 from enquete.state.settings import parse_request
 from tests.support.populations import personas_file
@@ -24,7 +24,7 @@ def stopped(tmp_path: Path, resumes: list[tuple[Any, int | None]]) -> list[dict[
         return parse_request(sim=people, out=str(tmp_path / "out"), language="en", budget_tokens=cap)
 
     async def go() -> list[dict[str, Any]]:
-        graph = standalone.builder.compile(checkpointer=InMemorySaver())
+        graph = study_graph("delphi", ["delphi"]).builder.compile(checkpointer=InMemorySaver())
         config: Any = {"configurable": {"thread_id": "t"}}
         said = [await graph.ainvoke({}, config, context=context(20_000))]
         for value, cap in resumes:

@@ -12,6 +12,7 @@ from langgraph.graph import END, START, StateGraph
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
+from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.study_graph import build
 from enquete.nodes.workplace import using
 from enquete.reports.synthesis import synthesise
@@ -27,7 +28,7 @@ class Crashing:
 
     def __init__(self, name: str):
         self.broken = True
-        inner = methodologies()[name].graph
+        inner = rounds_graph(name, methodologies()[name].steps)
 
         async def work(state: RoundsState) -> dict[str, Any]:
             if self.broken:
@@ -57,7 +58,9 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
     monkeypatch.delenv("ENQUETE_RAISE_BUGS")
     crashing = Crashing("longitudinal")
     inner = {
-        name: (dotted_paths()[name], methodologies()[name].phases, methodologies()[name].graph) for name in METHODS
+        name: (dotted_paths()[name], one.phases, rounds_graph(name, one.steps))
+        for name, one in methodologies().items()
+        if name in METHODS
     }
     inner["longitudinal"] = (*inner["longitudinal"][:2], crashing.graph)
     graph = build("test", inner, synthesise)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enquete.graphs.delphi.analysis import analyse
-from enquete.graphs.delphi.graph import graph, standalone
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import DelphiSettings, plan, planted, procedure
-from enquete.state.seam import Methodology
+from enquete.graphs.delphi.procedure import DelphiSettings, plan, planted, procedure, readout
+from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",
@@ -17,10 +16,9 @@ METHODOLOGY = Methodology(
     instrument=DelphiInstrument,
     settings=DelphiSettings,
     procedure=procedure,
-    graph=graph,
-    standalone=standalone,
     plan=plan,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.delphi.present",
+    steps=Steps(ask="ask_panel", close="feedback", readout=readout),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enquete.graphs.diversity.analysis import analyse
-from enquete.graphs.diversity.graph import graph, standalone
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings, plan, planted, procedure
-from enquete.state.seam import Methodology
+from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="diversity",
@@ -17,11 +16,10 @@ METHODOLOGY = Methodology(
     instrument=DiversityInstrument,
     settings=DiversitySettings,
     procedure=procedure,
-    graph=graph,
-    standalone=standalone,
     plan=plan,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.diversity.present",
+    steps=Steps("open_sort", "ask_sort", "close_sort"),
     answer_columns=("placed", "notes"),
 )

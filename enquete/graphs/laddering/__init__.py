@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from enquete.graphs.laddering.analysis import analyse
-from enquete.graphs.laddering.graph import graph, standalone
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.procedure import plan, procedure
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import planted
-from enquete.state.seam import Methodology
+from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="laddering",
@@ -19,10 +18,9 @@ METHODOLOGY = Methodology(
     instrument=LadderingInstrument,
     settings=LadderingSettings,
     procedure=procedure,
-    graph=graph,
-    standalone=standalone,
     plan=plan,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.laddering.present",
+    steps=Steps("open_interviews", "interview_agents", "close_interviews"),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enquete.graphs.longitudinal.analysis import analyse
-from enquete.graphs.longitudinal.graph import graph, standalone
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import LongitudinalSettings, plan, planted, procedure
-from enquete.state.seam import Methodology
+from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="longitudinal",
@@ -17,10 +16,9 @@ METHODOLOGY = Methodology(
     instrument=LongitudinalInstrument,
     settings=LongitudinalSettings,
     procedure=procedure,
-    graph=graph,
-    standalone=standalone,
     plan=plan,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.longitudinal.present",
+    steps=Steps("open_wave", "ask_wave", "close_wave"),
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from enquete.graphs.scenario.analysis import analyse
-from enquete.graphs.scenario.graph import graph, standalone
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import ScenarioSettings, plan, planted, procedure
-from enquete.state.seam import Methodology
+from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",
@@ -17,10 +16,9 @@ METHODOLOGY = Methodology(
     instrument=ScenarioInstrument,
     settings=ScenarioSettings,
     procedure=procedure,
-    graph=graph,
-    standalone=standalone,
     plan=plan,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.scenario.present",
+    steps=Steps("open_scenarios", "ask_scenarios", "close_scenarios"),
 )
