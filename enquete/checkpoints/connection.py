@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.drives import require_local
-from enquete.checkpoints.migrations import CURRENT, Schema, brought_up, migrate, outdated
+from enquete.checkpoints.schema import require_current
 from enquete.state.errors import LedgerError
 from enquete.state.settings import Environment
 
@@ -18,16 +18,16 @@ WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
 READONLY, IOERR, CANTOPEN = 8, 10, 14  # SQLite's primary result codes
 
 
-def connect(path: Path, *, read_only: bool = False, schema: Schema = CURRENT) -> sqlite3.Connection:
-    """A connection to a ledger of today's schema; an older one is brought up to date (read only: in a private copy).
+def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A connection to a ledger.
 
-    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of a newer version,
+    Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another version,
     SettingsError on a network drive.
     """
-    return _for_reading(path, schema) if read_only else _for_writing(path, schema)
+    return _for_reading(path) if read_only else _for_writing(path)
 
 
-def _for_writing(path: Path, schema: Schema) -> sqlite3.Connection:
+def _for_writing(path: Path) -> sqlite3.Connection:
     """In WAL mode; on a network drive (where it is allowed) with a rollback journal."""
     local = require_local(path, allow=Environment.read().allow_network_drive)
     connection = _opened(path, "rwc")
@@ -37,7 +37,7 @@ def _for_writing(path: Path, schema: Schema) -> sqlite3.Connection:
         connection.execute("ROLLBACK")
         connection.execute(f"PRAGMA journal_mode={'WAL' if local else 'DELETE'}")
         connection.execute(f"PRAGMA synchronous={'NORMAL' if local else 'FULL'}")
-        migrate(connection, path, schema)
+        require_current(connection, path)
     except sqlite3.OperationalError as error:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
@@ -52,12 +52,10 @@ def _for_writing(path: Path, schema: Schema) -> sqlite3.Connection:
     return connection
 
 
-def _for_reading(path: Path, schema: Schema) -> sqlite3.Connection:
+def _for_reading(path: Path) -> sqlite3.Connection:
     connection = _readable(path)
     try:
-        if outdated(connection, path, schema):
-            old, connection = connection, brought_up(connection, schema)
-            old.close()
+        require_current(connection, path)
         connection.execute("PRAGMA foreign_keys=ON")
     except BaseException:
         connection.close()

@@ -95,10 +95,6 @@ class Ledger:
 
     def _check(self, connection: sqlite3.Connection) -> None:
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        if meta.get("schema_version") != str(SCHEMA_VERSION):
-            raise LedgerError(
-                f"{self.path}: ledger schema {meta.get('schema_version')!r}, this version of Enquete reads {SCHEMA_VERSION}"
-            )
         if meta.get("run") != self.run:
             raise LedgerError(f"{self.path}: ledger of run {meta.get('run')!r}, not {self.run!r}")
 

@@ -11,9 +11,6 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.state.seam import Arm, Language
 
-ADDED_LATER: Mapping[tuple[str, str], JsonValue] = {("delphi", "second_coding"): True}
-"""Settings that came after a release, with their defaults: left out of what makes runs the same, so that older runs match."""
-
 
 class UsedInstrument(BaseModel):
     """An instrument as it was asked."""
@@ -69,7 +66,7 @@ class RunRecord(BaseModel):
             "arms": [arm.model_dump(mode="json") for arm in self.arms],
             "language": self.language,
             "asking": self.asking,
-            "settings": {name: _without_later(name, values) for name, values in sorted(self.settings.items())},
+            "settings": dict(sorted(self.settings.items())),
             "instruments": {name: used.hash for name, used in sorted(self.instruments.items())},
             "digest_chars": self.digest_chars,
             "memoryless_weight": self.memoryless_weight,
@@ -97,11 +94,6 @@ class RunRecord(BaseModel):
 
     def phases_of(self, methodology_phases: tuple[str, ...]) -> list[str]:
         return [phase for phase in methodology_phases if phase in self.phases]
-
-
-def _without_later(methodology: str, values: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Settings without those of ADDED_LATER that have their default."""
-    return {key: value for key, value in values.items() if ADDED_LATER.get((methodology, key), ...) != value}
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

@@ -20,9 +20,8 @@ from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import now
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, set_aside
-from enquete.checkpoints.migrations import NewerLedger
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
+from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES, NewerLedger
 from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
 from enquete.state.errors import LedgerError
 from enquete.state.seam import Participant
@@ -126,15 +125,15 @@ def _salvage(folder: Path, draft: Path) -> SalvageReport:
     report, lost = SalvageReport(folder / LEDGER), Lost()
     draft.unlink(missing_ok=True)
     with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
-        _make(fresh, [statement for statement in TABLES.split(";\n") if statement.strip()])
+        for statement in TABLES.split(";\n"):
+            fresh.execute(statement)
     with opened_wreck(report.ledger, draft) as wreck:
-        version, tables = _made_as(wreck, report.ledger)
-        draft.unlink()
+        _require_known(wreck, report.ledger)
         with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
-            _make(fresh, tables)
             fresh.execute("PRAGMA foreign_keys=ON")
             fresh.execute("BEGIN")
-            fresh.executemany("INSERT INTO meta VALUES(?, ?)", [("schema_version", version), ("run", folder.name)])
+            meta = [("schema_version", str(SCHEMA_VERSION)), ("run", folder.name)]
+            fresh.executemany("INSERT INTO meta VALUES(?, ?)", meta)
             _copy_notes(wreck, fresh)
             for table in TABLE_ORDER:
                 report.rows[table] = _copy(wreck, fresh, table, lost)
@@ -148,27 +147,14 @@ def _salvage(folder: Path, draft: Path) -> SalvageReport:
     return report
 
 
-def _make(fresh: sqlite3.Connection, statements: Sequence[str]) -> None:
-    for statement in statements:
-        fresh.execute(statement)
-
-
-def _made_as(wreck: sqlite3.Connection, path: Path) -> tuple[str, list[str]]:
-    """The damaged ledger's own schema version and tables: it may be older than today's, and is brought up to date later.
-
-    Raises NewerLedger: nobody here knows which of its tables refer to which.
-    """
+def _require_known(wreck: sqlite3.Connection, path: Path) -> None:
+    """Raises NewerLedger: nobody here knows which of its tables refer to which."""
     try:
         row = wreck.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()
     except sqlite3.DatabaseError:
-        row = None
-    version = str(row[0]) if row and str(row[0]).isdecimal() and int(row[0]) else str(SCHEMA_VERSION)
-    if int(version) > SCHEMA_VERSION:
-        raise NewerLedger(
-            f"{path}: a newer version of Enquete wrote it (schema {version}); update Enquete to repair it"
-        )
-    sql = "SELECT sql FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY rootpage"
-    return version, [statement for (statement,) in wreck.execute(sql)]
+        return
+    if row and str(row[0]).isdecimal() and int(row[0]) > SCHEMA_VERSION:
+        raise NewerLedger(f"{path}: a newer version of Enquete wrote it (schema {row[0]}); update Enquete to repair it")
 
 
 def _copy_notes(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:

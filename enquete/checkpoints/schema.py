@@ -6,7 +6,37 @@ An answer's key is its occasion (the block key without `part`, interned as an in
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
+from enquete.state.errors import LedgerError
+
 SCHEMA_VERSION = 1
+
+
+class NewerLedger(LedgerError):
+    """A newer version of Enquete wrote it: nothing is wrong with it, and nothing is to be repaired."""
+
+
+def require_current(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises LedgerError for a ledger of another schema version, sqlite3.DatabaseError where it is damaged.
+
+    A file without tables passes: whoever opens it is about to make them, or finds none.
+    """
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta' AND type='table'").fetchone() is None:
+        return
+    row = connection.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()
+    stored = str(row[0]) if row else ""
+    if stored == str(SCHEMA_VERSION):
+        return
+    fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {SCHEMA_VERSION}"
+    if not stored.isdecimal():
+        raise LedgerError(f"{fact}: the version stored in the file is damaged")
+    if int(stored) > SCHEMA_VERSION:
+        fact = f"{fact}: a newer version wrote it"
+        raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)
+    raise LedgerError(f"{fact}: an older version wrote it, and only that version reads it")
+
 
 TABLES = """
 CREATE TABLE meta(key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;

@@ -47,7 +47,7 @@ def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, to
 
 
 def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, tuple[int, int]]:
-    """Allowances and the questions among them. `query`: a ledger's `read`. A ledger of an earlier version has noted none."""
+    """Allowances and the questions among them. `query`: a ledger's `read`."""
     found: dict[Asked, tuple[int, int]] = {}
     for key, value in query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{TOTAL}%',)).fetchall():
         name, *asked = json.loads(key)

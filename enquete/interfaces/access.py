@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from pathlib import Path
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.errors import SettingsError
@@ -14,11 +14,11 @@ SHORTEST_TOKEN = 16
 
 
 class AccessEnvironment(BaseSettings):
-    """What the environment and `.env` say. ENQUETE_HTTP_TOKEN is an older name, which still works."""
+    """What the environment and `.env` say."""
 
     model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
 
-    token: SecretStr | None = Field(None, validation_alias=AliasChoices("ENQUETE_TOKEN", "ENQUETE_HTTP_TOKEN"))
+    token: SecretStr | None = Field(None, validation_alias="ENQUETE_TOKEN")
 
 
 def read_token(file: Path | None = None) -> SecretStr | None:

@@ -150,5 +150,5 @@ def _claim(expected: JsonValue) -> Claim:
     if not isinstance(expected, dict):
         return Claim(0)
     need, likely, calls = (int(str(expected.get(name, 0))) for name in ("high", "likely", "calls"))
-    course = expected.get("course")  # a run of an earlier version has none
+    course = expected.get("course")
     return Claim(need, likely, calls, [float(str(share)) for share in course] if isinstance(course, list) else ())

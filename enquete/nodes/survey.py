@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from enquete.checkpoints.folders import RECORD, NeverStarted, read_record, reading, run_folders
-from enquete.checkpoints.migrations import NewerLedger
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.schema import NewerLedger
 from enquete.state.errors import LedgerError
 
 _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")

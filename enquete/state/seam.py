@@ -14,10 +14,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     JsonValue,
-    SerializationInfo,
-    SerializerFunctionWrapHandler,
     field_validator,
-    model_serializer,
 )
 
 Outcome = Literal["done", "waiting", "short", "failed"]
@@ -57,8 +54,6 @@ PRESENTATIONS = (
 )
 """What an arm may do to a block: items in a random order of each agent's own (three draws: the main arm's and two for
 probes), options in a random order, options reversed against the main arm's order, the frame of the questions in other words."""
-
-_SINCE_0_1_0 = ("methods", "phases", "sample", "draw_seed", "asks", "feedback")
 
 
 class Arm(BaseModel):
@@ -103,13 +98,6 @@ class Arm(BaseModel):
         if unknown and given != AS_WRITTEN:
             raise ValueError(f"{AS_WRITTEN!r}, or some of {', '.join(PRESENTATIONS)} joined by '+'; not {unknown[0]!r}")
         return given
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, Any]:
-        """Fields that 0.1.0 did not have are left out at their defaults, so that fingerprints of its runs still hold."""
-        given: dict[str, Any] = handler(self)
-        new = {name for name in _SINCE_0_1_0 if getattr(self, name) == type(self).model_fields[name].default}
-        return {name: value for name, value in given.items() if name not in new}
 
 
 class BlockKey(NamedTuple):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.folders import LEDGER, find_run, read_record, run_folders
-from enquete.checkpoints.migrations import NewerLedger
 from enquete.checkpoints.salvage import is_sound
+from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
 from enquete.nodes.planning import require_own_limits

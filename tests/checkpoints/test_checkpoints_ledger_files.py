@@ -37,12 +37,20 @@ class TestFiles:
         assert str(path) in str(driving.value)
         return str(reading.value)
 
-    def test_another_schema_version(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("version", "message"),
+        [
+            ("99", "a newer version wrote it. Update"),
+            ("0", "an older version wrote it"),
+            ("x", "in the file is damaged"),
+        ],
+    )
+    def test_another_schema_version(self, tmp_path: Path, version: str, message: str) -> None:
         path = self.made(tmp_path)
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE meta SET value='99' WHERE key='schema_version'")
-        with pytest.raises(LedgerError, match=r"schema '99', this version of Enquete reads 1"):
-            Ledger.reading(path, RUN)
+            connection.execute("UPDATE meta SET value=? WHERE key='schema_version'", (version,))
+        assert f"schema '{version}', this version of Enquete reads 1: " in self.refused(path)
+        assert message in self.refused(path)
 
     def test_another_run(self, tmp_path: Path) -> None:
         assert "'run_test', not 'run_other'" in self.refused(self.made(tmp_path), "run_other")

@@ -1,57 +1,82 @@
 """Salvage: what can be read of a damaged ledger is saved, and counters agree with what is there.
 
-The damaged file is a stored run of a released version, with pages overwritten, cut off or emptied.
+The damaged file is a finished run's, with pages overwritten, cut off or emptied.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import shutil
 import sqlite3
+import struct
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import enquete
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.salvage import is_sound, salvage
 from enquete.state.errors import LedgerError, RunLocked
 from tests.support.ledgers import counted
-from tests.support.studies import rows
+from tests.support.studies import personas, rows, run_folder
 
-STORED = Path(__file__).parent.parent / "data" / "runs" / "0.1.0" / "ledger.sqlite.gz"
-WHOLE = gzip.decompress(STORED.read_bytes())
-PAGE, PAGES = 4096, len(WHOLE) // 4096
-CALLS, ANSWERS, AGENTS = 45, 516, 4
-"""SELECT count(*) of the stored run's tables."""
+PAGE = 4096
+INNER, LEAF, INNER_INDEX, LEAF_INDEX = 5, 13, 2, 10
 
 
-def run_name(content: bytes, folder: Path) -> str:
-    (folder / "whole").write_bytes(content)
-    with closing(sqlite3.connect(folder / "whole")) as connection:
-        return str(connection.execute("SELECT value FROM meta WHERE key='run'").fetchone()[0])
+@dataclass(frozen=True)
+class Whole:
+    """A finished run's ledger. `size`: settled calls, answers, agents."""
+
+    run: str
+    content: bytes
+    record: str
+    size: tuple[int, int, int]
+
+    @property
+    def pages(self) -> int:
+        return len(self.content) // PAGE
+
+    def of(self, name: str, kind: int = LEAF) -> list[int]:
+        """Pages (from 0) of a table or index by kind, in the order of its rows: down from its root, which has a head of 100
+        bytes on the first page only."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.deserialize(self.content)
+            found = connection.execute("SELECT rootpage FROM sqlite_master WHERE name=?", (name,)).fetchone()
+        root = found[0] if found else 1  # the list of tables itself
+        return [page for page, at in self._below(root - 1) if at == kind]
+
+    def _below(self, page: int) -> Iterator[tuple[int, int]]:
+        """(page, kind)"""
+        start = page * PAGE + (100 if page == 0 else 0)
+        kind, cells = self.content[start], struct.unpack(">H", self.content[start + 3 : start + 5])[0]
+        yield page, kind
+        if kind in (INNER, INNER_INDEX):
+            places = struct.unpack(f">{cells}H", self.content[start + 12 : start + 12 + 2 * cells])
+            for place in (*(page * PAGE + place for place in places), start + 8):
+                yield from self._below(struct.unpack(">I", self.content[place : place + 4])[0] - 1)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return run_name(WHOLE, tmp_path_factory.mktemp("whole"))
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    base = tmp_path_factory.mktemp("whole")
+    people, out = personas(base, 4), str(base / "out")
+    enquete.conduct_interviews(people, out=out, methods=["longitudinal", "delphi"], respondent="synthetic")
+    folder = run_folder(base / "out")
+    with closing(sqlite3.connect(folder / LEDGER)) as connection:
+        connection.execute("VACUUM INTO ?", (str(base / LEDGER),))
+    return Whole(folder.name, (base / LEDGER).read_bytes(), read_record(folder).model_dump_json(), saved(folder))
 
 
-@pytest.fixture(scope="module")
-def record(run: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("record") / run
-    folder.mkdir()
-    (folder / LEDGER).write_bytes(WHOLE)
-    return read_record(folder).model_dump_json()
-
-
-def planted(base: Path, run: str, content: bytes, record: str = "") -> Path:
-    folder = base / run
+def planted(base: Path, whole: Whole, content: bytes, record: str = "") -> Path:
+    folder = base / whole.run
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / LEDGER).write_bytes(content)
@@ -60,8 +85,8 @@ def planted(base: Path, run: str, content: bytes, record: str = "") -> Path:
     return folder
 
 
-def overwritten(pages: set[int], seed: int = 0) -> bytes:
-    content = bytearray(WHOLE)
+def overwritten(whole: Whole, pages: Iterable[int], seed: int = 0) -> bytes:
+    content = bytearray(whole.content)
     for page in pages:
         content[page * PAGE : (page + 1) * PAGE] = random.Random(seed + page).randbytes(PAGE)
     return bytes(content)
@@ -73,8 +98,8 @@ def saved(folder: Path) -> tuple[int, int, int]:
     return rows(folder, f"{sql} FROM participants")[0]  # type: ignore[return-value]
 
 
-def same_counters(folder: Path, run: str) -> None:
-    ledger = Ledger.reading(folder / LEDGER, run)
+def same_counters(folder: Path) -> None:
+    ledger = Ledger.reading(folder / LEDGER, folder.name)
     found = {key: value for key, value in ledger.counters().items() if value}
     ledger.close_reading()
     assert {
@@ -82,32 +107,33 @@ def same_counters(folder: Path, run: str) -> None:
     } == counted(folder)
 
 
-def test_a_sound_ledger_is_left_alone(tmp_path: Path, run: str) -> None:
-    folder = planted(tmp_path, run, WHOLE)
+def test_a_sound_ledger_is_left_alone(tmp_path: Path, whole: Whole) -> None:
+    folder = planted(tmp_path, whole, whole.content)
     report = salvage(folder)
     assert report.kept is None
     assert "nothing is wrong" in report.lines()[0]
-    assert (folder / LEDGER).read_bytes() == WHOLE
+    assert (folder / LEDGER).read_bytes() == whole.content
 
 
-@pytest.mark.parametrize("page", [0, 1, 2, 18, 19])
-def test_header_list_of_tables_and_indices_cost_nothing(tmp_path: Path, run: str, page: int) -> None:
-    """The first page and 19 and 20 hold the list of tables, 2 and 3 the table meta and its index."""
-    folder = planted(tmp_path, run, overwritten({page}))
-    report = salvage(folder)
-    assert saved(folder) == (CALLS, ANSWERS, AGENTS)
-    assert report.lost == []
-    assert report.settled == CALLS
-    assert read_record(folder).run_id == run
-    same_counters(folder, run)
+def test_header_list_of_tables_and_indices_cost_nothing(tmp_path: Path, whole: Whole) -> None:
+    lists = [0, *whole.of("sqlite_schema")]
+    for page in (*lists, *whole.of("meta"), *whole.of("sqlite_autoindex_meta_1", LEAF_INDEX)):
+        folder = planted(tmp_path, whole, overwritten(whole, [page]))
+        report = salvage(folder)
+        assert saved(folder) == whole.size
+        assert report.lost == []
+        assert report.settled == whole.size[0]
+        assert read_record(folder).run_id == whole.run
+        same_counters(folder)
 
 
 @settings(max_examples=10)
-@given(pages=st.sets(st.integers(0, PAGES - 1), min_size=1, max_size=3), seed=st.integers(0, 9))
+@given(pages=st.sets(st.floats(0, 1, exclude_max=True), min_size=1, max_size=3), seed=st.integers(0, 9))
 def test_whatever_pages_are_lost_the_rest_is_saved(
-    tmp_path_factory: pytest.TempPathFactory, run: str, record: str, pages: set[int], seed: int
+    tmp_path_factory: pytest.TempPathFactory, whole: Whole, pages: set[float], seed: int
 ) -> None:
-    folder = planted(tmp_path_factory.getbasetemp() / "pages", run, overwritten(pages, seed), record)
+    content = overwritten(whole, {int(page * whole.pages) for page in pages}, seed)
+    folder = planted(tmp_path_factory.getbasetemp() / "pages", whole, content, whole.record)
     before = (folder / LEDGER).read_bytes()
     try:
         report = salvage(folder)
@@ -116,49 +142,51 @@ def test_whatever_pages_are_lost_the_rest_is_saved(
         assert sorted(p.name for p in folder.iterdir() if p.name != "lock") == sorted([RECORD, LEDGER])
         return
     assert is_sound(folder / LEDGER)
-    same_counters(folder, run)
+    same_counters(folder)
     if report.kept is not None:
         assert report.kept.read_bytes() == before
-        complete = saved(folder) == (CALLS, ANSWERS, AGENTS)
+        complete = saved(folder) == whole.size
         assert complete or report.lost
         if report.lost:
             assert rows(folder, "SELECT count(*) FROM frozen WHERE name LIKE 'closed/%'") == [(0,)]
             assert rows(folder, "SELECT methodology, outcome FROM stages") == [("", "paused")]
 
 
-def test_one_leaf_of_calls_costs_only_the_calls_on_it(tmp_path: Path, run: str) -> None:
-    """Page 53 of the stored file is a leaf of `calls` with two rows (sqlite's dbstat says so), 42 one with one."""
-    for page, left in ((53, CALLS - 2), (42, CALLS - 1)):
-        folder = planted(tmp_path, run, overwritten({page - 1}))
-        assert salvage(folder).settled == left
-        assert saved(folder)[1:] == (ANSWERS, AGENTS)
+def test_one_leaf_of_calls_costs_only_the_calls_on_it(tmp_path: Path, whole: Whole) -> None:
+    """A leaf begins with its kind (a byte), two fields of two bytes, of which the second is the number of its rows."""
+    calls, answers, agents = whole.size
+    for page in whole.of("calls")[1:3]:
+        (on_it,) = struct.unpack(">H", whole.content[page * PAGE + 3 : page * PAGE + 5])
+        folder = planted(tmp_path, whole, overwritten(whole, [page]))
+        assert salvage(folder).settled == calls - on_it
+        assert saved(folder)[1:] == (answers, agents)
 
 
-def test_lost_agents_and_record_are_taken_from_the_readable_copy(tmp_path: Path, run: str, record: str) -> None:
-    """Page 4 of the stored file is the only leaf of `participants`; page 114 holds the record."""
-    source = planted(tmp_path / "whole", run, WHOLE)
-    ledger = Ledger.reading(source / LEDGER, run)
+def test_lost_agents_and_record_are_taken_from_the_readable_copy(tmp_path: Path, whole: Whole) -> None:
+    source = planted(tmp_path / "whole", whole, whole.content)
+    ledger = Ledger.reading(source / LEDGER, whole.run)
     agents = ledger.population()
     ledger.close_reading()
     people = [who.model_dump(mode="json", exclude={"digest"}) for who in agents]
-    copy = json.dumps(json.loads(record) | {"population": {"agents": people}})
-    folder = planted(tmp_path, run, overwritten({3, 113}), copy)
+    copy = json.dumps(json.loads(whole.record) | {"population": {"agents": people}})
+    records = [page for page in range(whole.pages) if b'{"run_id": "' in whole.content[page * PAGE : (page + 1) * PAGE]]
+    folder = planted(tmp_path, whole, overwritten(whole, [*whole.of("participants"), *records]), copy)
     report = salvage(folder)
     assert len(report.notes) == 2
-    ledger = Ledger.reading(folder / LEDGER, run)
+    ledger = Ledger.reading(folder / LEDGER, whole.run)
     assert ledger.population() == agents
     ledger.close_reading()
-    assert json.loads(read_record(folder).model_dump_json()) == json.loads(record)
+    assert json.loads(read_record(folder).model_dump_json()) == json.loads(whole.record)
 
 
 @pytest.mark.parametrize("share", [0.4, 0.6, 0.95])
-def test_a_file_that_was_cut_off(tmp_path: Path, run: str, record: str, share: float) -> None:
-    folder = planted(tmp_path, run, WHOLE[: int(len(WHOLE) * share)], record)
+def test_a_file_that_was_cut_off(tmp_path: Path, whole: Whole, share: float) -> None:
+    folder = planted(tmp_path, whole, whole.content[: int(len(whole.content) * share)], whole.record)
     (folder / CHECKPOINTS).write_bytes(b"position")
     report = salvage(folder)
     calls, _, agents = saved(folder)
-    assert agents == AGENTS
-    assert 0 < calls <= CALLS
+    assert agents == whole.size[2]
+    assert 0 < calls <= whole.size[0]
     assert report.lost
     assert any("enquete resume" in line for line in report.lines())
     assert sorted(p.name for p in folder.iterdir() if "damaged" in p.name) == [
@@ -167,32 +195,34 @@ def test_a_file_that_was_cut_off(tmp_path: Path, run: str, record: str, share: f
     ]
 
 
-def test_rows_that_are_only_in_the_write_ahead_log_are_saved(tmp_path: Path, run: str) -> None:
-    folder = planted(tmp_path, run, WHOLE)
+def test_rows_that_are_only_in_the_write_ahead_log_are_saved(tmp_path: Path, whole: Whole) -> None:
+    folder = planted(tmp_path, whole, whole.content)
     with closing(sqlite3.connect(folder / LEDGER, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode=WAL")
         writer.execute("PRAGMA wal_autocheckpoint=0")
-        writer.execute("UPDATE calls SET response='only in the log' WHERE id=45")
+        (last,) = writer.execute("SELECT max(id) FROM calls").fetchone()
+        writer.execute("UPDATE calls SET response='only in the log' WHERE id=?", (last,))
         log = (folder / f"{LEDGER}-wal").read_bytes()
         content = bytearray((folder / LEDGER).read_bytes())
-    content[52 * PAGE : 53 * PAGE] = bytes(PAGE)
-    folder = planted(tmp_path, run, bytes(content))
+    page = whole.of("calls")[0]
+    content[page * PAGE : (page + 1) * PAGE] = bytes(PAGE)
+    folder = planted(tmp_path, whole, bytes(content))
     (folder / f"{LEDGER}-wal").write_bytes(log)
     salvage(folder)
-    assert rows(folder, "SELECT response FROM calls WHERE id=45") == [("only in the log",)]
+    assert rows(folder, "SELECT response FROM calls WHERE id=?", last) == [("only in the log",)]
     assert (folder / f"{LEDGER}.damaged-wal").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, only text. " * 400, bytes(PAGE * 5)])
-def test_nothing_to_save_changes_nothing(tmp_path: Path, run: str, record: str, content: bytes) -> None:
-    folder = planted(tmp_path, run, content, record)
+def test_nothing_to_save_changes_nothing(tmp_path: Path, whole: Whole, content: bytes) -> None:
+    folder = planted(tmp_path, whole, content, whole.record)
     with pytest.raises(LedgerError, match=str(folder / LEDGER)):
         salvage(folder)
     assert (folder / LEDGER).read_bytes() == content
     assert {p.name for p in folder.iterdir()} <= {LEDGER, RECORD, "lock"}
 
 
-def test_a_run_that_is_driven_is_not_touched(tmp_path: Path, run: str) -> None:
-    folder = planted(tmp_path, run, overwritten({40}))
+def test_a_run_that_is_driven_is_not_touched(tmp_path: Path, whole: Whole) -> None:
+    folder = planted(tmp_path, whole, overwritten(whole, [whole.pages // 3]))
     with held(folder), pytest.raises(RunLocked):
         salvage(folder)

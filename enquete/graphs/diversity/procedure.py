@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import answer
@@ -53,16 +53,6 @@ class DiversitySettings(BaseModel):
         FlagChanges(),
         description='changes to the sorts that define a Q factor, such as {"remove": {"agent:7": [1]}}',
     )
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Left out at their defaults, so that fingerprints of runs made before there was anything to set still hold."""
-        given: dict[str, Any] = handler(self)
-        return {name: value for name, value in given.items() if getattr(self, name) != _default(name)}
-
-
-def _default(name: str) -> object:
-    return DiversitySettings.model_fields[name].default
 
 
 class Diversity:

@@ -170,7 +170,7 @@ def _data(claim: Claim, language: Language, run: str) -> ClaimData:
 
 
 def _of_run(found: Narrative, run: str) -> Narrative:
-    """With whole ids of answers; a text of an earlier version, replayed, cites whole ones already."""
+    """With whole ids of answers; the rule's are whole already."""
     whole = [
         one.model_copy(update={"answer_ids": [f"{run}/{name.removeprefix(f'{run}/')}" for name in one.answer_ids]})
         for one in found.paragraphs
@@ -206,8 +206,6 @@ def stored(reading: RunReading, claims: Sequence[Claim]) -> Prose:
     if not claims or record.main.respondent != "llm":
         return Prose(rule)
     found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language, record.run_id))
-    if found is None:  # as version 0.1.0 named it
-        found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language, ""))
     if not isinstance(found, dict):
         return Prose(rule, "unwritten")
     if found.get("by") != "model":
