@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_samples
+from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
-from enquete.analysis.typology.clustering import clusters, partitions, separation, silhouettes
+from enquete.analysis.typology.clustering import adjusted_rand, clusters, partitions, separation, silhouettes
 from enquete.analysis.typology.components import principal_components, weighted
 from tests.analysis.planted_sorts import mixed
 
@@ -32,14 +32,29 @@ def test_clusters_are_as_compact_as_those_of_many_random_starts() -> None:
 
 def test_the_reduced_space_has_one_component_less_than_clusters() -> None:
     columns = weighted(mixed((20, 20, 20), 0)[0])[0]
-    found = separation(columns, [2, 3], 0)
+    found = separation(columns[None], [2, 3])
     scores = principal_components(columns).scores
-    for k, labels in zip((2, 3), partitions(columns, [2, 3], 0), strict=True):
-        assert found.full[k] == pytest.approx(silhouette_samples(columns, labels).mean())
-        assert found.reduced[k] == pytest.approx(silhouette_samples(scores[:, : k - 1], labels).mean())
+    for k, (labels,) in zip((2, 3), partitions(columns[None], [2, 3]), strict=True):
+        assert found.full[0, k - 2] == pytest.approx(silhouette_samples(columns, labels).mean())
+        assert found.reduced[0, k - 2] == pytest.approx(silhouette_samples(scores[:, : k - 1], labels).mean())
+
+
+def test_data_sets_of_a_stack_do_not_touch_each_other() -> None:
+    sets = np.stack([weighted(mixed((12, 12, 6), seed)[0])[0] for seed in range(3)])
+    together, alone = separation(sets, [2, 3, 4]), [separation(one[None], [2, 3, 4]) for one in sets]
+    assert together.full == pytest.approx(np.concatenate([one.full for one in alone]))
+    assert together.reduced == pytest.approx(np.concatenate([one.reduced for one in alone]))
 
 
 def test_ties_and_more_clusters_than_agents() -> None:
     """Four agents equally far from each other: whatever is cut, there are as many clusters as asked for."""
     assert sorted(set(clusters(np.eye(4), 3, 0).tolist())) == [0, 1, 2]
-    assert separation(np.repeat(np.eye(2), 3, axis=0), [2, 3], 0).full == {}
+    assert (separation(np.repeat(np.eye(2), 3, axis=0)[None], [2, 3]).full == -1).all()
+
+
+def test_the_rand_index_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    for groups in (1, 2, 5, 20):
+        a, b = rng.integers(0, groups, 20), rng.integers(-1, 3, 20)
+        assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b))
+    assert adjusted_rand(np.arange(4), np.arange(4)) == adjusted_rand_score([0, 1, 2, 3], [0, 1, 2, 3]) == 1

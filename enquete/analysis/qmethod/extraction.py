@@ -43,8 +43,17 @@ def by_person_correlation(sorts: Matrix) -> Matrix:
 
 def eigenvalues(x: Matrix) -> Matrix:
     """Eigenvalues of R, descending: as many as there are persons or statements, whichever is fewer. Their sum is N."""
-    gram = x @ x.T if len(x) < x.shape[1] else x.T @ x
-    return np.asarray(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0))
+    return spectrum(product(x))
+
+
+def product(x: Matrix) -> Matrix:
+    """XXᵀ or XᵀX, whichever is smaller: they share their eigenvalues but for zeros."""
+    return x @ x.T if len(x) < x.shape[1] else x.T @ x
+
+
+def spectrum(products: Matrix) -> Matrix:
+    """Eigenvalues of a product or of each in a stack, descending."""
+    return np.asarray(np.maximum(np.linalg.eigvalsh(products)[..., ::-1], 0.0))
 
 
 def principal(x: Matrix, k: int) -> Matrix:

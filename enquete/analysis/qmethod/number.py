@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enquete.analysis.qmethod.extraction import eigenvalues, principal
+from enquete.analysis.qmethod.extraction import eigenvalues, principal, product, spectrum
 from enquete.analysis.typology.components import Matrix
 
 DRAWS = 199
@@ -40,7 +40,7 @@ def number_of_factors(x: Matrix, seed: int, *, draws: int = DRAWS, alpha: float 
     """
     rng = np.random.default_rng(seed)
     observed = eigenvalues(x)
-    null = np.array([eigenvalues(rng.permuted(x, axis=1)) for _ in range(draws)])
+    null = spectrum(np.stack([product(rng.permuted(x, axis=1)) for _ in range(draws)]))
     p = (1 + (null >= observed - 1e-9).sum(axis=0)) / (1 + draws)
     loaders = (np.abs(principal(x, len(observed))) > Z_01 / np.sqrt(x.shape[1])).sum(axis=0)
     return NumberOfFactors(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
 
 from enquete.analysis.qmethod.extraction import centroid, principal, standardised
 from enquete.analysis.qmethod.flags import FlagEdits, Flags, automatic_flags, edited
@@ -30,8 +29,8 @@ from enquete.analysis.qmethod.scores import (
 )
 from enquete.analysis.qmethod.sorts import legal, places
 from enquete.analysis.qmethod.statements import Comparison, Distinction, comparisons, consensus, distinguishing
-from enquete.analysis.typology.clustering import ONE_THREAD, Labels
-from enquete.analysis.typology.components import Matrix
+from enquete.analysis.typology.clustering import Labels, adjusted_rand
+from enquete.analysis.typology.components import ONE_THREAD, Matrix
 
 Extraction = Literal["pca", "centroid"]
 Reason = Literal["factors", "chance", "few", "undefined"]
@@ -119,12 +118,14 @@ def q_analysis(
     extraction: Extraction = "pca",
     n_factors: int | None = None,
     flags: FlagEdits | None = None,
+    number: NumberOfFactors | None = None,
     seed: int = 0,
 ) -> QAnalysis:
     """The whole analysis of sorts (agents × statements; a place of the grid each, NaN for missing).
 
     grid: how many statements each column takes. n_factors: None for as many as parallel analysis finds. flags: changes to
-    the automatic ones. Factors come in the order of Σl², with the stronger pole positive. Same input and seed, same result.
+    the automatic ones. number: as another analysis of these sorts found it, so that it need not be drawn again. Factors come
+    in the order of Σl², with the stronger pole positive. Same input and seed, same result.
     Raises ValueError for sorts that are no table, a grid that does not take the statements, more factors than there can be
     (fewer than 1 too), an unknown extraction, and flags that do not fit.
     """
@@ -136,7 +137,7 @@ def q_analysis(
     if len(rows) < LEAST_SORTS:
         return _without("few", extraction, left_out, rows, None)
     with ONE_THREAD.limit(limits=1):
-        return _analysed(sorts, grid, extraction, n_factors, flags, seed, left_out, rows)
+        return _analysed(sorts, grid, extraction, n_factors, flags, number, seed, left_out, rows)
 
 
 def _analysed(
@@ -145,12 +146,13 @@ def _analysed(
     extraction: Extraction,
     n_factors: int | None,
     flags: FlagEdits | None,
+    number: NumberOfFactors | None,
     seed: int,
     left_out: tuple[int, int, int],
     rows: Labels,
 ) -> QAnalysis:
     x = standardised(sorts[rows])
-    number = number_of_factors(x, seed)
+    number = number or number_of_factors(x, seed)
     wanted = number.parallel if n_factors is None else n_factors
     if wanted == 0:
         return _without("chance", extraction, left_out, rows, number)
@@ -290,5 +292,5 @@ def agreement(groups: Labels, clusters: Labels) -> Agreement:
     both = (groups >= 0) & (clusters >= 0)
     unflagged = int(((groups < 0) & (clusters >= 0)).sum())
     told_apart = len(np.unique(groups[both])) > 1 or len(np.unique(clusters[both])) > 1
-    ari = float(adjusted_rand_score(clusters[both], groups[both])) if both.sum() > 1 and told_apart else None
+    ari = adjusted_rand(clusters[both], groups[both]) if both.sum() > 1 and told_apart else None
     return Agreement(ari, int(both.sum()), unflagged)

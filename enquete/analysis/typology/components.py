@@ -8,7 +8,7 @@ centred sorts is already Q clustering; scaling each column to SD 1 would inflate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,7 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 Matrix: TypeAlias = "npt.NDArray[np.float64]"
 
-_ONE_THREAD = ThreadpoolController()  # of numpy: on matrices of this size threads cost more than they bring
+# Threads cost more than they bring on matrices of this size. Made once, since looking for pools is slow.
+ONE_THREAD = ThreadpoolController()
 NEGLIGIBLE = 1e-9  # singular values below this share of the first are numerical dust
 
 
@@ -38,16 +39,35 @@ def weighted(blocks: Sequence[Matrix]) -> tuple[Matrix, list[float]]:
     blocks: agents × columns each, without NaN. A block that does not vary stays at 0 and has the value 0.
     Raises ValueError for NaN.
     """
+    columns, firsts = _weighted([block[None] for block in blocks])
+    return columns[0], firsts[:, 0].tolist()
+
+
+def weighted_sets(drawn: Iterable[Sequence[Matrix]]) -> Matrix:
+    """The columns of `weighted` for each of several data sets: sets × agents × columns."""
+    return _weighted([np.stack(block) for block in zip(*drawn, strict=True)])[0]
+
+
+def _weighted(blocks: Sequence[Matrix]) -> tuple[Matrix, Matrix]:
+    """blocks: sets × agents × columns each. The first singular values: blocks × sets."""
     parts, firsts = [], []
     for block in blocks:
         if not np.isfinite(block).all():
             raise ValueError("a block with missing values has no singular values; leave incomplete agents out first")
-        centred = block - block.mean(axis=0) if len(block) else block
-        first = float(np.linalg.svd(centred, compute_uv=False)[0]) if centred.size else 0.0
-        varies = first > NEGLIGIBLE * max(1.0, float(np.abs(block).max(initial=0.0)))
-        parts.append(centred / first if varies else np.zeros_like(centred))
-        firsts.append(first if varies else 0.0)
-    return np.hstack(parts), firsts
+        centred = block - block.mean(axis=1, keepdims=True) if block.shape[1] else block
+        first = np.linalg.svd(centred, compute_uv=False)[:, 0] if centred.size else np.zeros(len(block))
+        largest = np.abs(block).max(axis=(1, 2), initial=0.0)
+        firsts.append(np.where(first > NEGLIGIBLE * np.maximum(1.0, largest), first, 0.0))
+        own = firsts[-1][:, None, None]
+        parts.append(np.divide(centred, own, out=np.zeros_like(centred), where=own > 0))
+    return np.concatenate(parts, axis=2), np.array(firsts)
+
+
+def _squares(sets: Matrix) -> Matrix:
+    """Squared singular values of each data set, descending: eigenvalues of the smaller of its two products."""
+    other = sets.swapaxes(-1, -2)
+    products = sets @ other if sets.shape[-2] < sets.shape[-1] else other @ sets
+    return np.asarray(np.maximum(np.linalg.eigvalsh(products)[:, ::-1], 0.0))
 
 
 def principal_components(centred: Matrix) -> Components:
@@ -71,6 +91,12 @@ def _correlations(columns: Matrix, scores: Matrix) -> Matrix:
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > NEGLIGIBLE)
 
 
+def component_scores(sets: Matrix, most: int) -> Matrix:
+    """Scores on the first components of each centred data set, signs as they come: sets × agents × at most `most`."""
+    u, s, _ = np.linalg.svd(sets, full_matrices=False)
+    return np.asarray((u * s[:, None, :])[:, :, :most])
+
+
 def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matrix:
     """Parallel analysis (Horn 1965): the 95th percentile of each component's share when columns are permuted.
 
@@ -78,19 +104,16 @@ def explained_by_chance(blocks: Sequence[Matrix], draws: int, seed: int) -> Matr
     relation between columns goes.
     """
     rng = np.random.default_rng(seed)
-    most = min(sum(block.shape[1] for block in blocks), len(blocks[0]))
-    shares = np.zeros((draws, most))
-    with _ONE_THREAD.limit(limits=1):
-        for draw in range(draws):
-            found = _explained(weighted([permuted(block, rng) for block in blocks])[0])
-            shares[draw, : len(found)] = found[:most]
-    return np.quantile(shares, 0.95, axis=0)
+    with ONE_THREAD.limit(limits=1):
+        squares = _squares(weighted_sets(permutations(blocks, draws, rng)))
+    total = squares.sum(axis=1, keepdims=True)
+    shares = np.divide(squares, total, out=np.zeros_like(squares), where=total > NEGLIGIBLE**2)
+    return np.asarray(np.quantile(shares, 0.95, axis=0))
 
 
-def _explained(centred: Matrix) -> Matrix:
-    """The shares alone, at a fraction of the time that the components take."""
-    squares = np.linalg.svd(centred, compute_uv=False) ** 2
-    return np.asarray(squares / squares.sum() if squares.sum() > NEGLIGIBLE**2 else squares)
+def permutations(blocks: Sequence[Matrix], draws: int, rng: np.random.Generator) -> list[list[Matrix]]:
+    """As many data sets with every block `permuted`."""
+    return [[permuted(block, rng) for block in blocks] for _ in range(draws)]
 
 
 def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
@@ -99,9 +122,8 @@ def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     Where all rows are orders of the same values (a forced sort), each row is ranked into those values again, ties at random:
     else the null data would lack what the forcing alone does to distances, and noise would pass for types.
     """
-    found = rng.permuted(block, axis=0)
-    values = forced_places(block)
-    return found if values is None else ranked(found, values, rng)
+    found, places = rng.permuted(block, axis=0), forced_places(block)
+    return found if places is None else ranked(found, places, rng)
 
 
 def forced_places(block: Matrix) -> Matrix | None:

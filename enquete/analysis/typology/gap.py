@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enquete.analysis.typology.clustering import Labels, partitions, sampled
-from enquete.analysis.typology.components import Matrix, permuted, weighted
+from enquete.analysis.typology.clustering import Labels, different, memberships_of, partitions, sampled
+from enquete.analysis.typology.components import Matrix, permutations, weighted, weighted_sets
 
 MOST = 9  # one more than the largest number of types tried, since the rule looks one ahead
 DRAWS = 20
@@ -38,24 +38,25 @@ def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS) -> Gap:
     rng = np.random.default_rng(seed)
     blocks = sampled(blocks, rng)
     columns = weighted(blocks)[0]
-    most = min(MOST, len(np.unique(columns.round(9), axis=0)) - 1)
+    most = min(MOST, different(columns) - 1)
     if most < 2:
         return Gap((), (), None, len(columns))
-    observed = _log_within(columns, most, seed)
-    null = np.array(
-        [_log_within(weighted([permuted(block, rng) for block in blocks])[0], most, draw) for draw in range(draws)]
-    )
+    (observed,) = _log_within(columns[None], most)
+    null = _log_within(weighted_sets(permutations(blocks, draws, rng)), most)
     gaps, errors = null.mean(axis=0) - observed, null.std(axis=0) * np.sqrt(1 + 1 / draws)
     largest = int(gaps.argmax())
     k = int(np.flatnonzero(gaps >= gaps[largest] - errors[largest])[0]) + 1
     return Gap(tuple(gaps.tolist()), tuple(errors.tolist()), k, len(columns))
 
 
-def _log_within(columns: Matrix, most: int, seed: int) -> Matrix:
-    labels = partitions(columns, range(1, most + 1), seed)
-    return np.log([max(_within(columns, one), np.finfo(float).tiny) for one in labels])
+def _log_within(sets: Matrix, most: int) -> Matrix:
+    """log W_k of each data set: sets × k."""
+    found = [_within(sets, labels, k) for k, labels in enumerate(partitions(sets, range(1, most + 1)), 1)]
+    return np.asarray(np.log(np.maximum(np.stack(found, axis=1), np.finfo(float).tiny)))
 
 
-def _within(columns: Matrix, labels: Labels) -> float:
-    parts = [columns[labels == k] for k in np.unique(labels)]
-    return float(sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts))
+def _within(sets: Matrix, labels: Labels, k: int) -> Matrix:
+    member = memberships_of(labels, k)
+    sums, sizes = member.swapaxes(-1, -2) @ sets, member.sum(axis=1)
+    centre = sums / np.maximum(sizes, 1)[..., None]
+    return np.asarray(((sets - member @ centre) ** 2).sum(axis=(1, 2)))

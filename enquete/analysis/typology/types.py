@@ -9,34 +9,39 @@ bootstrap samples (Hennig 2007).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
-from scipy.cluster.vq import vq
 from scipy.optimize import linear_sum_assignment
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
-from sklearn.mixture import GaussianMixture
 
 from enquete.analysis.typology import continuum
 from enquete.analysis.typology.clustering import (
-    ONE_THREAD,
     Labels,
     Separation,
+    adjusted_rand,
     centres,
     clusters,
     different,
+    memberships_of,
+    nearest,
     sampled,
     separation,
 )
-from enquete.analysis.typology.components import Matrix, permuted, principal_components, weighted
+from enquete.analysis.typology.components import (
+    ONE_THREAD,
+    Matrix,
+    permutations,
+    principal_components,
+    weighted,
+    weighted_sets,
+)
 
 CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
 DRAWS = 99
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
+AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
 FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope
 ALPHA = 0.01
 # Of the silhouette over a continuum's: with many agents a test also finds out that a gradient is not quite normal.
@@ -128,19 +133,19 @@ def choose(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS, alpha: fl
     if not tried:
         return Choice(1, "few")
     with ONE_THREAD.limit(limits=1):
-        return _chosen(blocks, tried, seed, rng, draws, alpha)
+        return _chosen(blocks, tried, rng, draws, alpha)
 
 
 def _chosen(
-    blocks: Sequence[Matrix], tried: Sequence[int], seed: int, rng: np.random.Generator, draws: int, alpha: float
+    blocks: Sequence[Matrix], tried: Sequence[int], rng: np.random.Generator, draws: int, alpha: float
 ) -> Choice:
     columns, compared = weighted(blocks)[0], len(blocks[0])
     tried = [k for k in tried if k < different(columns)]
     if not tried:
         return Choice(1, "alike", n_compared=compared)
-    found = separation(columns, tried, seed)
-    null, p = _against_chance(blocks, tried, max(found.full.values()), rng, draws)
-    choice = Choice(1, "chance", found.full, p, tuple(null), compared)
+    found = separation(columns[None], tried)
+    null, p = _against_chance(blocks, tried, float(found.full.max()), rng, draws)
+    choice = Choice(1, "chance", dict(zip(tried, found.full[0].tolist(), strict=True)), p, tuple(null), compared)
     if p > alpha:
         return choice
     continuity = _against_continuum(blocks, tried, found, rng, draws)
@@ -155,14 +160,14 @@ def _against_chance(
     blocks: Sequence[Matrix], tried: Sequence[int], observed: float, rng: np.random.Generator, draws: int
 ) -> tuple[list[float], float]:
     null: list[float] = []
-    reached = 0
-    for made in range(draws):
-        columns = weighted([permuted(block, rng) for block in blocks])[0]
-        null.append(max(separation(columns, tried, made).full.values(), default=-1.0))
-        reached += null[-1] >= observed
-        if reached == EXCEEDANCES:
-            return null, reached / len(null)
-    return null, (1 + reached) / (1 + draws)
+    while len(null) < draws:
+        drawn = permutations(blocks, min(draws - len(null), AT_A_TIME + len(null)), rng)
+        null += separation(weighted_sets(drawn), tried, reduced=False).full.max(axis=1).tolist()
+        reached = np.flatnonzero(np.array(null) >= observed) + 1
+        if len(reached) >= EXCEEDANCES:
+            enough = int(reached[EXCEEDANCES - 1])
+            return null[:enough], EXCEEDANCES / enough
+    return null, (1 + len(reached)) / (1 + draws)
 
 
 def _against_continuum(
@@ -176,17 +181,19 @@ def _against_continuum(
     that can only keep a p-value above alpha.
     """
     model = continuum.fitted(blocks, rng)
-    null: list[Separation] = []
+    full, together = np.empty((0, len(tried))), found.reduced
     for upto in (min(FIRST_DRAWS, draws), draws):
-        null += [separation(weighted(continuum.draw(model, rng))[0], tried, n) for n in range(len(null), upto)]
-        together = np.array([_row(one.reduced, tried) for one in (found, *null)])
+        drawn = [continuum.draw(model, rng) for _ in range(len(full), upto)]
+        if drawn:
+            null = separation(weighted_sets(drawn), tried)
+            full, together = np.vstack([full, null.full]), np.vstack([together, null.reduced])
         reached = _reaching(together)
         if reached >= EXCEEDANCES:
             break
-    expected = np.mean([_row(one.full, tried) for one in null], axis=0)
-    excess = (_row(found.full, tried) - expected + together[0] - together[1:].mean(axis=0)) / 2
+    expected = full.mean(axis=0)
+    excess = (found.full[0] - expected + together[0] - together[1:].mean(axis=0)) / 2
     by_k = [dict(zip(tried, values.tolist(), strict=True)) for values in (expected, excess)]
-    return Continuity((1 + reached) / (1 + len(null)), len(null), *by_k)
+    return Continuity((1 + reached) / (1 + len(full)), len(full), *by_k)
 
 
 def _reaching(together: Matrix) -> int:
@@ -196,31 +203,21 @@ def _reaching(together: Matrix) -> int:
     return int((largest[1:] >= largest[0]).sum())
 
 
-def _row(values: Mapping[int, float], tried: Sequence[int]) -> Matrix:
-    """In the order of the numbers tried; null data with too few different agents for one separate nothing."""
-    return np.array([values.get(k, -1.0) for k in tried])
-
-
 def stability(columns: Matrix, labels: Labels, seed: int, resamples: int = RESAMPLES) -> Stability:
     """Refit on agents drawn with replacement, assign all agents, compare."""
     rng = np.random.default_rng(seed)
     k = int(labels.max()) + 1
-    rands, jaccards = [], []
-    for made in range(resamples):
-        rows = rng.integers(0, len(columns), len(columns))
-        if different(columns[rows]) < k:
-            continue
-        (again_at,) = centres(columns[rows], [k], made)
-        again = vq(columns, again_at)[0]
-        rands.append(float(adjusted_rand_score(labels, again)))
-        jaccards.append([max(_jaccard(labels == a, again == b) for b in range(k)) for a in range(k)])
-    if not rands:
+    drawn = rng.integers(0, len(columns), (resamples, len(columns)))
+    usable = [made for made, rows in enumerate(drawn) if different(columns[rows]) >= k]
+    if not usable:
         return Stability(0.0, (0.0,) * k, 0)
-    return Stability(float(np.mean(rands)), tuple(float(x) for x in np.mean(jaccards, axis=0)), len(rands))
-
-
-def _jaccard(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> float:
-    return float((a & b).sum() / max(1, (a | b).sum()))
+    (again_at,) = centres(columns[drawn[usable]], [k], usable)
+    again = nearest(columns[None], again_at)
+    own, found = memberships_of(labels, k), memberships_of(again, k)
+    shared = own.T @ found
+    jaccard = shared / np.maximum(own.sum(axis=0)[:, None] + found.sum(axis=1)[:, None, :] - shared, 1)
+    rand = float(np.mean([adjusted_rand(labels, one) for one in again]))
+    return Stability(rand, tuple(jaccard.max(axis=2).mean(axis=0).tolist()), len(usable))
 
 
 @dataclass(frozen=True)
@@ -257,6 +254,9 @@ def memberships(columns: Matrix, labels: Labels, seed: int) -> Memberships:
 
 
 def _mixture(scores: Matrix, means: Matrix, seed: int) -> Matrix | None:
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - a second of import, for runs with types alone
+    from sklearn.mixture import GaussianMixture  # noqa: PLC0415
+
     model = GaussianMixture(
         len(means), covariance_type="tied", means_init=means, random_state=seed % 2**32, max_iter=500, reg_covar=1e-3
     )

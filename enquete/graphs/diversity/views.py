@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import adjusted_rand_score
 
 from enquete.analysis.qmethod.flags import FlagEdits, threshold
 from enquete.analysis.qmethod.number import ALPHA, NumberOfFactors
 from enquete.analysis.qmethod.solution import Extraction, QAnalysis, QFactor, agreement, q_analysis
 from enquete.analysis.qmethod.statements import Comparison, Distinction
-from enquete.analysis.typology.clustering import Labels
+from enquete.analysis.typology.clustering import Labels, adjusted_rand
 from enquete.analysis.typology.components import Matrix
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings, FlagChanges
@@ -54,7 +53,11 @@ def views(
     of_type = [archetypes.get(str(who), {}).get("archetype") for who in sorts.sort.index]
     labels = np.array([-1 if one is None else ord(one) for one in of_type], dtype=np.int64)
     other = q_analysis(
-        sorts.sort.to_numpy(), instrument.distribution, extraction=OTHER[settings.extraction], n_factors=None, seed=seed
+        sorts.sort.to_numpy(),
+        instrument.distribution,
+        extraction=OTHER[settings.extraction],
+        number=q.number,
+        seed=seed,
     )
     return {
         "reason": q.reason,
@@ -232,7 +235,7 @@ def _other(q: QAnalysis, other: QAnalysis, clusters: Labels, sorts: Sorts, items
         "reason": other.reason,
         "factors": [_factor(one, sorts, items) for one in other.factors],
         "matches": _matches(q, other),
-        "ari": float(adjusted_rand_score(own[both], theirs[both])) if both.sum() > 1 else None,
+        "ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None,
         "n_compared": int(both.sum()),
         "agreement": _agreement(other, clusters),
     }

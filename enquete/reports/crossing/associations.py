@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
+import pandas as pd
 from pydantic import JsonValue
-from sklearn.metrics import adjusted_rand_score
 
 from enquete.analysis.relations.crosstable import CrossFinding, cross_table
 from enquete.reports.context import jsonable
@@ -79,15 +79,14 @@ def associate(agents: AgentTable) -> list[CrossFinding]:
 
 
 def twins(agents: AgentTable) -> dict[str, str]:
-    """Groupings of one methodology that part the same agents alike (ARI 1), by column: the earlier one stands for both."""
+    """Groupings of one methodology that part the same agents alike, by column: the earlier one stands for both."""
     found: dict[str, str] = {}
     groupings = [one for one in agents.findings if one.kind == "categorical" and one.known]
     for first, second in combinations(groupings, 2):
         if first.methodology != second.methodology or second.column in found:
             continue
         a, b = agents.table[first.column], agents.table[second.column]
-        known = a.notna()
-        if known.equals(b.notna()) and adjusted_rand_score(a[known].astype(str), b[known].astype(str)) == 1:
+        if (pd.factorize(a)[0] == pd.factorize(b)[0]).all():
             found[second.column] = found.get(first.column, first.column)
     return found
 
