@@ -10,11 +10,11 @@ from typing import Any
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.rounds import rounds_graph
-from enquete.nodes.study_graph import build
+from enquete.nodes.study_graph import Synthesise, build
 from enquete.reports.synthesis import synthesise
 
 
-def study_graph(title: str, names: Iterable[str]) -> Any:
+def study_graph(title: str, names: Iterable[str], synthesise: Synthesise = synthesise) -> Any:
     """A run of these methodologies, from its population to its synthesis."""
     known, dotted = methodologies(), dotted_paths()
     inner = {name: (dotted[name], known[name].phases, rounds_graph(name, known[name].steps)) for name in names}

@@ -20,6 +20,7 @@ from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import graph
 from enquete.models.tracing import untraced
 from enquete.nodes.planning import planned
+from enquete.nodes.study_graph import Synthesise
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import Progress, Workplace, using
 from enquete.reports.synthesis import synthesise
@@ -33,12 +34,26 @@ RECURSION_LIMIT = 10_000
 class Driver:
     """One process's hold on one run. `pause` may be called from the run's own loop at any time."""
 
-    def __init__(self, folder: Path, machine: Machine, progress: Progress | None = None, *, fresh: bool = False):
-        """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call)."""
+    def __init__(
+        self,
+        folder: Path,
+        machine: Machine,
+        progress: Progress | None = None,
+        *,
+        fresh: bool = False,
+        graph: Any = graph,
+        synthesise: Synthesise = synthesise,
+    ):
+        """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
+
+        `graph` and `synthesise`: what is walked, and what writes up a run that stops before its end.
+        """
         self._folder = folder
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
+        self._graph = graph
+        self._synthesise = synthesise
         self._workplace: Workplace | None = None
         self._wanted_pause = False
         self._pausing: set[asyncio.Task[None]] = set()
@@ -73,7 +88,7 @@ class Driver:
 
     async def _walk(self, workplace: Workplace, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
-        compiled = graph.builder.compile(checkpointer=checkpointer, name="interviews")
+        compiled = self._graph.builder.compile(checkpointer=checkpointer, name="interviews")
         config = await self._thread(workplace, compiled)
         snapshot = await compiled.aget_state(config)
         start: Any = {"run": str(self._folder)}
@@ -116,7 +131,7 @@ class Driver:
         await workplace.ledger.note("refused", str(workplace.budget.refused))
         await workplace.ledger.set_stage("", "", status, _note(workplace, stop))  # first: the report prints it
         try:
-            await synthesise(workplace, planned(workplace.record), partial=True)
+            await self._synthesise(workplace, planned(workplace.record), partial=True)
         except (OSError, DiskFull) as error:  # the run pauses all the same; the next resume or export writes the files
             if not is_full(error):
                 raise

@@ -1,9 +1,16 @@
-"""What every methodology must do, whatever it asks. Parametrised over the registry: a new folder is tested at once."""
+"""What every methodology must do, whatever it asks. Parametrised over the registry: a new folder is tested at once.
+
+One whole run of each is shared; what changes it works on a copy. Runs of which only calls and answers matter are not
+written up.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,48 +20,91 @@ import enquete
 from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
 from enquete.study.comparing import compare
+from tests.support import unwritten
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
+AGENTS = 5
 ENOUGH = 50_000_000
 SHORT: dict[str, Any] = {"laddering": {"turns": 5}}
 """Settings that make a study short: what is tested here does not depend on them."""
 
 
-def interview(tmp_path: Path, name: str, agents: int = 5, *, out: str = "out", **more: Any) -> Run:
-    return enquete.conduct_interviews(
-        personas(tmp_path, agents), out=str(tmp_path / out), methods=[name], confirm=True,
-        **{"budget_tokens": ENOUGH, "settings": {name: SHORT[name]} if name in SHORT else {}, **more},
-    )  # fmt: skip
+def interview(
+    sim: Path, name: str, out: Path, *, by: Callable[..., Run] = unwritten.interview, short: Any = SHORT, **more: Any
+) -> Run:
+    settings = {name: short[name]} if name in short else {}
+    return by(sim, **{"out": str(out), "methods": [name], "confirm": True, "budget_tokens": ENOUGH,
+                      "settings": settings, **more})  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@dataclass(frozen=True)
+class Study:
+    """Personas and results of one whole run of a methodology."""
+
+    name: str
+    sim: Path
+    out: Path
+
+    def run(self) -> Run:
+        return enquete.load_run(self.sim, out=str(self.out))
+
+    def copy(self, to: Path) -> Study:
+        return Study(self.name, self.sim, Path(shutil.copytree(self.out, to / "copy")))
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Five agents, in German, by the product's own road; for reading."""
+    base = tmp_path_factory.mktemp(request.param)
+    study = Study(request.param, personas(base, AGENTS), base / "out")
+    assert interview(study.sim, study.name, study.out, by=enquete.conduct_interviews).status == "completed"
+    return study
+
+
+@pytest.fixture
+def own(whole: Study, tmp_path: Path) -> Study:
+    """A copy to go on with."""
+    return whole.copy(tmp_path)
+
+
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_asks_everybody_in_both_languages(tmp_path: Path, name: str, language: str) -> None:
-    run = interview(tmp_path, name, language=language)
-    assert run.status == "completed"
+def test_asks_everybody_in_both_languages(whole: Study, tmp_path: Path, language: str) -> None:
+    by = enquete.conduct_interviews
+    run = whole.run() if language == "de" else interview(whole.sim, whole.name, tmp_path / "o", by=by, language="en")
+    assert (run.status, run.record.language) == ("completed", language)
     assert {row[5] for row in stored_answers(run.folder)} == {"ok"}
-    assert len({row[3] for row in stored_answers(run.folder)}) == 5
+    assert len({row[3] for row in stored_answers(run.folder)}) == AGENTS
+    assert whole.name in run.results
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("agents", [1, 50])
-def test_one_agent_and_fifty(tmp_path: Path, name: str, agents: int) -> None:
-    run = interview(tmp_path, name, agents)
-    assert run.status == "completed"
-    assert len({row[3] for row in stored_answers(run.folder)}) == agents
+def test_the_same_command_again_shows_the_finished_run(whole: Study) -> None:
+    second = interview(whole.sim, whole.name, whole.out)
+    assert second.shown
+    assert second.run_id == whole.run().run_id
+    assert len(list((whole.out / "runs").iterdir())) == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_the_estimate_of_a_synthetic_run_is_what_it_costs(whole: Study, tmp_path: Path) -> None:
+    """The rehearsal builds the prompts of the run itself; of five agents it rehearses all."""
+    settings = {whole.name: SHORT[whole.name]} if whole.name in SHORT else {}
+    expected = enquete.estimate(whole.sim, out=str(tmp_path / "out"), methods=[whole.name], settings=settings)
+    run = whole.run()
+    assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
+    assert expected.tokens.likely == spent(run.folder) == run.expected_tokens
+    assert expected.calls.likely == len(call_keys(run.folder))
+
+
 @pytest.mark.parametrize("asking", ["block", "item"])
-def test_calls_and_rows_lie_within_the_plan(tmp_path: Path, name: str, asking: str) -> None:
-    run = interview(tmp_path, name, 6, asking=asking)
+def test_calls_and_rows_lie_within_the_plan(whole: Study, tmp_path: Path, asking: str) -> None:
+    name = whole.name
+    run = whole.run() if asking == "block" else interview(whole.sim, name, tmp_path / "out", asking=asking)
     methodology = methodologies()[name]
     used = run.record.instruments[name]
     plan = methodology.plan(
         methodology.instrument.model_validate(used.content),
         methodology.settings.model_validate(run.record.settings[name]),
-        6,
+        AGENTS,
         asking,
     )
     made = dict(rows(run.folder, "SELECT purpose, count(*) FROM calls GROUP BY purpose"))
@@ -67,47 +117,52 @@ def test_calls_and_rows_lie_within_the_plan(tmp_path: Path, name: str, asking: s
     assert least <= len(stored_answers(run.folder)) <= most
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_answers_do_not_depend_on_concurrency_shards_or_a_second_arm(tmp_path: Path, name: str) -> None:
-    alone = interview(tmp_path, name, 7, out="a", concurrency=1, shard_size=1)
-    crowded = interview(
-        tmp_path,
-        name,
-        7,
-        out="b",
-        concurrency=64,
-        shard_size=3,
-        arms=[Arm(temperature=0), Arm(id="b", role="b", seed=5)],
-    )
-    assert stored_answers(alone.folder) == stored_answers(crowded.folder)
-    assert len(stored_answers(crowded.folder, "b")) == len(stored_answers(crowded.folder))
-    assert stored_answers(crowded.folder, "b") != stored_answers(crowded.folder)
+def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_arm(whole: Study, tmp_path: Path) -> None:
+    """The shared run asks 32 at once; here it is one after the other in shards of one, and all at once with an arm more."""
+    alone = interview(whole.sim, whole.name, tmp_path / "a", concurrency=1, shard_size=1)
+    arms = [Arm(temperature=0), Arm(id="b", role="b", seed=5)]
+    crowded = interview(whole.sim, whole.name, tmp_path / "b", concurrency=64, shard_size=3, arms=arms)
+    answers = stored_answers(whole.run().folder)
+    assert stored_answers(alone.folder) == stored_answers(crowded.folder) == answers
+    assert len(stored_answers(crowded.folder, "b")) == len(answers)
+    assert stored_answers(crowded.folder, "b") != answers
+    other = interview(whole.sim, whole.name, tmp_path / "c", seed=2)
+    assert stored_answers(other.folder) != answers
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_another_seed_gives_other_answers(tmp_path: Path, name: str) -> None:
-    one, other = (interview(tmp_path, name, out=str(seed), seed=seed) for seed in (1, 2))
-    assert stored_answers(one.folder) != stored_answers(other.folder)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_finished_run_walked_again_makes_no_call(tmp_path: Path, name: str) -> None:
-    run = interview(tmp_path, name)
+def test_a_finished_run_walked_again_makes_no_call(own: Study) -> None:
+    run = own.run()
     before, answers = call_keys(run.folder), stored_answers(run.folder)
     (run.folder / "checkpoints.sqlite").unlink()
-    again = enquete.resume(run.run_id, out=str(tmp_path / "out"), fresh=True, budget_tokens=ENOUGH)
+    again = unwritten.resume(run.run_id, out=str(own.out), fresh=True, budget_tokens=ENOUGH)
     assert again.status == "completed"
     assert call_keys(run.folder) == before
     assert stored_answers(run.folder) == answers
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_same_command_again_shows_the_finished_run(tmp_path: Path, name: str) -> None:
-    first = interview(tmp_path, name)
-    second = interview(tmp_path, name)
-    assert second.shown
-    assert second.run_id == first.run_id
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == 1
+def test_a_replay_makes_the_same_data_from_the_ledger(own: Study) -> None:
+    run = own.run()
+    again = enquete.conduct_interviews(own.sim, out=str(own.out), respondent="replay")
+    assert again.status == "completed"
+    assert again.run_id != run.run_id
+    assert stored_answers(again.folder) == stored_answers(run.folder)
+    assert sorted(call_keys(again.folder)) == sorted(call_keys(run.folder))
+    assert compare(run, again).identical
+    assert own.run().run_id == run.run_id  # still the canonical one
+
+
+def test_only_what_failed_is_asked_again(own: Study) -> None:
+    """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves them."""
+    run = own.run()
+    answers, calls = stored_answers(run.folder), call_keys(run.folder)
+    spoilt = spoil_last_round(run.folder, own.name)
+    assert spoilt
+    again = unwritten.resume(run.run_id, out=str(own.out), retry_failed=True)
+    assert again.status == "completed"
+    assert stored_answers(again.folder) == answers
+    assert sorted(call_keys(again.folder)) == sorted(calls)
+    assert {row[0] for row in rows(again.folder, "SELECT subject FROM calls WHERE sends > 1")} == spoilt
+    assert not own.run().failed_answers
 
 
 def cuts(folder: Path) -> dict[str, int]:
@@ -123,88 +178,40 @@ def cuts(folder: Path) -> dict[str, int]:
     return {label: before[len(before) // 2] for label, before in found.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("concurrency", [1, 64, 256])
+@pytest.mark.parametrize("concurrency", [1, 64])
 def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(
-    tmp_path: Path, name: str, concurrency: int
+    whole: Study, tmp_path: Path, concurrency: int
 ) -> None:
-    """In each round and at each purpose; first with too little to go on, then with enough."""
-    whole = interview(tmp_path, name, out="whole", concurrency=concurrency)
-    answers, paid = stored_answers(whole.folder), spent(whole.folder)
-    for number, (label, at) in enumerate(cuts(whole.folder).items()):
+    """In each round and at each purpose; first with too little to go on, then with enough, half of the times without
+    the checkpoints, which cost nothing."""
+    kept = whole.run().folder
+    answers, paid, calls = stored_answers(kept), spent(kept), set(call_keys(kept))
+    for number, (label, at) in enumerate(cuts(kept).items()):
         # A call is let through only if its upper bound fits, so the run stops at or before this point.
-        cap = max(at, 1)
-        run = interview(tmp_path, name, out=f"cut{number}", concurrency=concurrency, budget_tokens=cap)
-        assert run.status == "paused", label
-        assert run.exit_code == 3
+        cap, out = max(at, 1), tmp_path / f"cut{number}"
+        run = interview(whole.sim, whole.name, out, concurrency=concurrency, budget_tokens=cap)
+        assert (run.status, run.exit_code) == ("paused", 3), label
         assert spent(run.folder) <= cap, label
-        settled = call_keys(run.folder)
-        short = enquete.resume(run.resume_token, out=str(tmp_path / f"cut{number}"), budget_tokens=cap + 1)
+        short = unwritten.resume(run.resume_token, out=str(out), budget_tokens=cap + 1)
         assert short.status == "paused", label
         assert spent(short.folder) <= cap + 1, label
         settled = call_keys(run.folder)
-        done = enquete.resume(run.resume_token, out=str(tmp_path / f"cut{number}"), budget_tokens=ENOUGH)
+        if (number + concurrency) % 2:
+            (run.folder / "checkpoints.sqlite").unlink()
+        done = unwritten.resume(run.resume_token, out=str(out), budget_tokens=ENOUGH)
         assert done.status == "completed", label
         assert call_keys(done.folder)[: len(settled)] == settled
+        assert set(call_keys(done.folder)) == calls
         assert stored_answers(done.folder) == answers, label
         assert spent(done.folder) == paid, label
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_checkpoints_deleted_after_a_pause_cost_nothing(tmp_path: Path, name: str) -> None:
-    whole = interview(tmp_path, name, out="whole")
-    run = interview(tmp_path, name, out="cut", budget_tokens=spent(whole.folder) // 2 + 5000)
-    assert run.status == "paused"
-    (run.folder / "checkpoints.sqlite").unlink()
-    unsettled = set(call_keys(whole.folder)) - set(call_keys(run.folder))
-    before = set(call_keys(run.folder))
-    done = enquete.resume(run.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
-    assert set(call_keys(done.folder)) - before == unsettled
-    assert stored_answers(done.folder) == stored_answers(whole.folder)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_estimate_of_a_synthetic_run_contains_what_it_costs(tmp_path: Path, name: str) -> None:
-    """The rehearsal builds the prompts of the run itself; of five agents it rehearses all."""
-    expected = enquete.estimate(
-        personas(tmp_path, 5), out=str(tmp_path / "out"), methods=[name],
-        settings={name: SHORT[name]} if name in SHORT else {},
-    )  # fmt: skip
-    run = interview(tmp_path, name)
-    assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
-    assert expected.tokens.likely == spent(run.folder)
-    assert expected.calls.likely == len(call_keys(run.folder))
-    assert run.expected_tokens == spent(run.folder)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_replay_makes_the_same_data_from_the_ledger(tmp_path: Path, name: str) -> None:
-    run = interview(tmp_path, name, 7)
-    again = enquete.conduct_interviews(personas(tmp_path, 7), out=str(tmp_path / "out"), respondent="replay")
-    assert again.status == "completed"
-    assert again.run_id != run.run_id
-    assert stored_answers(again.folder) == stored_answers(run.folder)
-    assert sorted(call_keys(again.folder)) == sorted(call_keys(run.folder))
-    assert compare(run, again).identical
-    assert (
-        enquete.load_run(personas(tmp_path, 7), out=str(tmp_path / "out")).run_id == run.run_id
-    )  # still the canonical one
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_only_what_failed_is_asked_again(tmp_path: Path, name: str) -> None:
-    """Some stored answers and their calls of the last round are marked failed by hand, as a server's fault leaves them."""
-    run = interview(tmp_path, name, 7)
-    answers, calls = stored_answers(run.folder), call_keys(run.folder)
-    spoilt = spoil_last_round(run.folder, name)
-    assert spoilt
+@pytest.mark.parametrize("agents", [1, 50])
+def test_one_agent_and_fifty(tmp_path: Path, name: str, agents: int) -> None:
+    run = interview(personas(tmp_path, agents), name, tmp_path / "out", short={"laddering": {"turns": 2}})
     assert run.status == "completed"
-    again = enquete.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True)
-    assert again.status == "completed"
-    assert stored_answers(again.folder) == answers
-    assert sorted(call_keys(again.folder)) == sorted(calls)
-    assert {row[0] for row in rows(again.folder, "SELECT subject FROM calls WHERE sends > 1")} == spoilt
-    assert not enquete.load_run(personas(tmp_path, 7), run.run_id, out=str(tmp_path / "out")).failed_answers
+    assert len({row[3] for row in stored_answers(run.folder)}) == agents
 
 
 def spoil_last_round(folder: Path, name: str) -> set[str]:

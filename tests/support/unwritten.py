@@ -1,0 +1,49 @@
+"""Runs whose report nobody writes, for tests of what is asked, filed and paid: everything else is the product's own.
+
+A quarter of a small run is asking, the rest analysis and files; whoever looks at the ledger alone does without them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from enquete.graphs.interviews import study_graph
+from enquete.graphs.registry import methodologies
+from enquete.nodes.workplace import Workplace
+from enquete.state.settings import parse_request
+from enquete.study.background import wait
+from enquete.study.driver import Driver
+from enquete.study.run import Run
+from enquete.study.starting import Start, chosen, drive, to_resume
+
+
+async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str:
+    """The status that the synthesis would have given, and no file."""
+    await workplace.ledger.drain()
+    stages = workplace.ledger.stages()
+    outcomes = {stages[stage].outcome if stage in stages else "" for stage in planned}
+    if not partial and ("failed" in outcomes or workplace.ledger.failures()):
+        return "failed"
+    return "completed" if outcomes == {"done"} and not partial else str(stages[("", "")].outcome)
+
+
+@cache
+def _graph() -> Any:
+    return study_graph("interviews", methodologies(), unwritten)
+
+
+def interview(sim: str | Path, **request: Any) -> Run:
+    """`enquete.conduct_interviews` without findings, report and exports."""
+    return _driven(chosen(parse_request(sim=str(sim), **request)))
+
+
+def resume(token_or_sim: str | Path, **request: Any) -> Run:
+    """`enquete.resume`, likewise."""
+    return _driven(to_resume(str(token_or_sim), request))
+
+
+def _driven(task: Start) -> Run:
+    driver = Driver(task.folder, task.machine, fresh=task.fresh, graph=_graph(), synthesise=unwritten)
+    return wait(drive(task, None, driver), driver.pause)
