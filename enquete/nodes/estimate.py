@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.checkpoints.record import RunRecord
 from enquete.models.prices import Price, Prices, cost
-from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name, load_methodology
+from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name
 from enquete.nodes.rehearsal import Rehearsal, Rehearsed
 from enquete.nodes.workplace import asked_url
 from enquete.state.seam import Arm, Plan
@@ -205,7 +205,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     asks = arm if answers else record.main
     has_model = asks.respondent == "llm"
     scale = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
-    plan = _plan(record, rehearsal, kind)
+    plan = rehearsal.plans[kind.methodology, kind.phase]
     fewest, most = _rows(plan, rehearsal, kind)
     by_row = kind.purpose in plan.by_row or (answers and record.asking == "item")
     again = _asked_again(plan, kind) if has_model else (MARGIN, MARGIN, MARGIN)
@@ -245,20 +245,10 @@ def priced_line(*, price: Price | None, input_tokens: Range, output_tokens: Rang
     )
 
 
-def _plan(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed) -> Plan:
-    methodology = load_methodology(record.methods[kind.methodology])
-    instrument = methodology.instrument.model_validate(record.instruments[kind.methodology].content)
-    settings = methodology.settings.model_validate(record.settings.get(kind.methodology, {}))
-    return methodology.plan(instrument, settings, rehearsal.agents, record.asking)
-
-
 def _rows(plan: Plan, rehearsal: Rehearsal, kind: Rehearsed) -> tuple[float, float]:
     """How many rows there may be against those rehearsed, by the methodology's plan: fewest and most, around 1."""
-    rows = [bounds for name, bounds in plan.rows.items() if not name.startswith("T") or name == kind.phase]
     here = rehearsal.rows.get((kind.methodology, kind.phase), 0)
-    if not here or not rows:
-        return 1.0, 1.0
-    return min(1.0, sum(r[0] for r in rows) / here), max(1.0, sum(r[1] for r in rows) / here)
+    return (min(1.0, plan.rows[0] / here), max(1.0, plan.rows[1] / here)) if here else (1.0, 1.0)
 
 
 def _asked_again(plan: Plan, kind: Rehearsed) -> tuple[float, float, float]:

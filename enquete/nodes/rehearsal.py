@@ -18,7 +18,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import claim_name, planned
 from enquete.nodes.workplace import Sources, Workplace
-from enquete.state.seam import Arm, Participant
+from enquete.state.seam import Arm, Participant, Plan
 from enquete.state.settings import Machine
 
 STEPS = 20
@@ -51,12 +51,13 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Sums over `agents` of the run's `of` agents, and how many answers each stage gave in the main arm."""
+    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give."""
 
     agents: int
     of: int
     kinds: tuple[Rehearsed, ...]
     rows: Mapping[tuple[str, str], int]
+    plans: Mapping[tuple[str, str], Plan]
     courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
 
@@ -79,10 +80,17 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
         try:
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
-            await _play(Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources()))
+            workplace = Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            plans = {
+                (method, phase): workplace.procedure(method).plan(workplace.desk(method, phase, acted.main.id))
+                for method, phase in planned(acted)
+            }
+            await _play(workplace)
             kinds = tuple(_fitted(kind, record, len(chosen), len(people)) for kind in _called(ledger))
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
-            return Rehearsal(len(chosen), len(people), kinds, _rows(ledger, acted), _courses(ledger, acted), largest)
+            return Rehearsal(
+                len(chosen), len(people), kinds, _rows(ledger, acted), plans, _courses(ledger, acted), largest
+            )
         finally:
             await ledger.close()
 

@@ -67,7 +67,7 @@ class Workplace:
         if sources.sender is not None:
             self.budget.when_stopped = sources.sender.halt
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
-        self._procedures: dict[str, Procedure] = {}
+        self._procedures: dict[str, Procedure[Any, Any]] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         self.failed_units = {(f.arm, f.methodology, f.phase, f.round, f.unit) for f in ledger.failures()}
         slots = -(-2 * machine.concurrency // machine.shard_size)
@@ -102,7 +102,7 @@ class Workplace:
     def arm(self, arm_id: str) -> Arm:
         return next(arm for arm in self.record.arms if arm.id == arm_id)
 
-    def procedure(self, name: str) -> Procedure:
+    def procedure(self, name: str) -> Procedure[Any, Any]:
         if name not in self._procedures:
             make = self.methodology(name).procedure
             self._procedures[name] = make(self.instrument(name), self.settings(name), self.record.language)

@@ -94,7 +94,7 @@ class RunReading:
         self.folder = folder
         self.record = record
         self.ledger = ledger
-        self._procedures: dict[str, Procedure] = {}
+        self._procedures: dict[str, Procedure[Any, Any]] = {}
 
     @property
     def run(self) -> str:
@@ -133,7 +133,7 @@ class RunReading:
     def settings(self, name: str) -> Any:
         return self.methodology(name).settings.model_validate(self.record.settings.get(name, {}))
 
-    def procedure(self, name: str) -> Procedure:
+    def procedure(self, name: str) -> Procedure[Any, Any]:
         if name not in self._procedures:
             make = self.methodology(name).procedure
             self._procedures[name] = make(self.instrument(name), self.settings(name), self.record.language)

@@ -16,11 +16,12 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.reading import read_object
-from enquete.respondents.llm import ATTEMPTS
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.seam import (
+    ATTEMPTS,
     Answer,
     Arm,
+    Asking,
     Block,
     BlockKey,
     CallKey,
@@ -71,7 +72,7 @@ class LocalDesk:
     methodology: str
     phase: str
     language: Language
-    asking: Literal["block", "item"]
+    asking: Asking
     population: Sequence[Participant]
     ledger: Ledger
     respondent: Respondent
@@ -103,14 +104,8 @@ class LocalDesk:
         return self.ledger.answers_to(key)
 
     def parts(self, block: Block) -> list[Block]:
-        """The block as this arm asks it: whole, or one item at a time. A constraint over all items keeps it whole."""
-        block = present(block, self.arm, self.language)
-        if self.asking == "block" or block.constraint is not None or len(block.items) == 1:
-            return [block]
-        return [
-            block.model_copy(update={"key": block.key._replace(part=item.id), "items": (item,), "shown": ()})
-            for item in block.in_shown_order()
-        ]
+        """The block as this arm asks it."""
+        return present(block, self.arm, self.language).parts(self.asking)
 
     async def ask(self, block: Block) -> Reply:
         """Look up, else ask, then commit answers and counters in one transaction."""

@@ -21,9 +21,6 @@ Grid = Mapping[int, int]
 
 Answers = Mapping[str, Answer]
 
-GRID_ATTEMPTS: Final = 2
-"""Requests beyond the usual ones that a grid may cost."""
-
 _WORDS: Final[dict[Language, dict[str, str]]] = {
     "de": {
         "rule": "Jede Spalte nimmt genau so viele Aussagen auf: {places}. Zusammen sind das {n}. Bitte vor dem Antworten "

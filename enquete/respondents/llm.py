@@ -2,7 +2,7 @@
 
 A reply that cannot be read gets one corrective retry; items missing or out of range are asked for again, just those;
 what is still open after ATTEMPTS requests gets a typed status. A sort that breaks its forced grid is one more reason to ask
-again (see grid.py), with GRID_ATTEMPTS more requests; what is left of that is repaired by the agent's own ranking.
+again (see grid.py), with MORE_ATTEMPTS more requests; what is left of that is repaired by the agent's own ranking.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from enquete.respondents.grid import (
-    GRID_ATTEMPTS,
     Grid,
     explain,
     grid_of,
@@ -22,9 +21,19 @@ from enquete.respondents.grid import (
 )
 from enquete.respondents.prompts import Problem, compose
 from enquete.respondents.replies import Reading, read_reply
-from enquete.state.seam import Answer, Block, CallKey, Item, Language, Metered, Participant, Prompt, Reply, Status
-
-ATTEMPTS = 3
+from enquete.state.seam import (
+    ATTEMPTS,
+    Answer,
+    Block,
+    CallKey,
+    Item,
+    Language,
+    Metered,
+    Participant,
+    Prompt,
+    Reply,
+    Status,
+)
 
 
 def call_key(block: Block, attempt: int) -> CallKey:
@@ -45,7 +54,7 @@ async def interview(
     reading = Reading()
     problem: Problem = ""
     cuts = 0
-    for attempt in range(ATTEMPTS + (GRID_ATTEMPTS if grid else 0)):
+    for attempt in range(block.attempts):
         completion = await model.request(
             call_key(block, attempt),
             _composer(who, block, pending, dict(answers), language, problem, cuts),

@@ -6,9 +6,10 @@ Everything here is data or a protocol, so the local, the cluster and the test fo
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,6 +25,15 @@ Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
 
 Language = Literal["de", "en"]
+
+Asking = Literal["block", "item"]
+"""What a request asks for: all items of a block, or one after another."""
+
+ATTEMPTS: Final = 3
+"""Requests in which everything that was asked must have found a readable answer."""
+
+MORE_ATTEMPTS: Final = 2
+"""Beyond those, where answers break a constraint over their block."""
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -181,6 +191,20 @@ class Block(BaseModel):
     quoted: tuple[tuple[str, str], ...] = ()  # (heading, text): feedback, transcript; fenced as untrusted data
     frame: Literal["as_written", "paraphrased"] = "as_written"  # the respondent's own words around the questions
 
+    @property
+    def attempts(self) -> int:
+        """Requests that it may take."""
+        return ATTEMPTS if self.constraint is None else ATTEMPTS + MORE_ATTEMPTS
+
+    def parts(self, asking: Asking) -> list[Block]:
+        """As it is asked: whole, or one item at a time. A constraint over all items keeps it whole."""
+        if asking == "block" or self.constraint is not None or len(self.items) == 1:
+            return [self]
+        return [
+            self.model_copy(update={"key": self.key._replace(part=item.id), "items": (item,), "shown": ()})
+            for item in self.in_shown_order()
+        ]
+
     def in_shown_order(self) -> tuple[Item, ...]:
         if not self.shown:
             return self.items
@@ -282,7 +306,7 @@ class Desk(Protocol):
     methodology: str
     phase: str
     language: Language
-    asking: Literal["block", "item"]
+    asking: Asking
 
     def participants(self) -> Sequence[Participant]:
         """Whom this arm asks, in the population's stable order; persona and digest as this arm and phase have them."""
@@ -323,34 +347,8 @@ class Desk(Protocol):
         ...
 
 
-class Procedure(Protocol):
-    """How a methodology interviews: independent units in rounds, with a barrier after each."""
-
-    rounds: int
-
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
-        """Independent work: an agent, a conversation or a whole discussion."""
-        ...
-
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
-        """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
-        ...
-
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """After the barrier: code themes, freeze medians, test exit criteria."""
-        ...
-
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
-        """The blocks this unit owes in this round, as far as known: `conduct` asks them, the export expects their rows."""
-        ...
-
-
-Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
-"""A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
-
-
 class Plan(BaseModel):
-    """For the estimate and for checking: calls by purpose as (least, most), rows by phase and round as (least, most).
+    """What one arm asks in one phase, for the estimate and for checking: calls by purpose, and rows, as (least, most).
 
     `attempts`: by part of the instrument, the requests it may take where models often miss the form asked for.
     `by_row`: purposes of which every row takes a request of its own, whatever is asked together.
@@ -359,9 +357,75 @@ class Plan(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     calls: Mapping[str, tuple[int, int]]
-    rows: Mapping[str, tuple[int, int]]
+    rows: tuple[int, int]
     attempts: Mapping[str, int] = {}
     by_row: frozenset[str] = frozenset()
+
+
+class NoSettings(BaseModel):
+    """Nothing to set: what is asked is the instrument's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Procedure(ABC, Generic[InstrumentT, SettingsT]):
+    """How a methodology interviews: independent units in rounds, with a barrier after each.
+
+    One round, in which everybody is asked the same, is a list of blocks; all else has its default:
+
+        class Wave(Procedure[Survey, NoSettings]):
+            def blocks(self, unit, round, desk):
+                items = self.instrument.items(self.language)
+                return [Block(key=desk.key(unit, "items"), instruction="Please answer.", items=items)]
+    """
+
+    rounds: int = 1
+    """The most there may be: an arm ends where `between` says so, a unit where `units` leaves it out."""
+
+    def __init__(self, instrument: InstrumentT, settings: SettingsT, language: Language):
+        self.instrument = instrument
+        self.settings = settings
+        self.language: Language = language
+
+    @abstractmethod
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known yet."""
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
+        return [who.id for who in desk.participants()]
+
+    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+        """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
+        for block in self.blocks(unit, round, desk):
+            reply = await desk.ask(block)
+            if reply.state != "done":
+                return reply.state
+        return "done"
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
+        return "end"
+
+    def plan(self, desk: Desk) -> Plan:
+        """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
+        owed = [
+            (len(units), part)
+            for number in range(1, self.rounds + 1)
+            for units in [self.units(number, desk)]
+            for block in (self.blocks(units[0], number, desk) if units else ())
+            for part in block.parts(desk.asking)
+        ]
+        rows = sum(n * len(part.items) for n, part in owed)
+        return Plan(
+            calls={"answer": (sum(n for n, _ in owed), sum(n * part.attempts for n, part in owed))},
+            rows=(rows, rows),
+            attempts={part.key.part: part.attempts for _, part in owed if part.constraint is not None},
+        )
+
+
+Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
+"""A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
 
 
 Readout = Callable[[Desk, int], Mapping[str, Mapping[str, object]]]
@@ -389,8 +453,7 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     phases: tuple[str, ...]
     instrument: type[InstrumentT]
     settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
-    procedure: Callable[[InstrumentT, SettingsT, Language], Procedure]
-    plan: Callable[[InstrumentT, SettingsT, int, str], Plan]  # (instrument, settings, number of agents, asking)
+    procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
     synthetic: Callable[[InstrumentT], Truth]  # the planted truth, for an instrument
     analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
     present: str  # dotted, imported late: report section, files

@@ -27,7 +27,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine)
     record = choice.record
     prices = Prices.read(machine.prices)
     if record.replay_of:
-        nobody = Rehearsal(0, len(run_population(choice, population)), (), {})
+        nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
     people = list(run_population(choice, population))
     memories, notes = _memories(record, population, [who.id for who in sample(people)], choice.folder.parent)

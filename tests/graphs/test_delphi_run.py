@@ -9,10 +9,11 @@ import pytest
 
 import enquete
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import DelphiSettings, plan
+from enquete.graphs.delphi.procedure import Delphi, DelphiSettings
 from enquete.instruments.load import load_shipped
 from enquete.state.errors import SettingsError
 from tests.support.model_server import ModelServer
+from tests.support.populations import BareDesk
 from tests.support.studies import call_keys, personas, stored_answers
 
 SECOND = "round 1/second/"
@@ -69,14 +70,16 @@ def test_a_second_coding_that_cannot_be_read_leaves_the_study_without_it(tmp_pat
 
 def test_the_plan_counts_the_second_coding_only_where_it_is_made() -> None:
     instrument = load_shipped(DelphiInstrument, "delphi")
-    on, off = (
-        plan(instrument, DelphiSettings(second_coding=wanted), 10, "block").calls["theme"] for wanted in (True, False)
-    )
+
+    def calls(agents: int, wanted: bool) -> tuple[int, int]:
+        procedure = Delphi(instrument, DelphiSettings(second_coding=wanted), "de")
+        return procedure.plan(BareDesk(agents)).calls["theme"]  # type: ignore[arg-type]
+
+    on, off = calls(10, True), calls(10, False)
     # 10 agents × 4 questions; a batch holds at least one statement, a call may take 3 attempts, merges as many again
     assert off == (1, 40 * 2 * 3)
     assert on == (2, 40 * 2 * 3 + 40 * 3)
-    many = plan(instrument, DelphiSettings(), 1000, "block").calls["theme"]
-    assert many == (2, 4000 * 2 * 3 + 200 * 3)
+    assert calls(1000, True) == (2, 4000 * 2 * 3 + 200 * 3)
 
 
 def test_a_wrong_setting_is_named(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import ScenarioSettings, plan
+from enquete.graphs.scenario.procedure import Rating
 from enquete.instruments.load import load_instrument, load_shipped
 from enquete.instruments.text import instrument_notices, texts_of
 from enquete.state.errors import InstrumentError
+from enquete.state.seam import Asking, NoSettings, Plan
+from tests.support.populations import BareDesk
 
 SHIPPED = load_shipped(ScenarioInstrument, "scenario")
 DOC = (Path(__file__).parents[2] / "docs" / "scenario.md").read_text("utf-8")
@@ -164,9 +166,11 @@ def test_the_example_of_the_page_loads_and_every_key_is_documented(tmp_path: Pat
 
 
 def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:
-    settings = ScenarioSettings()
-    block, item = (plan(SHIPPED, settings, 10, asking) for asking in ("block", "item"))
+    def plan(instrument: ScenarioInstrument, asking: Asking) -> Plan:
+        return Rating(instrument, NoSettings(), "de").plan(BareDesk(10, asking))  # type: ignore[arg-type]
+
+    block, item = plan(SHIPPED, "block"), plan(SHIPPED, "item")
     assert block.calls["answer"] == (40, 120)  # 10 agents × 4 scenarios, 3 attempts
     assert item.calls["answer"] == (200, 600)  # × 5 questions
-    assert block.rows == item.rows == {"T1": (200, 200)}
-    assert plan(own(tmp_path), settings, 10, "block").calls.keys() == {"answer"}  # nothing open, no themes
+    assert block.rows == item.rows == (200, 200)
+    assert plan(own(tmp_path), "block").calls.keys() == {"answer"}  # nothing open, no themes

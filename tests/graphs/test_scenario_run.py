@@ -14,7 +14,7 @@ import enquete
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating, themes_of
 from enquete.instruments.load import load_shipped
-from enquete.state.seam import Answer, Arm, BlockKey
+from enquete.state.seam import Answer, Arm, BlockKey, NoSettings
 from tests.support.studies import call_keys, personas, stored_answers
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
@@ -108,7 +108,7 @@ class _Desk:
 
 
 def close(desk: _Desk) -> str:
-    return asyncio.run(Rating(INSTRUMENT, "de").between(1, desk))  # type: ignore[arg-type]
+    return asyncio.run(Rating(INSTRUMENT, NoSettings(), "de").between(1, desk))  # type: ignore[arg-type]
 
 
 def said(text: str = "Ich würde auswandern.") -> list[Answer]:

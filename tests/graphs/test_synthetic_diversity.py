@@ -13,7 +13,7 @@ from enquete.analysis.typology.clustering import clusters
 from enquete.analysis.typology.components import Matrix, weighted
 from enquete.analysis.typology.types import choose
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import Diversity
+from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
 from enquete.graphs.diversity.synthetic import TRUTH, answer, archetype_of
 from enquete.graphs.diversity.truth import GRID
 from enquete.instruments.load import load_shipped
@@ -42,7 +42,7 @@ def population(agents: int) -> list[Participant]:
 
 
 def blocks(who: Participant, language: Language = "de") -> list[Block]:
-    return list(Diversity(INSTRUMENT, language).blocks(who.id, 1, Keys()))  # type: ignore[arg-type]
+    return list(Diversity(INSTRUMENT, DiversitySettings(), language).blocks(who.id, 1, Keys()))  # type: ignore[arg-type]
 
 
 def vectors(agents: int, seed: int) -> tuple[list[Matrix], list[str]]:

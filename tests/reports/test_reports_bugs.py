@@ -7,35 +7,24 @@ from dataclasses import replace
 import pytest
 
 from enquete.graphs.longitudinal import METHODOLOGY as LONGITUDINAL
-from enquete.graphs.longitudinal.procedure import procedure as proper
+from enquete.graphs.longitudinal.procedure import Wave
 from enquete.reports.synthesis import load_summary
 
 
-class Stumbling:
+class Stumbling(Wave):
     """A wave that cannot say what its second agent owes."""
-
-    rounds = 1
-
-    def __init__(self, wave):
-        self._wave = wave
-        self.units, self.between = wave.units, wave.between
 
     def blocks(self, unit, round, desk):
         if desk.participants()[1].id == unit:
             raise KeyError("second agent")
-        return self._wave.blocks(unit, round, desk)
-
-    async def conduct(self, unit, round, desk):
-        for block in self.blocks(unit, round, desk):
-            await desk.ask(block)
-        return "done"
+        return super().blocks(unit, round, desk)
 
 
 def broken_analysis(frame, instrument, settings, context):
     raise ZeroDivisionError("n is 0")
 
 
-STUMBLING = replace(LONGITUDINAL, procedure=lambda *given: Stumbling(proper(*given)))
+STUMBLING = replace(LONGITUDINAL, procedure=Stumbling)
 UNANALYSED = replace(LONGITUDINAL, analyse=broken_analysis)
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from enquete.checkpoints.budget import Budget
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.grid import (
-    GRID_ATTEMPTS,
     explain,
     free_places,
     grid_of,
@@ -28,9 +27,9 @@ from enquete.respondents.grid import (
     repair,
     violations,
 )
-from enquete.respondents.llm import ATTEMPTS, LLMRespondent
+from enquete.respondents.llm import LLMRespondent
 from enquete.state.errors import ModelUnavailable
-from enquete.state.seam import Answer, Block, BlockKey, Item, Language, Option, Prompt, Reply
+from enquete.state.seam import ATTEMPTS, MORE_ATTEMPTS, Answer, Block, BlockKey, Item, Language, Option, Prompt, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened
 from tests.support.populations import participants
 
@@ -184,7 +183,7 @@ def test_only_overfull_columns_are_asked_again(tmp_path: Path) -> None:
 
 def test_what_is_left_after_the_last_attempt_is_moved(tmp_path: Path) -> None:
     reply, sender = interview(tmp_path, [json.dumps({"s00": 1, "s01": 1, "s02": 0, "s03": 0})])
-    assert len(sender.sent) == ATTEMPTS + GRID_ATTEMPTS
+    assert len(sender.sent) == ATTEMPTS + MORE_ATTEMPTS
     assert sort_of(reply) == {"s00": 1, "s01": -1, "s02": 0, "s03": 0}
     assert [answer.status for answer in reply.answers] == ["ok", "repaired", "ok", "ok"]
     assert reply.answers[1].data == {"placed": [1]}

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms, input_bound
-from enquete.respondents.llm import ATTEMPTS, LLMRespondent
+from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.prompts import compose
 from enquete.respondents.wording import WORDING
 from enquete.state.errors import ModelRejected, ModelUnavailable
-from enquete.state.seam import Block, BlockKey, Item, Option, Prompt, Reply
+from enquete.state.seam import ATTEMPTS, Block, BlockKey, Item, Option, Prompt, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened, response
 from tests.support.populations import participants
 from tests.support.studies import rows

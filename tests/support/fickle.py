@@ -16,10 +16,11 @@ from enquete.state.seam import (
     Item,
     Language,
     Methodology,
+    NoSettings,
     Option,
     Outcome,
     Participant,
-    Plan,
+    Procedure,
     Truth,
 )
 
@@ -37,16 +38,7 @@ class FickleInstrument(BaseModel):
     pass
 
 
-class FickleSettings(BaseModel):
-    pass
-
-
-class Fickle:
-    rounds = 1
-
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
-        return [who.id for who in desk.participants()]
-
+class Fickle(Procedure[FickleInstrument, NoSettings]):
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         return [Block(key=desk.key(unit, "items"), instruction="?", items=(ITEM,))]
 
@@ -60,21 +52,9 @@ class Fickle:
             return "short"
         if how == "slow":
             await asyncio.sleep(0.2)
-        for block in self.blocks(unit, round, desk):
-            await desk.ask(block)
+        ended = await super().conduct(unit, round, desk)
         finished.append(unit)
-        return "done"
-
-    async def between(self, round: int, desk: Desk) -> Literal["end"]:
-        return "end"
-
-
-def procedure(instrument: FickleInstrument, settings: FickleSettings, language: Language) -> Fickle:
-    return Fickle()
-
-
-def plan(instrument: FickleInstrument, settings: FickleSettings, agents: int, asking: str) -> Plan:
-    return Plan(calls={"answer": (agents, agents)}, rows={"T1": (agents, agents)})
+        return ended
 
 
 def planted(instrument: FickleInstrument) -> Truth:
@@ -95,9 +75,8 @@ METHODOLOGY = Methodology(
     order=99,
     phases=("T1",),
     instrument=FickleInstrument,
-    settings=FickleSettings,
-    procedure=procedure,
-    plan=plan,
+    settings=NoSettings,
+    procedure=Fickle,
     synthetic=planted,
     analyse=analyse,
     present="",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from enquete.state.seam import Participant
+from enquete.state.seam import Arm, Asking, BlockKey, Participant
 
 TYPES = ("Fischer", "Behörde", "Umweltverband", "Handel", "Anwohner")
 
@@ -24,6 +25,21 @@ def participants(number: int, *, digest: str | None = None) -> list[Participant]
         )
         for i in range(number)
     ]
+
+
+@dataclass
+class BareDesk:
+    """All that a plan needs of a desk: whom it asks, and how; nothing was asked yet."""
+
+    agents: int
+    asking: Asking = "block"
+    arm: Arm = field(default_factory=Arm)
+
+    def participants(self) -> list[Participant]:
+        return participants(self.agents)
+
+    def key(self, participant: str, part: str, *, round: int = 0) -> BlockKey:
+        return BlockKey("run", self.arm.id, "m", "T1", "", round, 0, participant, part)
 
 
 def personas_file(path: Path, number: int) -> Path:

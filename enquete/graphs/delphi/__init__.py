@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import DelphiSettings, plan, planted, procedure, readout
+from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, planted, readout
 from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
@@ -15,8 +15,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     instrument=DelphiInstrument,
     settings=DelphiSettings,
-    procedure=procedure,
-    plan=plan,
+    procedure=Delphi,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.delphi.present",

@@ -18,9 +18,8 @@ from enquete.graphs.delphi.synthetic import answer
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
 from enquete.respondents.themes.types import Statement, ThemeBrief
-from enquete.state.seam import Block, Desk, Item, Language, Outcome, Plan, Truth
+from enquete.state.seam import ATTEMPTS, Block, Desk, Item, Language, Plan, Procedure, Truth
 
-ATTEMPTS = 3
 FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
 HEADINGS: dict[Language, tuple[str, str]] = {
     "de": ("Anonyme Rückmeldung: die Bewertungen aller Teilnehmenden in der letzten Runde", "Ihre eigenen Bewertungen"),
@@ -38,19 +37,17 @@ class DelphiSettings(BaseModel):
     )
 
 
-class Delphi:
+class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     """One panel. Units are agents; the barrier after a round codes themes or freezes the feedback."""
 
     def __init__(self, instrument: DelphiInstrument, settings: DelphiSettings, language: Language):
-        self._instrument = instrument
-        self._settings = settings
-        self._language = language
+        super().__init__(instrument, settings, language)
         self.rounds = instrument.rounds
 
     def units(self, round: int, desk: Desk) -> Sequence[str]:
         if desk.arm.feedback == "false" and round != FALSE_ROUND:
             return []
-        return [who.id for who in desk.participants()]
+        return super().units(round, desk)
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         items = self._items(round, desk)
@@ -60,24 +57,17 @@ class Delphi:
         return [
             Block(
                 key=desk.key(unit, part, round=round),
-                instruction=self._instrument.instruction(round, self._language),
+                instruction=self.instrument.instruction(round, self.language),
                 items=items,
                 quoted=self._quoted(unit, round, desk) if round > 2 else (),
             )
         ]
 
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
-        for block in self.blocks(unit, round, desk):
-            reply = await desk.ask(block)
-            if reply.state != "done":
-                return reply.state
-        return "done"
-
     async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
         """Only the main arm codes and feeds back. Without a single theme there is nothing to rate: failed."""
         is_main = desk.arm.id == desk.main_arm
         if round == self.rounds:
-            return await self._code_again(desk) if is_main and self._settings.second_coding else "end"
+            return await self._code_again(desk) if is_main and self.settings.second_coding else "end"
         if not is_main:
             await self._mislead(round, desk)
             return "next"
@@ -86,10 +76,20 @@ class Delphi:
         await desk.freeze(f"feedback/{round}", await self._feedback(round, desk))
         return "next"
 
+    def plan(self, desk: Desk) -> Plan:
+        """Ratings depend on how many themes are found: between one and the instrument's maximum."""
+        one, agents = self.instrument, len(desk.participants())
+        questions, ratings = len(one.questions), (one.rounds - 1) * len(one.dimensions)
+        rows = agents * (questions + ratings), agents * (questions + ratings * one.max_themes)
+        least, most = rows if desk.asking == "item" else (agents * one.rounds, agents * one.rounds)
+        first, again = max(1, agents * questions), int(self.settings.second_coding)
+        most_themes = (first * 2 + min(MOST_STATEMENTS, first) * again) * ATTEMPTS
+        return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
+
     async def _code(self, desk: Desk) -> Literal["next", "short", "failed"]:
         """Themes from the answers of round 1, frozen before anybody rates them."""
-        topic, statements = self._instrument.topic.in_(self._language), await _statements(desk)
-        coded = await code_themes(desk.work, topic, statements, self._instrument.max_themes, label="round 1")
+        topic, statements = self.instrument.topic.in_(self.language), await _statements(desk)
+        coded = await code_themes(desk.work, topic, statements, self.instrument.max_themes, label="round 1")
         if isinstance(coded, str):
             return coded
         await desk.freeze("themes", coded.model_dump(mode="json"))
@@ -103,7 +103,7 @@ class Delphi:
                 ThemeBrief(id=str(t["id"]), label=str(t["label"]), description=str(t["description"]))
                 for t in frozen_themes(desk)
             ]
-            topic, statements = self._instrument.topic.in_(self._language), await _statements(desk)
+            topic, statements = self.instrument.topic.in_(self.language), await _statements(desk)
             again = await assign_themes(desk.work, topic, briefs, statements, label="round 1/second")
             if again == "short":
                 return again
@@ -113,16 +113,16 @@ class Delphi:
 
     def _items(self, round: int, desk: Desk) -> tuple[Item, ...]:
         if round == 1:
-            return self._instrument.question_items(self._language)
+            return self.instrument.question_items(self.language)
         themes = frozen_themes(desk)
         triples = [(str(t["id"]), str(t["label"]), str(t["description"])) for t in themes]
-        return self._instrument.rating_items(triples, self._language, reason=round > 2)
+        return self.instrument.rating_items(triples, self.language, reason=round > 2)
 
     def _quoted(self, unit: str, round: int, desk: Desk) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""
         is_false = desk.arm.feedback == "false"
         feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.arm.id if is_false else desk.main_arm)
-        panel, own = HEADINGS[self._language]
+        panel, own = HEADINGS[self.language]
         lines = [_feedback_line(item, values) for item, values in _mapping(feedback).items()]
         then = desk.key(unit, "ratings", round=round - 1)
         said = desk.stored(then._replace(arm=desk.main_arm) if is_false else then)
@@ -139,7 +139,7 @@ class Delphi:
 
     def _falsified(self, item: str, values: Mapping[str, Any]) -> dict[str, JsonValue]:
         """Towards the farther end; from the midpoint up or down by the item's id."""
-        scale = self._instrument.scale_of(item.rpartition("/")[2])
+        scale = self.instrument.scale_of(item.rpartition("/")[2])
         half, median = (scale.max - scale.min) / 2, float(values["median"])
         middle = scale.min + half
         up = median < middle or (median == middle and zlib.crc32(item.encode()) % 2 == 0)
@@ -188,27 +188,6 @@ def readout(desk: Desk, round: int) -> dict[str, Any]:
     medians = {item: values["median"] for item, values in feedback.items()}
     themes = {str(theme["id"]): str(theme["label"]) for theme in frozen_themes(desk)}
     return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}
-
-
-def procedure(instrument: DelphiInstrument, settings: DelphiSettings, language: Language) -> Delphi:
-    return Delphi(instrument, settings, language)
-
-
-def plan(instrument: DelphiInstrument, settings: DelphiSettings, agents: int, asking: str) -> Plan:
-    """Ratings depend on how many themes are found: between one and the instrument's maximum."""
-    questions, dimensions = len(instrument.questions), len(instrument.dimensions)
-    most_ratings = dimensions * instrument.max_themes
-    rounds = instrument.rounds - 1
-    least = agents * ((questions + rounds * dimensions) if asking == "item" else instrument.rounds)
-    most = agents * ((questions + rounds * most_ratings) if asking == "item" else instrument.rounds)
-    rows = {f"round {n}": (agents * dimensions, agents * most_ratings) for n in range(2, instrument.rounds + 1)}
-    first, second = max(1, agents * questions), min(MOST_STATEMENTS, max(1, agents * questions))
-    again = 1 if settings.second_coding else 0
-    most_themes = (first * 2 + second * again) * ATTEMPTS
-    return Plan(
-        calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)},
-        rows={"round 1": (agents * questions, agents * questions), **rows},
-    )
 
 
 def planted(instrument: DelphiInstrument) -> Truth:

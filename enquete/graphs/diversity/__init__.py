@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import DiversitySettings, plan, planted, procedure
+from enquete.graphs.diversity.procedure import Diversity, DiversitySettings, planted
 from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(
@@ -15,8 +15,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     instrument=DiversityInstrument,
     settings=DiversitySettings,
-    procedure=procedure,
-    plan=plan,
+    procedure=Diversity,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.diversity.present",

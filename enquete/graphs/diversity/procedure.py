@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.synthetic import answer
-from enquete.respondents.grid import GRID_ATTEMPTS
-from enquete.respondents.llm import ATTEMPTS
-from enquete.state.seam import Block, Desk, Language, Outcome, Plan, Truth
+from enquete.state.seam import Block, Desk, Item, Procedure, Truth
 
 SORT, AXES = "sort", "axes"
 
@@ -55,59 +54,21 @@ class DiversitySettings(BaseModel):
     )
 
 
-class Diversity:
+class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
     """One round: the sort first, the axes after it."""
 
-    rounds = 1
-
-    def __init__(self, instrument: DiversityInstrument, language: Language):
-        self._instructions = instrument.instructions
-        self._language: Language = language
-        self._sort = instrument.sort_items(language)
-        self._axes = instrument.axis_items(language)
-        self._grid = {str(column): places for column, places in instrument.distribution.items()}
-
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
-        return [who.id for who in desk.participants()]
+    @cached_property
+    def _items(self) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+        return self.instrument.sort_items(self.language), self.instrument.axis_items(self.language)
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
-        texts = self._instructions
+        texts, (sort, axes) = self.instrument.instructions, self._items
+        grid: JsonValue = {str(column): places for column, places in self.instrument.distribution.items()}
+        above = texts.sort.in_(self.language), texts.axes.in_(self.language)
         return [
-            Block(
-                key=desk.key(unit, SORT),
-                instruction=texts.sort.in_(self._language),
-                items=self._sort,
-                constraint={"grid": {**self._grid}},
-            ),
-            Block(key=desk.key(unit, AXES), instruction=texts.axes.in_(self._language), items=self._axes),
+            Block(key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}),
+            Block(key=desk.key(unit, AXES), instruction=above[1], items=axes),
         ]
-
-    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
-        for block in self.blocks(unit, round, desk):
-            reply = await desk.ask(block)
-            if reply.state != "done":
-                return reply.state
-        return "done"
-
-    async def between(self, round: int, desk: Desk) -> Literal["next", "end"]:
-        return "end"
-
-
-def procedure(instrument: DiversityInstrument, settings: DiversitySettings, language: Language) -> Diversity:
-    return Diversity(instrument, language)
-
-
-def plan(instrument: DiversityInstrument, settings: DiversitySettings, agents: int, asking: str) -> Plan:
-    """The sort is one call, and up to GRID_ATTEMPTS more where it breaks the grid; the axes are one, or one each."""
-    axes = len(instrument.likert_axes)
-    axis_calls = axes if asking == "item" else 1
-    most = ATTEMPTS + GRID_ATTEMPTS + axis_calls * ATTEMPTS
-    rows = agents * (len(instrument.statements) + axes)
-    return Plan(
-        calls={"answer": (agents * (1 + axis_calls), agents * most)},
-        rows={"T1": (rows, rows)},
-        attempts={SORT: ATTEMPTS + GRID_ATTEMPTS},
-    )
 
 
 def planted(instrument: DiversityInstrument) -> Truth:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.laddering.analysis import analyse
 from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.procedure import plan, procedure
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import planted
 from enquete.state.seam import Methodology, Steps
@@ -17,8 +17,7 @@ METHODOLOGY = Methodology(
     phases=("T1",),
     instrument=LadderingInstrument,
     settings=LadderingSettings,
-    procedure=procedure,
-    plan=plan,
+    procedure=Laddering,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.laddering.present",

@@ -6,7 +6,6 @@ Every arm interviews on its own: what one respondent says never shapes another's
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from enquete.graphs.laddering import roles
 from enquete.graphs.laddering.instrument import LadderingInstrument
@@ -16,23 +15,11 @@ from enquete.graphs.laddering.policy import opening
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.turn_graph import turn_graph
 from enquete.graphs.laddering.turn_state import TurnContext
-from enquete.state.seam import Block, Desk, Language, Outcome, Plan
-
-ATTEMPTS = 3
+from enquete.state.seam import ATTEMPTS, Block, Desk, Outcome, Plan, Procedure
 
 
-class Laddering:
+class Laddering(Procedure[LadderingInstrument, LadderingSettings]):
     """One round. Units are agents."""
-
-    rounds = 1
-
-    def __init__(self, instrument: LadderingInstrument, settings: LadderingSettings, language: Language):
-        self._instrument = instrument
-        self._settings = settings
-        self._language = language
-
-    def units(self, round: int, desk: Desk) -> Sequence[str]:
-        return [who.id for who in desk.participants()]
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         """The turns so far, and the one that is next unless the interview is over: how many follow is not known before."""
@@ -40,7 +27,7 @@ class Laddering:
         owed = [self._block(desk, at_turn(unit, records, record.turn)) for record in records]
         if records and records[-1].stop:
             return owed
-        first = self._settings.method.opening.questions[0].in_(self._language)
+        first = self.settings.method.opening.questions[0].in_(self.language)
         return [*owed, self._block(desk, resumed(unit, first, records))]
 
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
@@ -52,7 +39,7 @@ class Laddering:
         interview = resumed(unit, "", records) if records else await self._opened(unit, desk)
         if interview is None:
             return "short"
-        context = TurnContext(desk, self._instrument, self._settings)
+        context = TurnContext(desk, self.instrument, self.settings)
         while not interview.stop:
             ended = await turn_graph.ainvoke({"interview": interview}, context=context)
             outcome: Outcome = ended["outcome"]
@@ -61,13 +48,25 @@ class Laddering:
             interview = ended["result"]
         return "done"
 
-    async def between(self, round: int, desk: Desk) -> Literal["end"]:
-        return "end"
+    def plan(self, desk: Desk) -> Plan:
+        """A turn is an answer, its reading, its judgement and the next question; how many there are, the interview decides.
+
+        At least one answer each: a closing question, or nothing left to ask, may end an interview at once.
+        """
+        agents, settings = len(desk.participants()), self.settings
+        most = agents * settings.turns
+        purposes = {"extract": "extraction", "signal": "signals", "question": "questions"}
+        calls = {"answer": (agents, most * ATTEMPTS)}
+        for purpose, role in purposes.items():
+            fallback = bool(getattr(settings, f"{role}_fallback"))
+            least = agents if purpose == "question" else 0
+            calls[purpose] = (least, most * ATTEMPTS * (2 if fallback else 1))
+        return Plan(calls=calls, rows=(agents, most), by_row=frozenset(calls))
 
     async def _opened(self, unit: str, desk: Desk) -> Interview | None:
         """Before the first turn: the opening question, warm and open. None where the budget is short."""
-        data = opening(self._settings, self._language, desk.arm.seed, unit, "opening")
-        done = await roles.word(desk, self._settings, subject(Interview(unit, "")), data, frozenset())
+        data = opening(self.settings, self.language, desk.arm.seed, unit, "opening")
+        done = await roles.word(desk, self.settings, subject(Interview(unit, "")), data, frozenset())
         return None if done == "short" else Interview(unit, done[0], question_by=done[1])
 
     async def _ask_again(self, unit: str, records: Sequence[TurnRecord], desk: Desk) -> Outcome:
@@ -81,7 +80,7 @@ class Laddering:
         return "done"
 
     def _block(self, desk: Desk, interview: Interview) -> Block:
-        return turn_block(desk, self._instrument, self._settings, interview)
+        return turn_block(desk, self.instrument, self.settings, interview)
 
 
 def stored_turns(desk: Desk, unit: str) -> list[TurnRecord]:
@@ -90,22 +89,3 @@ def stored_turns(desk: Desk, unit: str) -> list[TurnRecord]:
     while (stored := desk.frozen(turn_name(unit, len(found) + 1))) is not None:
         found.append(TurnRecord.model_validate(stored))
     return found
-
-
-def procedure(instrument: LadderingInstrument, settings: LadderingSettings, language: Language) -> Laddering:
-    return Laddering(instrument, settings, language)
-
-
-def plan(instrument: LadderingInstrument, settings: LadderingSettings, agents: int, asking: str) -> Plan:
-    """A turn is an answer, its reading, its judgement and the next question; how many there are, the interview decides.
-
-    At least one answer each: a closing question, or nothing left to ask, may end an interview at once.
-    """
-    most = agents * settings.turns
-    purposes = {"extract": "extraction", "signal": "signals", "question": "questions"}
-    calls = {"answer": (agents, most * ATTEMPTS)}
-    for purpose, role in purposes.items():
-        fallback = bool(getattr(settings, f"{role}_fallback"))
-        least = agents if purpose == "question" else 0
-        calls[purpose] = (least, most * ATTEMPTS * (2 if fallback else 1))
-    return Plan(calls=calls, rows={"T1": (agents, most)}, by_row=frozenset(calls))

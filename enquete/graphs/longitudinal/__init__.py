@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.procedure import LongitudinalSettings, plan, planted, procedure
-from enquete.state.seam import Methodology, Steps
+from enquete.graphs.longitudinal.procedure import Wave, planted
+from enquete.state.seam import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="longitudinal",
@@ -14,9 +14,8 @@ METHODOLOGY = Methodology(
     order=10,
     phases=("T0", "T1"),
     instrument=LongitudinalInstrument,
-    settings=LongitudinalSettings,
-    procedure=procedure,
-    plan=plan,
+    settings=NoSettings,
+    procedure=Wave,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.longitudinal.present",

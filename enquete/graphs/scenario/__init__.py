@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import ScenarioSettings, plan, planted, procedure
-from enquete.state.seam import Methodology, Steps
+from enquete.graphs.scenario.procedure import Rating, planted
+from enquete.state.seam import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",
@@ -14,9 +14,8 @@ METHODOLOGY = Methodology(
     order=40,
     phases=("T1",),
     instrument=ScenarioInstrument,
-    settings=ScenarioSettings,
-    procedure=procedure,
-    plan=plan,
+    settings=NoSettings,
+    procedure=Rating,
     synthetic=planted,
     analyse=analyse,
     present="enquete.graphs.scenario.present",
