@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -16,10 +17,12 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.interview import Interview, TurnRecord, resumed, turn_name
+from enquete.graphs.laddering.interview import Interview, TurnRecord
+from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, pool, saturation
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw
+from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext, counted, jsonable
 
 
@@ -69,10 +72,7 @@ def analyse(
 
 def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
     """An agent's interview from its frozen turns, as far as it went."""
-    records = list[TurnRecord]()
-    while (stored := frozen.get(turn_name(unit, len(records) + 1))) is not None:
-        records.append(TurnRecord.model_validate(stored))
-    return resumed(unit, "", records)
+    return reduce(Interview.after, stored_turns(frozen.get, unit, TurnRecord), Interview(unit))
 
 
 def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
@@ -141,8 +141,8 @@ def _models(interviews: Sequence[Interview]) -> dict[str, dict[str, int]]:
     """Per role: turns by who did the work."""
     turns = [turn for interview in interviews for turn in interview.turns]
     return {
-        role: dict(sorted(Counter(turn.by[role] for turn in turns if turn.by[role]).items()))
-        for role in ("extract", "signal", "question")
+        role.purpose: dict(sorted(Counter(by for turn in turns if (by := turn.by[role.purpose])).items()))
+        for role in ROLES
     }
 
 
@@ -167,7 +167,7 @@ def _turn(
     interview: Interview, record: TurnRecord, names: Mapping[str, str], settings: LadderingSettings
 ) -> dict[str, Any]:
     """A turn as the log shows it: signals and scores with the utterance they were read from."""
-    source = {"source_utterance_id": record.utterance, "source_quote": record.answer[:300]}
+    source = {"source_utterance_id": utterance_id(interview.unit, record.turn), "source_quote": record.answer[:300]}
     focus = interview.graph.nodes.get(record.choice.focus) if record.choice else None
     return {
         "participant": interview.unit,
@@ -208,9 +208,5 @@ def _scores(record: TurnRecord, source: Mapping[str, str]) -> list[dict[str, Any
 
 def _fell_back(record: TurnRecord, settings: LadderingSettings) -> set[str]:
     """Roles whose work in this turn was done by the fallback model."""
-    fallbacks = {
-        "extract": settings.extraction_fallback,
-        "signal": settings.signals_fallback,
-        "question": settings.questions_fallback,
-    }
-    return {role for role, model in fallbacks.items() if model and record.by[role] == model}
+    fallbacks = {role.purpose: role.models(settings)[1] for role in ROLES}
+    return {purpose for purpose, model in fallbacks.items() if model and record.by[purpose] == model}

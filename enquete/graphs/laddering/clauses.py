@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 
-from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.phrases import normal, words_of
 
 LONGEST = 8  # words of a concept
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 _BETWEEN = re.compile(
@@ -25,7 +21,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 # What says nothing of itself at the beginning of a clause: joints, speakers, auxiliaries, verbs of being and feeling.
-_BEFORE = _words(
+_BEFORE = words_of(
     """
     na naja nun ja also eben halt doch und aber oder weil denn damit sodass dass dann dadurch deshalb darum so davon daraus
     einfach schlicht eigentlich natürlich vielleicht wohl sicher vor allem besonders auch noch immer ehrlich gesagt schon
@@ -38,7 +34,7 @@ _BEFORE = _words(
     to a an the like love hope think feel feels about of helps help lets let also mostly simply above all for in the end
     """
 ) - frozenset({"my", "feel", "in", "end"})
-_AFTER = _words(
+_AFTER = words_of(
     """
     kann können könnte will wollen möchte muss müssen soll sollte würde werde wird werden habe hat haben hätte bin ist sind war
     sein wäre mehr halt eben auch noch wichtig dann so ja und oder wirklich einfach natürlich
@@ -49,7 +45,7 @@ _AFTER = _words(
 _EMPTY = (
     _BEFORE
     | _AFTER
-    | _words(
+    | words_of(
         """
     mal sein nein genau stimmt richtig gut gern gerne schön klar okay weiß viel alles etwas irgendwie gewesen gesagt worden mein
     meine meinen damit dazu daran hier da was wie nicht nichts kein keine nie niemals bringt gebracht hab

@@ -1,38 +1,26 @@
-"""An interview: its stored turns, and what they add up to. The turns are the checkpoint: `resumed` builds everything else
-from them, with the same steps that made it.
-"""
+"""An interview: a conversation whose stored turns add up to a knowledge graph and to what each of its concepts went through."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict
-
+from enquete.graphs.laddering.choosing import Choice, Reason, Use
 from enquete.graphs.laddering.coverage import Coverage
 from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph
 from enquete.graphs.laddering.nodestate import Depth, States, after_answer, after_choice
+from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.readings import Readings
-from enquete.graphs.laddering.scoring import Choice, Use
 from enquete.graphs.laddering.signals.base import Past, Value
-from enquete.graphs.laddering.similarity import normal
-from enquete.graphs.laddering.stopping import Reason
-from enquete.state.seam import Status
+from enquete.nodes.conversations import Conversation, Turn
 
 
-class TurnRecord(BaseModel):
-    """A turn as it is frozen. `choice`: what this turn's question was chosen for, None at the opening; `signals` of the turn
-    with those of the next focus; `utterance`: where concepts, signals and scores of this turn come from."""
+class TurnRecord(Turn):
+    """A turn as it is frozen. `choice`: what its question was chosen for, None at the opening; `signals` of the turn with
+    those of the next focus; `by`: extract, signal, question (of this turn), next."""
 
-    model_config = ConfigDict(frozen=True)
-
-    turn: int
-    question: str
     choice: Choice | None
-    utterance: str
-    status: Status
-    answer: str
     depth: Depth
     changes: Changes
     chain: int
@@ -41,10 +29,7 @@ class TurnRecord(BaseModel):
     signals: Mapping[str, Value]
     next: Choice | None
     next_question: str
-    stop: Reason
-    by: Mapping[
-        str, str
-    ]  # extract, signal, question (of this turn), next → model, "rule", "" where nothing was to be done
+    stop: Reason = ""
 
     @property
     def past(self) -> Past:
@@ -59,22 +44,14 @@ class TurnRecord(BaseModel):
 
 
 @dataclass(frozen=True)
-class Interview:
-    """Before the turn that asks `question`; over once `stop` says why."""
+class Interview(Conversation[TurnRecord]):
+    """Before the turn that asks `question`. `question_by`: who worded it, "" where nobody has yet."""
 
-    unit: str
-    question: str
+    question: str = ""
     question_by: str = ""
     choice: Choice | None = None
-    turns: tuple[TurnRecord, ...] = ()
     graph: KnowledgeGraph = field(default_factory=KnowledgeGraph)
     states: States = field(default_factory=dict)
-    stop: Reason = ""
-
-    @property
-    def turn(self) -> int:
-        """The number of the turn that is next, from 1."""
-        return len(self.turns) + 1
 
     @property
     def past(self) -> list[Past]:
@@ -94,21 +71,19 @@ class Interview:
     def transcript(self) -> list[tuple[str, str]]:
         return [(turn.question, turn.answer) for turn in self.turns]
 
-    def after(self, record: TurnRecord) -> Interview:
+    def after(self, turn: TurnRecord) -> Interview:
         """With one turn more."""
-        graph = self.graph.applied(record.changes)
-        states = answered_states(self.states, graph, self.focus, record.depth, record.changes)
-        if record.next is not None:
-            states = after_choice(states, record.next.focus, record.next.strategy)
-        return Interview(
-            unit=self.unit,
-            question=record.next_question,
-            question_by=record.by["next"],
-            choice=record.next,
-            turns=(*self.turns, record),
+        graph = self.graph.applied(turn.changes)
+        states = answered_states(self.states, graph, self.focus, turn.depth, turn.changes)
+        if turn.next is not None:
+            states = after_choice(states, turn.next.focus, turn.next.strategy)
+        return replace(
+            super().after(turn),
+            question=turn.next_question,
+            question_by=turn.by["next"],
+            choice=turn.next,
             graph=graph,
             states=states,
-            stop=record.stop,
         )
 
     @property
@@ -120,23 +95,3 @@ class Interview:
 def answered_states(states: States, graph: KnowledgeGraph, focus: str, depth: Depth, changes: Changes) -> States:
     """Node states after an answer: the one way, in the pipeline as in reading stored turns back."""
     return after_answer(states, list(graph.nodes), focus, depth, yielded=changes.any_new)
-
-
-def resumed(unit: str, opening: str, records: Sequence[TurnRecord]) -> Interview:
-    """The interview that stored turns add up to."""
-    if not records:
-        return Interview(unit, opening)
-    interview = Interview(unit, records[0].question, records[0].by["question"])
-    for record in records:
-        interview = interview.after(record)
-    return interview
-
-
-def at_turn(unit: str, records: Sequence[TurnRecord], turn: int) -> Interview:
-    """What `turn` (from 1) was asked with: its question and the conversation before, nothing computed."""
-    return Interview(unit, records[turn - 1].question, turns=tuple(records[: turn - 1]))
-
-
-def turn_name(unit: str, turn: int) -> str:
-    """The name under which a turn is frozen."""
-    return f"turn/{unit}/{turn:02d}"

@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import MERGE_AT
-from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.phrases import normal
 
 Place = tuple[str, str]
 """A concept of one interview: (unit, node id)."""

@@ -1,21 +1,23 @@
-"""Questions: the rule-based interviewer's from the techniques' pools, and what every question must be: one, short, new."""
+"""Questions: what the interviewer is told for one, the rule's own from the techniques' pools, and what every question must
+be: one, short, new."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pydantic import BaseModel
 
+from enquete.graphs.laddering.choosing import Candidate, Choice, Use, in_a_row
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.methods import FOCUS, MOST_WORDS, InterviewMethod, Strategy, Technique
-from enquete.graphs.laddering.quoting import MOST_QUOTED, in_few_words
-from enquete.graphs.laddering.scoring import Candidate, Use
-from enquete.graphs.laddering.signals.base import Past
-from enquete.graphs.laddering.similarity import normal
-from enquete.graphs.laddering.stopping import in_a_row
+from enquete.graphs.laddering.phrases import MOST_QUOTED, as_one_line, in_few_words, normal
+from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.graphs.laddering.signals.base import Past, Value
+from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
 from enquete.instruments.text import Text
+from enquete.respondents.planted import pick
 from enquete.state.seam import Language
 
 SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before
@@ -23,7 +25,6 @@ DRY_OPENERS = (
     2  # questions for something new, since anything last came, after which the interviewer stops asking for it
 )
 
-_BRACKETS = re.compile(r"[\[\]{}<>]")
 _NODE_ID = re.compile(r"\bn\d+\b")
 # What makes a question more insistent and no other one.
 _PARTICLES = frozenset({
@@ -46,7 +47,8 @@ class SignalShown(BaseModel):
 
 class QuestionInput(BaseModel):
     """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one;
-    `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold."""
+    `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold; `asked`: questions
+    that were asked before, this and `jargon` as `normal` writes them."""
 
     opening: bool
     topic: str
@@ -63,12 +65,19 @@ class QuestionInput(BaseModel):
     technique: str = ""
     clients_view: list[str] = []
     jargon: list[str] = []
+    asked: frozenset[str] = frozenset()
     pool: list[str]
 
 
 def ask_by_rule(data: QuestionInput) -> QuestionOut:
     """The first of the pool."""
-    return QuestionOut(question=data.pool[0])
+    return QuestionOut(question=as_one_line(data.pool[0]))
+
+
+def fit_to_ask(data: QuestionInput, worded: QuestionOut) -> QuestionOut | None:
+    """A model's question; None for one that is too long, asks twice, was asked before or speaks of node types."""
+    question = as_one_line(worded.question)
+    return QuestionOut(question=question) if acceptable(question, data.asked, data.jargon) else None
 
 
 def worded(question: Text, focus: str, language: Language) -> str:
@@ -166,6 +175,98 @@ def _telling_words(text: str) -> frozenset[str]:
     return frozenset(text.split()) - _PARTICLES
 
 
-def as_one_line(question: str) -> str:
-    """Without line breaks and without anything that could look like a mark around data."""
-    return " ".join(_BRACKETS.sub("", question).split())
+# --- what the interviewer is told -------------------------------------------------------------------------------------
+
+
+def technique_of(method: InterviewMethod, choice: Choice) -> Technique:
+    """KeyError for one that the methodology does not have."""
+    return {one.id: one for one in method.strategies[choice.strategy].techniques}[choice.technique]
+
+
+def opening(settings: LadderingSettings, language: Language, *key: str | int) -> QuestionInput:
+    """For the first question; `key` draws which of the rule's openings stands first."""
+    method = settings.method
+    questions = [question.in_(language) for question in method.opening.questions]
+    first = pick(questions, *key)
+    return QuestionInput(
+        opening=True,
+        topic=settings.topic.topic.in_(language),
+        method=method.title.in_(language),
+        ladder=_ladder(method, language),
+        method_goal=method.goal.in_(language),
+        goal=method.opening.goal.in_(language),
+        clients_view=_clients_view(settings, language),
+        jargon=list(jargon(method, [], language)),
+        pool=[first, *(one for one in questions if one != first)],
+    )
+
+
+def follow_up(
+    settings: LadderingSettings,
+    choice: Choice,
+    graph: KnowledgeGraph,
+    detected: Detected,
+    transcript: list[tuple[str, str]],
+    asked: frozenset[str],
+    language: Language,
+) -> QuestionInput:
+    """For a question that follows the choice: the active signals with their readings, and why this strategy won."""
+    method = settings.method
+    strategy, technique = method.strategies[choice.strategy], technique_of(method, choice)
+    focus = graph.nodes[choice.focus].text if choice.focus else ""
+    return QuestionInput(
+        opening=False,
+        topic=settings.topic.topic.in_(language),
+        method=method.title.in_(language),
+        ladder=_ladder(method, language),
+        method_goal=method.goal.in_(language),
+        goal=strategy.goal.in_(language),
+        transcript=transcript,
+        signals=list(active(choice.parts, detected.of(choice.strategy, choice.focus), language)),
+        why=list(reasons(choice)),
+        focus=focus,
+        strategy=strategy.label.in_(language),
+        strategy_description=strategy.description.in_(language),
+        technique=technique.description.in_(language),
+        clients_view=_clients_view(settings, language),
+        jargon=list(jargon(method, [answer for _, answer in transcript], language)),
+        asked=asked,
+        pool=technique_pool(technique, focus, asked, language),
+    )
+
+
+def active(parts: Mapping[str, float], values: Mapping[str, Value], language: Language) -> Iterator[SignalShown]:
+    """The signals that counted for the choice, each with what its value means."""
+    for name in dict.fromkeys(split_key(key)[0] for key in parts):
+        signal, value = SIGNALS[name], values[name]
+        shown = f"{value:.2f}" if isinstance(value, float) else str(value).lower()
+        yield SignalShown(name=name, value=shown, reading=signal.description.in_(language))
+
+
+def reasons(choice: Choice) -> Iterator[str]:
+    """What spoke for the choice and against it, the strongest first."""
+    for key, part in sorted(choice.parts.items(), key=lambda pair: -abs(pair[1])):
+        yield f"{key}: {part:+.1f}"
+    if choice.because:
+        yield f"end: {choice.because}"
+    if choice.multiplier != 1:
+        yield f"phase: ×{choice.multiplier:g}"
+
+
+def _clients_view(settings: LadderingSettings, language: Language) -> list[str]:
+    concept = settings.topic
+    return [text.in_(language) for text in (concept.insight, concept.promise, *concept.reasons_to_believe)]
+
+
+def jargon(method: InterviewMethod, answers: Sequence[str], language: Language) -> Iterator[str]:
+    """Names of node types that no question may hold: none that the respondent or the methodology's own questions use."""
+    own = [q for s in method.strategies.values() for t in s.techniques for q in t.questions]
+    everyday = f" {normal(' '.join([*answers, *(q.in_(language) for q in (*own, *method.opening.questions))]))} "
+    for name, kind in method.node_types.items():
+        for term in dict.fromkeys((normal(name), normal(kind.label.in_(language)))):
+            if f" {term} " not in everyday:
+                yield term
+
+
+def _ladder(method: InterviewMethod, language: Language) -> list[str]:
+    return [method.node_types[rung].label.in_(language) for rung in method.ladder]

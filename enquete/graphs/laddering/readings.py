@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.laddering.nodestate import Depth
-from enquete.graphs.laddering.similarity import normal
+from enquete.graphs.laddering.phrases import normal
 
 RATINGS = ("response_depth", "specificity", "certainty", "valence", "engagement")
 SURFACE_BELOW, MODERATE_BELOW = 10, 30  # words
@@ -41,16 +41,6 @@ class Readings(BaseModel):
         found = getattr(self, name)
         return found.rating if isinstance(found, Rating) else None
 
-    def trimmed(self) -> Readings:
-        """Reasons cut to the length that was asked for."""
-        given = {name: getattr(self, name) for name in RATINGS}
-        short = {
-            name: one.model_copy(update={"rationale": _first_words(one.rationale)})
-            for name, one in given.items()
-            if one
-        }
-        return self.model_copy(update=short)
-
 
 class ReadingInput(BaseModel):
     """The answer to read, and the question it answers."""
@@ -58,6 +48,17 @@ class ReadingInput(BaseModel):
     topic: str
     question: str
     answer: str
+
+
+def trimmed(data: ReadingInput, given: Readings) -> Readings:
+    """With the reasons cut to the length that was asked for."""
+    rated = {name: one for name in RATINGS if isinstance(one := getattr(given, name), Rating)}
+    return given.model_copy(
+        update={
+            name: one.model_copy(update={"rationale": " ".join(one.rationale.split()[:LONGEST_RATIONALE])})
+            for name, one in rated.items()
+        }
+    )
 
 
 def depth_of(answer: str, readings: Readings) -> Depth:
@@ -116,7 +117,3 @@ def read_by_rule(data: ReadingInput) -> Readings:
 
 def _rated(value: int) -> Rating:
     return Rating(rating=min(max(value, 1), 5))
-
-
-def _first_words(text: str) -> str:
-    return " ".join(text.split()[:LONGEST_RATIONALE])

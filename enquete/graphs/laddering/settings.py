@@ -17,8 +17,6 @@ from enquete.instruments.text import LANGUAGE_NAMES, texts_of
 from enquete.state.errors import InstrumentError
 from enquete.state.seam import Language
 
-Role = Literal["extraction", "signals", "questions"]
-
 
 class Layers(BaseModel):
     """What the settings `concept` and `methodology` stood for when the run began."""
@@ -102,7 +100,3 @@ class LadderingSettings(BaseModel):
         if self.layers is None:  # the validator has filled it
             raise RuntimeError("the settings were built without validation")
         return self.layers
-
-    def models(self, role: Role) -> tuple[str, str]:
-        """(model, fallback) of a role; "" where none is named."""
-        return str(getattr(self, f"{role}_model")), str(getattr(self, f"{role}_fallback"))

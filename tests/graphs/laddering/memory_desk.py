@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, JsonValue
 
+from enquete.graphs.laddering.analysis import stored_interview
 from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.interview import Interview, resumed
+from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.plant import Plant, plant
-from enquete.graphs.laddering.procedure import Laddering, stored_turns
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer
 from enquete.instruments.load import load_shipped
@@ -90,7 +91,7 @@ def interviewed(desk: MemoryDesk, settings: LadderingSettings | None = None) -> 
     laddering = Laddering(INSTRUMENT, chosen, desk.language)
     unit = desk.participants()[0].id
     assert asyncio.run(laddering.conduct(unit, 1, desk)) == "done"
-    return resumed(unit, "", stored_turns(desk, unit))
+    return stored_interview(unit, desk.values)
 
 
 def person(number: int = 1, kind: str = "Küstenfischer") -> Participant:

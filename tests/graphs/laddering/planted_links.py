@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.plant import Thought, links, plant
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.similarity import similarity
 from enquete.state.seam import Language, Participant
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from functools import reduce
 
 import pytest
 
-from enquete.graphs.laddering.interview import Interview, resumed
+from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.plant import plant
 from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingSettings, Layers
-from enquete.graphs.laddering.similarity import normal
 from enquete.graphs.laddering.synthetic import tires
 from enquete.instruments.text import Text
 from enquete.state.seam import Answer, Block, Language, Participant
@@ -118,7 +119,7 @@ def test_an_exhausted_concept_is_left_and_another_one_taken() -> None:
     interview = interviewed(MemoryDesk(person(), says=two_concepts), settings)
     assert focuses(interview)[:4] == ["n1", "n1", "n1", "n2"]
     assert interview.turns[3].signals["graph.node.exhausted"] is False  # of n2, which was chosen instead
-    assert resumed(interview.unit, "", interview.turns[:3]).states["n1"].streak == 3
+    assert reduce(Interview.after, interview.turns[:3], Interview(interview.unit)).states["n1"].streak == 3
     left = interview.turns[3].next
     assert left is not None
     assert {one.focus: one.score for one in left.runners_up}["n1"] == pytest.approx((2 - 5) / 0.5)  # early: ×.5, so /.5
@@ -163,7 +164,7 @@ def test_every_concept_link_and_turn_traces_back_to_what_was_said() -> None:
         for source in one.sources:
             assert source.quote in said[source.utterance]
     for turn in interview.turns:
-        assert turn.answer == said[turn.utterance]
+        assert turn.answer == said[f"agent:5#{turn.turn}"]
         assert turn.signals
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from enquete.graphs.laddering.coverage import complete_share, cover, longest_chain
 from enquete.graphs.laddering.extraction import ConceptFound, Extraction, RelationFound, placed, quoted
 from enquete.graphs.laddering.knowledge import KnowledgeGraph, Linked, Said, Source, with_findings
+from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.similarity import similarity
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
 
 

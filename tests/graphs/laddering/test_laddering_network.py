@@ -20,7 +20,7 @@ from tests.graphs.laddering.builders import METHOD, graph
 
 
 def interviews(*graphs: KnowledgeGraph) -> list[Interview]:
-    return [Interview(f"agent:{number}", "", graph=one) for number, one in enumerate(graphs, start=1)]
+    return [Interview(f"agent:{number}", graph=one) for number, one in enumerate(graphs, start=1)]
 
 
 THREE = interviews(

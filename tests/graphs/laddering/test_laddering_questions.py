@@ -9,25 +9,25 @@ from typing import Any, get_args
 
 import pytest
 
+from enquete.graphs.laddering.choosing import Candidate, Use, closing_turn, least_used
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.files import load_layer
+from enquete.graphs.laddering.interviewer import question_prompt
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.methods import FOCUS
-from enquete.graphs.laddering.policy import closing_turn, jargon, opening
-from enquete.graphs.laddering.prompts import question_prompt
+from enquete.graphs.laddering.phrases import in_few_words, normal
 from enquete.graphs.laddering.questions import (
     QuestionInput,
     QuestionOut,
     acceptable,
     asked_before,
     candidates,
+    jargon,
+    opening,
     technique_pool,
     worded,
 )
-from enquete.graphs.laddering.quoting import in_few_words
-from enquete.graphs.laddering.scoring import Candidate, Use, least_used
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.similarity import normal
 from enquete.state.errors import InstrumentError
 from enquete.state.seam import Answer, InterviewerTask, Language
 from tests.graphs.laddering.builders import METHOD, graph, past

@@ -12,10 +12,10 @@ import pytest
 import enquete.graphs.laddering.plant as plant_module
 from enquete.graphs.laddering import reader, synthetic
 from enquete.graphs.laddering.extraction import ExtractionInput, Known, allowed_edges
+from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.plant import links, plant
 from enquete.graphs.laddering.reader import clause_to_concept, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.similarity import normal
 from enquete.graphs.laddering.synthetic import answer
 from enquete.respondents.stakeholders import TYPES
 from enquete.state.seam import Block, BlockKey, Item
@@ -179,7 +179,7 @@ def imports(module: Any) -> set[str]:
 def test_reader_and_plant_share_no_module_and_no_word_list() -> None:
     assert not any("plant" in name or "synthetic" in name for name in imports(reader) if "laddering" in name)
     for module in (plant_module, synthetic):
-        assert not any(name.endswith(("reader", "extraction", "readings", "prompts")) for name in imports(module))
+        assert not any(name.endswith(("reader", "extraction", "readings", "interviewer")) for name in imports(module))
     code = normal(Path(reader.__file__).read_text("utf-8"))
     planted = [wording for chain in plant().chains for thought in chain.thoughts for wording in thought.all_wordings]
     assert not [wording for wording in planted if normal(wording) in code]

@@ -6,16 +6,14 @@ from typing import Any
 
 import pytest
 
+from enquete.graphs.laddering.choosing import Candidate, choose, contributions, rank, stop_reason, total
 from enquete.graphs.laddering.instrument import Stops
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.nodestate import NodeState
+from enquete.graphs.laddering.phrases import in_few_words, normal
 from enquete.graphs.laddering.questions import acceptable, candidates
-from enquete.graphs.laddering.quoting import in_few_words
-from enquete.graphs.laddering.scoring import Candidate, choose, contributions, rank, total
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.registry import Detected, detect
-from enquete.graphs.laddering.similarity import normal
-from enquete.graphs.laddering.stopping import stop_reason
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 
 

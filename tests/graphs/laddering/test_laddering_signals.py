@@ -8,7 +8,15 @@ import pytest
 from pydantic_core import PydanticCustomError
 
 from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.readings import Rating, ReadingInput, Readings, depth_of, propositions, read_by_rule
+from enquete.graphs.laddering.readings import (
+    Rating,
+    ReadingInput,
+    Readings,
+    depth_of,
+    propositions,
+    read_by_rule,
+    trimmed,
+)
 from enquete.graphs.laddering.signals.base import InterviewSignal, Number, Value
 from enquete.graphs.laddering.signals.registry import SIGNALS, checked_key, detect, split_key
 from enquete.instruments.text import Text
@@ -264,4 +272,5 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
 
 def test_reasons_are_cut_to_twenty_words() -> None:
     long = Readings(valence=Rating(rating=3, rationale=" ".join(["wort"] * 40)))
-    assert len((long.trimmed().valence or Rating(rating=1)).rationale.split()) == 20
+    data = ReadingInput(topic="t", question="?", answer="!")
+    assert len((trimmed(data, long).valence or Rating(rating=1)).rationale.split()) == 20

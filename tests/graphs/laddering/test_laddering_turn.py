@@ -9,14 +9,15 @@ from typing import Any, get_type_hints
 import pytest
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from enquete.graphs.laddering.analysis import stored_interview
 from enquete.graphs.laddering.extraction import ConceptFound, Extraction
-from enquete.graphs.laddering.interview import Interview, TurnRecord, resumed, turn_name
-from enquete.graphs.laddering.procedure import Laddering, stored_turns
-from enquete.graphs.laddering.prompts import extraction_prompt, question_prompt, reading_prompt
+from enquete.graphs.laddering.interview import Interview, TurnRecord
+from enquete.graphs.laddering.interviewer import extraction_prompt, question_prompt, reading_prompt
+from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.questions import QuestionOut
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.turn_graph import NODES, turn_graph
-from enquete.graphs.laddering.turn_state import TurnContext, TurnState
+from enquete.graphs.laddering.turn import NODES, TurnContext, TurnState, turn_graph
+from enquete.nodes.conversations import turn_name
 from enquete.state.seam import Answer, Block, InterviewerTask, Outcome, Reply
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 
@@ -31,24 +32,9 @@ def test_ten_named_nodes_in_their_order_without_a_checkpointer() -> None:
     assert turn_graph.checkpointer is False
 
 
-def declared(node: Any) -> tuple[Any, Any]:
-    hints = get_type_hints(node)
-    return hints["state"], hints["return"]
-
-
-@pytest.mark.parametrize("node", NODES, ids=TEN)
-def test_each_node_declares_what_it_reads_and_writes_and_every_key_is_a_channel(node: Any) -> None:
-    channels = get_type_hints(TurnState)
-    for schema in declared(node):
-        hints = get_type_hints(schema)
-        assert hints
-        assert all(channels[key] == kind for key, kind in hints.items())
-    assert inspect.getdoc(node)
-
-
 async def _updates(desk: MemoryDesk) -> list[tuple[str, dict[str, Any]]]:
     unit = desk.participants()[0].id
-    interview, found = Interview(unit, "Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]()
+    interview, found = Interview(unit, question="Worauf kommt es Ihnen an?"), list[tuple[str, dict[str, Any]]]()
     context = TurnContext(desk, INSTRUMENT, SETTINGS)
     while not interview.stop:
         async for step in turn_graph.astream({"interview": interview}, context=context, stream_mode="updates"):
@@ -57,16 +43,14 @@ async def _updates(desk: MemoryDesk) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def test_nodes_write_what_they_declare_of_the_declared_types_and_nothing_else() -> None:
-    """LangGraph hands each node the keys of its input alone; this is the other half of the contract."""
-    by_name = {node.__name__: node for node in NODES}
+def test_nodes_write_channels_of_their_types_and_nothing_else() -> None:
+    channels = get_type_hints(TurnState)
     updates = asyncio.run(_updates(MemoryDesk(person())))
     assert {name for name, _ in updates} == set(TEN)
     for name, written in updates:
-        schema = declared(by_name[name])[1]
-        assert written.keys() <= get_type_hints(schema).keys(), name
+        assert written.keys() <= channels.keys(), name
         for key, value in written.items():
-            kind = get_type_hints(schema)[key]
+            kind = channels[key]
             TypeAdapter(
                 kind, config=None if _own_config(kind) else ConfigDict(arbitrary_types_allowed=True)
             ).validate_python(value)
@@ -198,7 +182,7 @@ def test_prompts_carry_what_they_must_and_fence_what_was_said() -> None:
         assert heading in follow, heading
     assert "graph.node.is_orphan = true: Without any relationship" in follow
     assert "graph.node.is_orphan.true: +3.0" in follow
-    chosen = resumed(person().id, "", stored_turns(desk, person().id)).turns[0].next
+    chosen = stored_interview(person().id, desk.values).turns[0].next
     assert chosen is not None
     technique = SETTINGS.method.strategies[chosen.strategy].techniques[0]
     assert technique.description.in_("en") in follow

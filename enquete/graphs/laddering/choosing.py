@@ -1,24 +1,39 @@
-"""Which strategy to use on which concept: every pair is scored by the weights of its strategy over the signals.
+"""What comes after an answer: the next question, chosen among every strategy on every concept, or the end of the interview.
 
 score = Σ weight × value, a key with a value counting 1 where it holds; times the phase multiplier of the strategy. A
 negative score is divided by it instead, so that a phase which favours a strategy never makes it worse.
+
+An interview ends at its last turn, after a closing strategy, or because nothing more comes.
+
+From turn `from_turn` on, or in the late phase: so many shallow answers in a row, turns without yield, turns at the same
+depth, or no concept left that could still yield. Two of these are narrower than the words suggest, or they would end every
+good interview: a turn counts as one at the same depth only if it found no link either (a second chain that catches up with
+the first is no standstill), and concepts are exhausted only when every one is by its own state, or when all are dry and no
+strategy is left that was not tried on each it suits (a concept could otherwise not be left for another one, nor be asked
+about in another way).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from enquete.graphs.laddering.instrument import Stops
 from enquete.graphs.laddering.methods import InterviewMethod, Technique
-from enquete.graphs.laddering.signals.base import Values
+from enquete.graphs.laddering.nodestate import States
+from enquete.graphs.laddering.signals.base import Past, Values
 from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
-from enquete.graphs.laddering.stopping import Reason
 from enquete.respondents.planted import uniform
 
+CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewer it would take too large a share
 SHOWN = 5  # runners-up that are kept
+
+Reason = Literal["", "max_turns", "closing", "shallow", "no_yield", "same_depth", "all_exhausted", "nothing_left"]
+
+Pair = tuple[str, str]  # strategy, focus
 
 
 class Use(NamedTuple):
@@ -160,3 +175,81 @@ def least_used(
 def _going_on(method: InterviewMethod, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Without closing strategies, as long as there are others: chance must not look bad for ending at once."""
     return [one for one in candidates if not method.strategies[one.strategy].closing] or candidates
+
+
+# --- the end -----------------------------------------------------------------------------------------------------------
+
+
+def stop_reason(
+    past: Sequence[Past],
+    states: States,
+    *,
+    turns: int,
+    closed: bool,
+    phase: str,
+    candidates: Collection[Pair],
+    stops: Stops,
+) -> Reason:
+    """Why the interview ends after the last of `past`, "" to go on. `closed`: that turn's strategy was a closing one;
+    `candidates`: every (strategy, focus) that could still be asked, "" for no focus."""
+    if closed:
+        return "closing"
+    if len(past) >= turns:
+        return "max_turns"
+    if not candidates:
+        return "nothing_left"
+    if len(past) < stops.from_turn and phase != "late":
+        return ""
+    if in_a_row(past, lambda turn: turn.depth == "surface") >= stops.shallow:
+        return "shallow"
+    if in_a_row(past, lambda turn: not turn.yielded) >= stops.without_yield:
+        return "no_yield"
+    if in_a_row(past, lambda turn: turn.chain == past[-1].chain and not turn.new_edges) >= stops.same_depth:
+        return "same_depth"
+    return "all_exhausted" if all_exhausted(states, untried(past, states, candidates)) else ""
+
+
+def in_a_row(past: Sequence[Past], holds: Callable[[Past], bool]) -> int:
+    """How many of the last turns, without a gap."""
+    count = 0
+    for turn in reversed(past):
+        if not holds(turn):
+            break
+        count += 1
+    return count
+
+
+def all_exhausted(states: States, untried: Collection[Pair] = ()) -> bool:
+    """Every concept is exhausted by its own state; or each is dry, was in focus, and nothing is left to try."""
+    if not states:
+        return False
+    if all(state.exhausted for state in states.values()):
+        return True
+    return not untried and all(state.focused and state.stagnant for state in states.values())
+
+
+def untried(past: Sequence[Past], states: States, candidates: Collection[Pair]) -> list[Pair]:
+    """Candidates whose strategy was not yet used on their concept; without a concept, not yet used at all."""
+    used = {turn.strategy for turn in past if not turn.focus}
+    return [
+        (strategy, focus)
+        for strategy, focus in candidates
+        if (strategy not in states[focus].strategies if focus in states else strategy not in used)
+    ]
+
+
+def closing_turn(
+    method: InterviewMethod, used: Sequence[Use], *, turns: int, done: int, stop: Reason, heard: bool
+) -> Choice | None:
+    """The closing question that an interview which would end with `stop` ("" for one that goes on) is to have first.
+
+    It is also the last of all `turns`. None where there is no turn for it, it was asked, or nothing was `heard` so far.
+    """
+    if not heard or turns < CLOSING_FROM or done >= turns or stop in ("max_turns", "closing"):
+        return None
+    because: Reason = stop or ("max_turns" if done == turns - 1 else "")
+    closing = [(name, strategy) for name, strategy in method.strategies.items() if strategy.closing]
+    if not because or not closing or {use.strategy for use in used} & {name for name, _ in closing}:
+        return None
+    name, strategy = closing[0]
+    return Choice(strategy=name, focus="", technique=strategy.techniques[0].id, score=0.0, because=because)

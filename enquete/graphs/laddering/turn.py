@@ -1,56 +1,102 @@
-"""The ten nodes of a turn, in their order. Each returns only what it writes and changes nothing it was given."""
+"""A turn, from the question asked to the next one: its channels, its ten nodes in their order, and how they are wired.
+
+Each node returns only what it writes and changes nothing it was given. No checkpointer: the stored turns are the checkpoint.
+"""
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from dataclasses import dataclass
+from typing import Literal
 
-from enquete.graphs.laddering import roles
-from enquete.graphs.laddering.coverage import cover, longest_chain
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from enquete.graphs.laddering.choosing import Candidate, Choice, Reason, choose, closing_turn, stop_reason
+from enquete.graphs.laddering.coverage import Coverage, cover, longest_chain
 from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges, placed
 from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states, turn_name
-from enquete.graphs.laddering.knowledge import with_findings
-from enquete.graphs.laddering.nodestate import after_choice
-from enquete.graphs.laddering.policy import closing_turn, follow_up, technique_of
-from enquete.graphs.laddering.questions import candidates
+from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states
+from enquete.graphs.laddering.interviewer import ASKER, JUDGE, READER
+from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph, with_findings
+from enquete.graphs.laddering.nodestate import Depth, States, after_choice
+from enquete.graphs.laddering.questions import candidates, follow_up, technique_of
 from enquete.graphs.laddering.readings import ReadingInput, Readings, depth_of
-from enquete.graphs.laddering.scoring import choose
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.base import Past, View
-from enquete.graphs.laddering.signals.registry import detect
-from enquete.graphs.laddering.stopping import stop_reason
-from enquete.graphs.laddering.turn_state import (
-    ComputationReads,
-    ComputationWrites,
-    Context,
-    ContinuationReads,
-    ContinuationWrites,
-    ExtractionReads,
-    ExtractionWrites,
-    GraphReads,
-    GraphWrites,
-    PersistenceReads,
-    PersistenceWrites,
-    QuestionReads,
-    QuestionWrites,
-    ResponseReads,
-    ResponseWrites,
-    SelectionReads,
-    SelectionWrites,
-    TurnContext,
-    TurnInput,
+from enquete.graphs.laddering.signals.registry import Detected, detect
+from enquete.nodes.conversations import (
+    Asked,
+    TurnOutcome,
     Utterance,
-    UtteranceReads,
-    UtteranceWrites,
+    hear,
+    keep,
+    stopped,
+    subject,
+    transcript,
+    turn_block,
+    utterance_id,
 )
-from enquete.state.seam import Block, Desk, Item
+from enquete.state.seam import Block, Desk
 
-HEARD = ("ok", "repaired")
+
+@dataclass(frozen=True)
+class TurnContext:
+    """What every node may use beside the channels."""
+
+    desk: Desk
+    instrument: LadderingInstrument
+    settings: LadderingSettings
+
+
+class TurnInput(TypedDict):
+    interview: Interview
+
+
+class TurnOutput(TurnOutcome, total=False):
+    result: Interview
+
+
+class TurnState(TurnOutput, total=False):
+    """All channels, by the node that writes them; `outcome` is whose turn ends the turn."""
+
+    interview: Interview
+    # context_loading
+    known: list[Known]
+    focus: Known | None
+    aims: list[str]
+    said: list[tuple[str, str]]
+    # utterance_saving
+    utterance: Utterance
+    # extraction
+    extraction: Extraction
+    extracted_by: str
+    # graph_update
+    graph: KnowledgeGraph
+    changes: Changes
+    # state_computation
+    readings: Readings
+    judged_by: str
+    depth: Depth
+    chain: int
+    states: States  # and response_saving, once a concept is in focus
+    coverage: Coverage
+    past: list[Past]
+    detected: Detected
+    # strategy_selection
+    candidates: list[Candidate]
+    choice: Choice | None  # and continuation, where a closing question takes its place
+    # continuation
+    stop: Reason
+    # question_generation
+    question: str
+    worded_by: str
+
 
 Turn = Runtime[TurnContext]
 
 
-async def context_loading(state: TurnInput, runtime: Turn) -> Context:
+async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
     """What was said before, and what the question of this turn was after."""
     interview, method = state["interview"], runtime.context.settings.method
     known = [Known(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
@@ -61,23 +107,19 @@ async def context_loading(state: TurnInput, runtime: Turn) -> Context:
         "known": known,
         "focus": Known(text=focus.text, type=focus.type) if focus else None,
         "aims": [aim] if aim else [],
-        "transcript": interview.transcript(),
+        "said": interview.transcript(),
     }
 
 
-async def utterance_saving(state: UtteranceReads, runtime: Turn) -> UtteranceWrites:
+async def utterance_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
     interview, desk = state["interview"], runtime.context.desk
-    block = turn_block(desk, runtime.context.instrument, runtime.context.settings, interview)
-    reply = await desk.ask(block)
-    if reply.state != "done":
-        return {"outcome": reply.state}
-    (answer,) = reply.answers
-    text = answer.text if answer.status in HEARD else ""
-    return {"utterance": Utterance(utterance_id(interview.unit, interview.turn), text, answer.status)}
+    asked = Asked(turn=interview.number, question=interview.question)
+    heard = await hear(desk, [question_block(runtime.context, interview, asked)])
+    return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
 
 
-async def extraction(state: ExtractionReads, runtime: Turn) -> ExtractionWrites:
+async def extraction(state: TurnState, runtime: Turn) -> TurnState:
     """Concepts and relationships of the answer. Of no answer nothing is read, and nobody is asked to."""
     utterance, settings = state["utterance"], runtime.context.settings
     if not utterance.text:
@@ -94,21 +136,23 @@ async def extraction(state: ExtractionReads, runtime: Turn) -> ExtractionWrites:
         edges=allowed_edges(method),
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
     )
-    done = await roles.read(runtime.context.desk, settings, subject(state["interview"]), data)
+    about = subject(state["interview"].unit, state["interview"].number)
+    done = await READER.work(runtime.context.desk, settings, about, data)
     return {"outcome": "short"} if done == "short" else {"extraction": done[0], "extracted_by": done[1]}
 
 
-async def graph_update(state: GraphReads, runtime: Turn) -> GraphWrites:
+async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     """The graph with what was found, near-duplicates merged, and what was new in it."""
     interview, utterance, settings = state["interview"], state["utterance"], runtime.context.settings
     focus = interview.graph.nodes.get(interview.focus)
+    source = utterance_id(interview.unit, interview.number)
     topic = settings.topic.spoken(runtime.context.desk.language)
-    said, links, unsaid = placed(state["extraction"], utterance.text, utterance.id, topic, focus, interview.graph)
-    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.turn, unsaid)
+    said, links, unsaid = placed(state["extraction"], utterance.text, source, topic, focus, interview.graph)
+    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, unsaid)
     return {"graph": graph, "changes": changes}
 
 
-async def state_computation(state: ComputationReads, runtime: Turn) -> ComputationWrites:
+async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     """How the answer was given, what every concept went through, and all signals, in two passes."""
     interview, graph, changes = state["interview"], state["graph"], state["changes"]
     settings = runtime.context.settings
@@ -135,32 +179,33 @@ async def state_computation(state: ComputationReads, runtime: Turn) -> Computati
     }
 
 
-async def _judged(state: ComputationReads, context: TurnContext) -> tuple[Readings, str] | None:
+async def _judged(state: TurnState, context: TurnContext) -> tuple[Readings, str] | None:
     """The answer's readings and who gave them; None where the budget is short."""
     utterance, interview = state["utterance"], state["interview"]
     if not utterance.text:
         return Readings(), ""
     topic = context.settings.topic.topic.in_(context.desk.language)
     data = ReadingInput(topic=topic, question=interview.question, answer=utterance.text)
-    done = await roles.judge(context.desk, context.settings, subject(interview), data)
+    about = subject(interview.unit, interview.number)
+    done = await JUDGE.work(context.desk, context.settings, about, data)
     return None if done == "short" else done
 
 
-async def strategy_selection(state: SelectionReads, runtime: Turn) -> SelectionWrites:
+async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     """The best pair of strategy and concept, or any, where the random interviewer is the comparison."""
     interview, graph = state["interview"], state["graph"]
     desk, settings = runtime.context.desk, runtime.context.settings
     possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
     if not possible:
         return {"candidates": [], "choice": None}
-    key = (desk.arm.seed, interview.unit, interview.turn) if settings.strategy == "random" else None
+    key = (desk.arm.seed, interview.unit, interview.number) if settings.strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
     choice = choose(settings.method, possible, state["detected"], linked, types, key, interview.used)
     return {"candidates": possible, "choice": choice}
 
 
-async def continuation(state: ContinuationReads, runtime: Turn) -> ContinuationWrites:
+async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     """Whether there will be another question, and if not, why. Where a turn is left for it, the last one is a closing one."""
     interview, settings = state["interview"], runtime.context.settings
     if interview.choice and interview.choice.because:
@@ -181,53 +226,52 @@ async def continuation(state: ContinuationReads, runtime: Turn) -> ContinuationW
     return {"stop": "", "choice": last_word} if last_word else {"stop": stop, "choice": state["choice"]}
 
 
-async def question_generation(state: QuestionReads, runtime: Turn) -> QuestionWrites:
+async def question_generation(state: TurnState, runtime: Turn) -> TurnState:
     """The next question, as the choice wants it."""
     interview, choice, context = state["interview"], state["choice"], runtime.context
     if choice is None:  # then the interview has stopped: continuation
         raise RuntimeError("a question is to be worded, but none was chosen")
-    transcript = [*state["transcript"], (interview.question, state["utterance"].text)]
+    said = [*state["said"], (interview.question, state["utterance"].text)]
     data = follow_up(
-        context.settings, choice, state["graph"], state["detected"], transcript, interview.asked, context.desk.language
+        context.settings, choice, state["graph"], state["detected"], said, interview.asked, context.desk.language
     )
-    done = await roles.word(context.desk, context.settings, subject(interview, 1), data, interview.asked)
-    return {"outcome": "short"} if done == "short" else {"question": done[0], "worded_by": done[1]}
+    about = subject(interview.unit, interview.number + 1)
+    done = await ASKER.work(context.desk, context.settings, about, data)
+    return {"outcome": "short"} if done == "short" else {"question": done[0].question, "worded_by": done[1]}
 
 
-async def response_saving(state: ResponseReads, runtime: Turn) -> ResponseWrites:
+async def response_saving(state: TurnState, runtime: Turn) -> TurnState:
     """The chosen concept comes into focus: what the next answer will be counted for."""
     choice = state["choice"]
     return {"states": after_choice(state["states"], choice.focus, choice.strategy) if choice else state["states"]}
 
 
-async def scoring_persistence(state: PersistenceReads, runtime: Turn) -> PersistenceWrites:
+async def scoring_persistence(state: TurnState, runtime: Turn) -> TurnState:
     """The turn is frozen with its signals and scores: from here on it is what the interview is rebuilt from.
 
     Raises RuntimeError where that would give other node states than the turn went through: focus, yield and depth would
     then be lost with the process, and every signal read off them with it.
     """
     interview = state["interview"]
-    record = turn_record(state)
-    name = turn_name(interview.unit, interview.turn)
-    stored = await runtime.context.desk.freeze(name, record.model_dump(mode="json", exclude_defaults=True))
-    result = interview.after(TurnRecord.model_validate(stored))
+    kept = await keep(runtime.context.desk, interview.unit, turn_record(state))
+    result = interview.after(kept)
     if result.states != state["states"]:
-        raise RuntimeError(f"{name}: the stored turn gives other node states than the turn itself")
+        raise RuntimeError(
+            f"turn {kept.turn} of {interview.unit}: stored, it gives other node states than the turn itself"
+        )
     return {"outcome": "done", "result": result}
 
 
-def turn_record(state: PersistenceReads) -> TurnRecord:
+def turn_record(state: TurnState) -> TurnRecord:
     """A turn as it is kept."""
     interview, utterance, stop = state["interview"], state["utterance"], state["stop"]
     choice = None if stop else state["choice"]
     detected = state["detected"]
     return TurnRecord(
-        turn=interview.turn,
+        turn=interview.number,
         question=interview.question,
         choice=interview.choice,
-        utterance=utterance.id,
-        status=utterance.status,
-        answer=utterance.text,
+        **utterance.kept,
         depth=state["depth"],
         changes=state["changes"],
         chain=state["chain"],
@@ -246,23 +290,50 @@ def turn_record(state: PersistenceReads) -> TurnRecord:
     )
 
 
-def turn_block(desk: Desk, instrument: LadderingInstrument, settings: LadderingSettings, interview: Interview) -> Block:
-    """The question of an interview's next turn, with the conversation so far."""
-    language = desk.language
-    label = {"de": ("Frage", "Antwort"), "en": ("Question", "Answer")}[language]
-    said = "\n".join(f"{label[0]}: {q}\n{label[1]}: {' '.join(a.split()) or '–'}" for q, a in interview.transcript())
-    return Block(
-        key=desk.key(interview.unit, "turn", session=settings.method.id, turn=interview.turn),
-        instruction=instrument.told(settings.topic.topic, language),
-        items=(Item(id=f"turn_{interview.turn:02d}", kind="text", wording=interview.question),),
-        quoted=((instrument.transcript_heading.in_(language), said),) if said else (),
+def question_block(context: TurnContext, interview: Interview, asked: Asked) -> Block:
+    """A question with the conversation before it."""
+    desk, instrument, settings = context.desk, context.instrument, context.settings
+    return turn_block(
+        desk,
+        interview.unit,
+        asked,
+        instrument.told(settings.topic.topic, desk.language),
+        heading=instrument.transcript_heading.in_(desk.language),
+        said=transcript(interview.turns, desk.language),
+        session=settings.method.id,
     )
 
 
-def utterance_id(unit: str, turn: int) -> str:
-    return f"{unit}#{turn}"
+async def over(state: TurnState) -> Literal["on", "over"]:
+    return "over" if state.get("stop") else "on"
 
 
-def subject(interview: Interview, ahead: int = 0) -> str:
-    """What a call of this turn (or of a later one) is filed under."""
-    return f"{interview.unit}|turn {interview.turn + ahead}"
+NODES = (
+    context_loading,
+    utterance_saving,
+    extraction,
+    graph_update,
+    state_computation,
+    strategy_selection,
+    continuation,
+    question_generation,
+    response_saving,
+    scoring_persistence,
+)
+
+builder = StateGraph(TurnState, context_schema=TurnContext, input_schema=TurnInput, output_schema=TurnOutput)
+for node in NODES:
+    builder.add_node(node.__name__, node)
+builder.add_edge(START, "context_loading")
+builder.add_edge("context_loading", "utterance_saving")
+builder.add_conditional_edges("utterance_saving", stopped, {"on": "extraction", "out": END})
+builder.add_conditional_edges("extraction", stopped, {"on": "graph_update", "out": END})
+builder.add_edge("graph_update", "state_computation")
+builder.add_conditional_edges("state_computation", stopped, {"on": "strategy_selection", "out": END})
+builder.add_edge("strategy_selection", "continuation")
+builder.add_conditional_edges("continuation", over, {"on": "question_generation", "over": "scoring_persistence"})
+builder.add_conditional_edges("question_generation", stopped, {"on": "response_saving", "out": END})
+builder.add_edge("response_saving", "scoring_persistence")
+builder.add_edge("scoring_persistence", END)
+
+turn_graph = builder.compile(checkpointer=False, name="laddering_turn")

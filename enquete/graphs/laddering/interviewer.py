@@ -1,4 +1,4 @@
-"""What a model is asked in the interviewer's three roles: read an answer, judge an answer, word a question.
+"""The interviewer's three roles: read an answer, judge how it was given, word a question; and what a model is asked in each.
 
 Everything a respondent said, and everything made of it, stands in a fence: data, never an instruction.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pydantic import JsonValue
 
-from enquete.graphs.laddering.extraction import ExtractionInput
+from enquete.graphs.laddering.extraction import Extraction, ExtractionInput
 from enquete.graphs.laddering.methods import MOST_WORDS
-from enquete.graphs.laddering.questions import QuestionInput
-from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput
+from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
+from enquete.graphs.laddering.reader import read_answer
+from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
 from enquete.respondents.prompts import fence
+from enquete.respondents.roles import Role
 from enquete.state.seam import Language
 
 LAST_TURNS = 6  # of the transcript that the interviewer sees
@@ -195,3 +198,20 @@ def _object(properties: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _list(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
+
+
+READER = Role(
+    "extract", "extraction", extraction_prompt, Extraction, read_answer,
+    schema=extraction_schema, max_output_tokens=2000,
+)  # fmt: skip
+"""Concepts and relationships of an answer."""
+
+JUDGE = Role("signal", "signals", reading_prompt, Readings, read_by_rule, trimmed, reading_schema)
+"""How an answer was given: all llm signals in one call."""
+
+ASKER = Role(
+    "question", "questions", question_prompt, QuestionOut, ask_by_rule, fit_to_ask, question_schema, opens=True
+)
+"""The next question."""
+
+ROLES: tuple[Role[Any, Any], ...] = (READER, JUDGE, ASKER)

@@ -1,0 +1,303 @@
+"""Conversations: units that are asked turn by turn, each at its own pace, with their stored turns as the checkpoint.
+
+A unit is one participant (an interview) or several (a discussion). What an answer means, and what is asked next, is the
+methodology's; asking, storing, going on after a kill, asking again what failed and what is owed stands here. A complete
+one, which asks everybody twice and sums up by a role (respondents/roles.py):
+
+    class Noted(Turn):
+        gist: str = ""
+
+    class TwoQuestions(Conversations[Survey, NoSettings, Noted, Conversation[Noted]]):
+        turn, roles, most_turns = Noted, (GIST,), 2
+
+        def begun(self, unit, desk):
+            return Conversation(unit)
+
+        def due(self, talk, desk):
+            return [] if talk.number > self.most_turns else [Asked(turn=talk.number, question=QUESTIONS[talk.number - 1])]
+
+        def block(self, talk, asked, desk):
+            said = transcript(talk.turns, desk.language)
+            return turn_block(desk, talk.unit, asked, "Please answer.", heading="The interview so far", said=said)
+
+        async def advance(self, talk, desk):
+            (asked,) = self.due(talk, desk)
+            heard = await hear(desk, [self.block(talk, asked, desk)])
+            if isinstance(heard, str):
+                return heard  # short, waiting or failed: everything so far is found again
+            done = await GIST.work(desk, self.settings, subject(talk.unit, asked.turn), Said(text=heard[0].text))
+            if done == "short":
+                return done
+            note = Noted(**asked.model_dump(), **heard[0].kept, gist=done[0].text, by={"gist": done[1]})
+            return talk.after(await keep(desk, talk.unit, note))
+
+A discussion answers with `participant` and `round` in what it asks, hears all blocks of a round at once where its
+participants do not see one another's answers of that round, and keeps a turn each (tests/support/talks.py has both).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Generic, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+from typing_extensions import TypedDict
+
+from enquete.respondents.roles import Role
+from enquete.state.seam import (
+    ATTEMPTS,
+    Answer,
+    Block,
+    Desk,
+    InstrumentT,
+    Item,
+    Language,
+    Outcome,
+    Plan,
+    Procedure,
+    SettingsT,
+    Status,
+)
+
+HEARD = ("ok", "repaired")
+
+LABELS: Mapping[Language, tuple[str, str]] = {"de": ("Frage", "Antwort"), "en": ("Question", "Answer")}
+
+
+class Asked(BaseModel):
+    """Whose turn it is, and with which question. `turn`: from 1, counted over the whole conversation; `participant`: ""
+    where the unit itself is the only one; `round`: of a discussion, in which everybody has a turn."""
+
+    model_config = ConfigDict(frozen=True)
+
+    turn: int
+    question: str = ""
+    participant: str = ""
+    round: int = 0
+
+
+class Turn(Asked):
+    """A turn as it is frozen. A methodology adds what its conversation is rebuilt from, never what follows from that.
+
+    `answer`: "" where nothing was said; `stop`: why the conversation is over with this turn; `by`: work → who did it, a
+    model, RULE, or "" where there was nothing to do.
+    """
+
+    status: Status
+    answer: str = ""
+    stop: str = ""
+    by: Mapping[str, str] = {}
+
+
+TurnT = TypeVar("TurnT", bound=Turn)
+
+
+@dataclass(frozen=True)
+class Conversation(Generic[TurnT]):
+    """What a unit's turns so far add up to. A methodology adds what it reduces from them (a graph, a record) in `after`:
+    the one way, at work as in reading back, so that a conversation that went on after a kill is the one that was begun."""
+
+    unit: str
+    turns: tuple[TurnT, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Of the turn that is next, from 1."""
+        return len(self.turns) + 1
+
+    @property
+    def stop(self) -> str:
+        """Why it is over, "" while it goes on."""
+        return self.turns[-1].stop if self.turns else ""
+
+    def after(self, turn: TurnT) -> Self:
+        """With one turn more."""
+        return replace(self, turns=(*self.turns, turn))
+
+
+TalkT = TypeVar("TalkT", bound=Conversation[Any])
+
+
+class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, SettingsT, TurnT, TalkT]):
+    """A procedure (state/seam.py) of one round, in which every unit's conversation is held to its end.
+
+    A unit may be started over at any time: what was kept is read back, what was answered or worked out since is found by
+    the desk. Every arm holds its own conversations.
+    """
+
+    turn: type[TurnT]
+    roles: tuple[Role[Any, Any], ...] = ()
+    """What every turn may need of the interviewer."""
+
+    @property
+    @abstractmethod
+    def most_turns(self) -> int:
+        """Of one unit."""
+
+    @abstractmethod
+    def begun(self, unit: str, desk: Desk) -> TalkT:
+        """The conversation before its first turn."""
+
+    @abstractmethod
+    def due(self, talk: TalkT, desk: Desk) -> Sequence[Asked]:
+        """Turns that are certain to come next, as far as known: the next one, or the rest of a round; none once it is over."""
+
+    @abstractmethod
+    def block(self, talk: TalkT, asked: Asked, desk: Desk) -> Block:
+        """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds, say)."""
+
+    @abstractmethod
+    async def advance(self, talk: TalkT, desk: Desk) -> TalkT | Outcome:
+        """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
+
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        """The turns so far, and what is due: how many follow is not known before."""
+        talk, found = self.begun(unit, desk), list[Block]()
+        for turn in self.stored(unit, desk):
+            found.append(self.block(talk, turn, desk))
+            talk = talk.after(turn)
+        return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
+
+    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+        """From the last stored turn to the end, or to where budget or answers are missing."""
+        talk = self.begun(unit, desk)
+        for turn in self.stored(unit, desk):
+            retried = await _ask_again(self.block(talk, turn, desk), desk)
+            if retried != "done":
+                return retried
+            talk = talk.after(turn)
+        while not talk.stop and self.due(talk, desk):
+            ahead = await self.advance(talk, desk)
+            if isinstance(ahead, str):
+                return ahead
+            talk = ahead
+        return "done"
+
+    def plan(self, desk: Desk) -> Plan:
+        """At least one answer a unit, and at most all its turns with the work of every role; how many, it decides itself."""
+        units = len(self.units(1, desk))
+        most = units * self.most_turns
+        calls = {"answer": (units, most * ATTEMPTS)}
+        calls |= {role.purpose: (units * role.opens, role.most_calls(self.settings, most)) for role in self.roles}
+        return Plan(calls=calls, rows=(units, most), by_row=frozenset(calls))
+
+    def stored(self, unit: str, desk: Desk) -> Iterator[TurnT]:
+        return stored_turns(desk.frozen, unit, self.turn)
+
+
+async def _ask_again(block: Block, desk: Desk) -> Outcome:
+    """A stored turn whose answer failed: the desk asks it anew where that is wanted. What followed stays as it was."""
+    failed = any(answer.status == "failed" for answer in desk.stored(block.key).values())
+    return (await desk.ask(block)).state if failed else "done"
+
+
+# --- a turn ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """What was said in a turn: the words of all its items that were answered, "" where none was."""
+
+    text: str
+    status: Status
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """As the fields of a turn."""
+        return {"answer": self.text, "status": self.status}
+
+
+async def hear(desk: Desk, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
+    """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short, a
+    person may take their time). Those that were had are then found again."""
+    replies = await asyncio.gather(*(desk.ask(block) for block in blocks))
+    unfinished = {reply.state for reply in replies} - {"done"}
+    if unfinished:
+        return min(unfinished, key=("failed", "short", "waiting").index)
+    return [_uttered(reply.answers) for reply in replies]
+
+
+def _uttered(answers: Sequence[Answer]) -> Utterance:
+    said = [answer.text for answer in answers if answer.status in HEARD and answer.text]
+    return Utterance("\n".join(said), answers[0].status, tuple(answers))
+
+
+async def keep(desk: Desk, unit: str, turn: TurnT) -> TurnT:
+    """Freeze a turn, and give it as it is stored: from here on the conversation is rebuilt from it."""
+    kept = turn.model_dump(mode="json", exclude_defaults=True)
+    return type(turn).model_validate(await desk.freeze(turn_name(unit, turn.turn), kept))
+
+
+def stored_turns(frozen: Callable[[str], JsonValue], unit: str, kind: type[TurnT]) -> Iterator[TurnT]:
+    """The turns of a unit that were frozen, in their order. `frozen`: a desk's, or of an analysis `context.frozen.get`."""
+    for number in count(1):
+        stored = frozen(turn_name(unit, number))
+        if stored is None:
+            return
+        yield kind.model_validate(stored)
+
+
+def turn_name(unit: str, turn: int) -> str:
+    """The name under which a turn is frozen."""
+    return f"turn/{unit}/{turn:02d}"
+
+
+def utterance_id(unit: str, turn: int) -> str:
+    """The name under which findings give what was said in a turn as their source."""
+    return f"{unit}#{turn}"
+
+
+def subject(unit: str, turn: int) -> str:
+    """What the interviewer's work on a turn is filed under."""
+    return f"{unit}|turn {turn}"
+
+
+def turn_block(
+    desk: Desk,
+    unit: str,
+    asked: Asked,
+    instruction: str,
+    *,
+    heading: str,
+    said: str,
+    session: str = "",
+    items: Sequence[Item] = (),
+) -> Block:
+    """What a turn is asked with: its question in words (or `items`), and under a heading what was `said` before, fenced."""
+    question = Item(id=f"turn_{asked.turn:02d}", kind="text", wording=asked.question)
+    return Block(
+        key=desk.key(asked.participant or unit, "turn", session=session, round=asked.round, turn=asked.turn),
+        instruction=instruction,
+        items=tuple(items) or (question,),
+        quoted=((heading, said),) if said else (),
+    )
+
+
+def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Turn], str] | None = None) -> str:
+    """The conversation as its participants read it: questions and answers, or, with a name for each turn's speaker, who
+    said what. Each on a line of its own."""
+
+    def line(name: str, text: str) -> str:
+        return f"{name}: {' '.join(text.split()) or '–'}"
+
+    if speaker is not None:
+        return "\n".join(line(speaker(turn), turn.answer) for turn in turns)
+    asked, answered = LABELS[language]
+    return "\n".join(f"{asked}: {turn.question}\n{line(answered, turn.answer)}" for turn in turns)
+
+
+class TurnOutcome(TypedDict, total=False):
+    """Channel of a turn's graph: set once the turn is kept (done), or cannot be held now."""
+
+    outcome: Outcome
+
+
+async def stopped(state: TurnOutcome) -> Literal["on", "out"]:
+    """Edge of a turn's graph: out where the budget is short or a person has yet to answer; the turn begins again later.
+    (Async: LangGraph sends a plain function to a thread.)"""
+    return "out" if state.get("outcome") else "on"

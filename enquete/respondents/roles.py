@@ -1,0 +1,86 @@
+"""Roles of the interviewer: the kinds of work that a conversation needs beside its answers, and who did each piece of it.
+
+A complete one, and its use in a turn:
+
+    class Said(BaseModel):
+        text: str
+
+    class Mood(BaseModel):
+        cheerful: bool
+
+    JUDGE = Role(
+        "judge", "mood",
+        prompt=lambda data, language: f"Is this cheerful? {fence('answer', data.text)}",
+        result=Mood,
+        rule=lambda data: Mood(cheerful="gladly" in data.text),
+    )
+
+    done = await JUDGE.work(desk, settings, "agent:1|turn 3", Said(text="Gladly."))
+    if done == "short":
+        return "short"
+    mood, by = done  # by: the model's name, or RULE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from pydantic import BaseModel, JsonValue
+
+from enquete.state.seam import ATTEMPTS, Desk, InterviewerTask, Language
+
+RULE = "rule"
+
+DataT = TypeVar("DataT", bound=BaseModel)
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Role(Generic[DataT, ResultT]):
+    """Work of one purpose: by a model, its fallback, and where neither gives anything that can be used, by the rule; one
+    bad reply of the interviewer's must not end a conversation.
+
+    Settings `<setting>_model` and `<setting>_fallback`, where a methodology has them, name its models. `check`: what of a
+    model's result is used; None where nothing may be. `schema`: of the reply, narrower than the result's own. `opens`: no
+    conversation begins without it.
+    """
+
+    purpose: str
+    setting: str
+    prompt: Callable[[DataT, Language], str]
+    result: type[ResultT]
+    rule: Callable[[DataT], ResultT]
+    check: Callable[[DataT, ResultT], ResultT | None] = lambda data, result: result
+    schema: Callable[[DataT], Mapping[str, JsonValue]] | None = None
+    max_output_tokens: int = 1000
+    opens: bool = False
+
+    async def work(
+        self, desk: Desk, settings: BaseModel, subject: str, data: DataT
+    ) -> tuple[ResultT, str] | Literal["short"]:
+        """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
+        model, fallback = self.models(settings)
+        task = InterviewerTask(
+            self.purpose, subject, data, self.prompt, self.result, self.rule, self.max_output_tokens, self.schema,
+            model, fallback,
+        )  # fmt: skip
+        result = await desk.work(task)
+        if result == "short":
+            return "short"
+        if result == "failed":
+            return self.rule(data), RULE
+        by = desk.answered_by(task)
+        used = result if by == RULE else self.check(data, result)
+        return (self.rule(data), RULE) if used is None else (used, by)
+
+    def models(self, settings: BaseModel) -> tuple[str, str]:
+        """(model, fallback); "" where none is named: the main arm's, and nobody."""
+        return str(getattr(settings, f"{self.setting}_model", "")), str(
+            getattr(settings, f"{self.setting}_fallback", "")
+        )
+
+    def most_calls(self, settings: BaseModel, times: int) -> int:
+        """Requests that this much work may take at most."""
+        return times * ATTEMPTS * (2 if self.models(settings)[1] else 1)

@@ -1,0 +1,278 @@
+"""Two small conversations, as a discovery interview and a roundtable will be: what the shared pieces must carry.
+
+`Inquiry` asks one participant two questions, the second made of what the first answer held, and ends early where nothing
+is left to find; its turn is a compiled graph. `Discussion` lets two speakers talk for two rounds, one after the other or
+at once; at once, nobody sees what the other says in the same round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import pairwise
+from typing import Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from enquete.nodes.conversations import (
+    Asked,
+    Conversation,
+    Conversations,
+    Turn,
+    TurnOutcome,
+    Utterance,
+    hear,
+    keep,
+    stopped,
+    subject,
+    transcript,
+    turn_block,
+)
+from enquete.respondents.prompts import fence
+from enquete.respondents.roles import Role
+from enquete.state.seam import Answer, Block, Desk, Item, Language, Outcome, Participant
+
+made: list[str] = []
+"""Every answer and every piece of the interviewer's work, each time that it was made rather than found."""
+
+
+class NoInstrument(BaseModel):
+    pass
+
+
+class InquirySettings(BaseModel):
+    read_model: str = ""
+    read_fallback: str = ""
+
+
+class Said(BaseModel):
+    question: str
+    answer: str
+
+
+class Known(BaseModel):
+    record: dict[str, str]
+
+
+class Field(BaseModel):
+    name: str
+    value: str
+
+
+class Question(BaseModel):
+    question: str
+
+
+def read_by_rule(data: Said) -> Field:
+    made.append(f"read {data.question}")
+    return Field(name=data.question.split()[-1].strip("?"), value=data.answer.split()[-1].strip("."))
+
+
+def ask_by_rule(data: Known) -> Question:
+    made.append(f"ask {len(data.record)}")
+    return Question(
+        question=f"After {data.record['trade']}: what about your worry?" if data.record else "What is your trade?"
+    )
+
+
+READER = Role("read", "read", lambda data, _: f"Read this: {fence('answer', data.answer)}", Field, read_by_rule)
+ASKER = Role("ask", "ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule)
+
+
+# --- an interview ------------------------------------------------------------------------------------------------------
+
+
+class Found(Turn):
+    found: Field
+
+
+@dataclass(frozen=True)
+class Record(Conversation[Found]):
+    """The record is reduced from the turns, the budget falls with them."""
+
+    record: dict[str, str] = field(default_factory=dict)
+    budget: Decimal = Decimal(2)
+
+    def after(self, turn: Found) -> Record:
+        known = {**self.record, turn.found.name: turn.found.value}
+        return replace(super().after(turn), record=known, budget=self.budget - 1)
+
+
+class TurnInput(TypedDict):
+    talk: Record
+
+
+class TurnState(TurnOutcome, total=False):
+    talk: Record
+    asked: Asked
+    asked_by: str
+    utterance: Utterance
+    found: Field
+    found_by: str
+
+
+At = Runtime["InquiryContext"]
+
+
+@dataclass(frozen=True)
+class InquiryContext:
+    desk: Desk
+    inquiry: Inquiry
+
+
+async def check_budget(state: TurnInput, runtime: At) -> TurnState:
+    return {} if state["talk"].budget > 0 else {"outcome": "done"}
+
+
+async def formulate_question(state: TurnState, runtime: At) -> TurnState:
+    talk = state["talk"]
+    done = await ASKER.work(
+        runtime.context.desk,
+        runtime.context.inquiry.settings,
+        subject(talk.unit, talk.number),
+        Known(record=talk.record),
+    )
+    if done == "short":
+        return {"outcome": "short"}
+    return {"asked": Asked(turn=talk.number, question=done[0].question), "asked_by": done[1]}
+
+
+async def get_answer(state: TurnState, runtime: At) -> TurnState:
+    block = runtime.context.inquiry.block(state["talk"], state["asked"], runtime.context.desk)
+    heard = await hear(runtime.context.desk, [block])
+    return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
+
+
+async def interpret_response(state: TurnState, runtime: At) -> TurnState:
+    talk, data = state["talk"], Said(question=state["asked"].question, answer=state["utterance"].text)
+    done = await READER.work(
+        runtime.context.desk, runtime.context.inquiry.settings, subject(talk.unit, talk.number), data
+    )
+    return {"outcome": "short"} if done == "short" else {"found": done[0], "found_by": done[1]}
+
+
+async def evaluate_completion(state: TurnState, runtime: At) -> TurnState:
+    talk, asked, found = state["talk"], state["asked"], state["found"]
+    complete = {"trade", "worry"} <= {*talk.record, found.name}
+    turn = Found(
+        **asked.model_dump(),
+        **state["utterance"].kept,
+        found=found,
+        stop="complete" if complete else "exhausted" if talk.budget <= 1 else "",
+        by={"ask": state["asked_by"], "read": state["found_by"]},
+    )
+    return {"talk": talk.after(await keep(runtime.context.desk, talk.unit, turn)), "outcome": "done"}
+
+
+NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
+
+builder = StateGraph(TurnState, context_schema=InquiryContext, input_schema=TurnInput)
+for node in NODES:
+    builder.add_node(node.__name__, node)
+builder.add_edge(START, "check_budget")
+for one, other in pairwise(NODES):
+    builder.add_conditional_edges(one.__name__, stopped, {"on": other.__name__, "out": END})
+builder.add_edge("evaluate_completion", END)
+turn_graph = builder.compile(checkpointer=False)
+
+
+class Inquiry(Conversations[NoInstrument, InquirySettings, Found, Record]):
+    turn, roles, most_turns = Found, (ASKER, READER), 2
+
+    def begun(self, unit: str, desk: Desk) -> Record:
+        return Record(unit)
+
+    def due(self, talk: Record, desk: Desk) -> Sequence[Asked]:
+        return [Asked(turn=talk.number)] if talk.budget > 0 else []
+
+    def block(self, talk: Record, asked: Asked, desk: Desk) -> Block:
+        said = transcript(talk.turns, desk.language)
+        return turn_block(desk, talk.unit, asked, "An interview.", heading="So far", said=said)
+
+    async def advance(self, talk: Record, desk: Desk) -> Record | Outcome:
+        ended = await turn_graph.ainvoke({"talk": talk}, context=InquiryContext(desk, self))
+        ahead: Record = ended["talk"]
+        outcome: Outcome = ended["outcome"]
+        return ahead if outcome == "done" else outcome
+
+
+# --- a discussion ------------------------------------------------------------------------------------------------------
+
+SPEAKERS = 2
+ROUNDS = 2
+
+
+class DiscussionSettings(BaseModel):
+    order: Literal["sequential", "parallel"]
+
+
+class Position(Turn):
+    confidence: float
+
+
+class Discussion(Conversations[NoInstrument, DiscussionSettings, Position, Conversation[Position]]):
+    """A unit is a pair of participants, as "group:1+2" by their places in the population."""
+
+    turn, most_turns = Position, SPEAKERS * ROUNDS
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        return [f"group:{n}+{n + 1}" for n in range(0, len(desk.participants()) - 1, SPEAKERS)]
+
+    def begun(self, unit: str, desk: Desk) -> Conversation[Position]:
+        return Conversation(unit)
+
+    def due(self, talk: Conversation[Position], desk: Desk) -> Sequence[Asked]:
+        """The rest of this round: one after the other, or all at once."""
+        people = [desk.participants()[int(place)].id for place in talk.unit.removeprefix("group:").split("+")]
+        spoken = len(talk.turns)
+        round_ = 1 + spoken // SPEAKERS
+        rest = range(spoken, SPEAKERS * round_) if round_ <= ROUNDS else ()
+        return [Asked(turn=n + 1, participant=people[n % SPEAKERS], round=round_) for n in rest]
+
+    def block(self, talk: Conversation[Position], asked: Asked, desk: Desk) -> Block:
+        seen = (
+            talk.turns
+            if self.settings.order == "sequential"
+            else [turn for turn in talk.turns if turn.round < asked.round]
+        )
+        items = [
+            Item(id="position", kind="text", wording="What is your position?"),
+            Item(id="confidence", kind="number", wording="How sure are you?", minimum=0, maximum=1),
+        ]
+        said = transcript(seen, desk.language, lambda turn: desk.participant(turn.participant).name)
+        return turn_block(
+            desk, talk.unit, asked, "A discussion.", heading="So far", said=said, session=talk.unit, items=items
+        )
+
+    async def advance(self, talk: Conversation[Position], desk: Desk) -> Conversation[Position] | Outcome:
+        """A turn, kept as soon as it is held, or a round."""
+        asked = self.due(talk, desk)[: 1 if self.settings.order == "sequential" else None]
+        heard = await hear(desk, [self.block(talk, one, desk) for one in asked])
+        if isinstance(heard, str):
+            return heard
+        for one, said in zip(asked, heard, strict=True):
+            sure = next((answer.value for answer in said.answers if answer.item == "confidence"), None)
+            stop = "rounds" if one.turn == SPEAKERS * ROUNDS else ""
+            turn = Position(**one.model_dump(), **said.kept, confidence=sure or 0.0, stop=stop)
+            talk = talk.after(await keep(desk, talk.unit, turn))
+        return talk
+
+
+# --- who answers -------------------------------------------------------------------------------------------------------
+
+
+def truth(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
+    """Planted: a trade and a worry each; in a discussion the number of lines that were shown is said, and is the confidence
+    in tenths."""
+    made.append(f"{who.name}, turn {block.key.turn}")
+    if block.items[0].id == "position":
+        lines = sum(len(text.splitlines()) for _, text in block.quoted)
+        return [Answer("position", "ok", text=f"{who.name} has seen {lines}."), Answer("confidence", "ok", lines / 10)]
+    question = block.items[0].wording
+    worry = "drought" if "trade-of-" in question else "nothing"
+    text = f"I live by {'trade-of-' + who.name.split()[-1]}." if "trade?" in question else f"I fear {worry}."
+    return [Answer(block.items[0].id, "ok", text=text)]
