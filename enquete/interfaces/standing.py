@@ -94,25 +94,15 @@ def remaining(run: Run, methodology: str, phase: str) -> int | None:
 
 
 def complete(run: Run) -> dict[tuple[str, str], int]:
-    """Agents of the main arm whose every planned answer is usable, by (methodology, phase).
+    """Agents of the main arm who owe nothing more and whose every answer is usable, by (methodology, phase)."""
+    from enquete.reports.reading import open_run  # noqa: PLC0415 - takes seconds to import
+    from enquete.reports.table.rows import undetermined  # noqa: PLC0415
 
-    A stage whose later rounds are not known yet (Delphi's ratings, before it has themes) has no complete agent.
-    """
     rows = run.responses
     rows = rows[rows["arm_role"] == "main"]
-    usable = rows["status"].isin(USABLE)
-    whole = usable.groupby([rows["methodology"], rows["phase"], rows["participant"]]).all()
-    found = whole.groupby(level=[0, 1]).sum()
-    last = rows.groupby(["methodology", "phase"])["round"].max()
-    return {
-        stage: int(n) if max(1, int(last[stage])) >= _rounds(run, stage[0]) else 0  # 0: without rounds
-        for stage, n in found.items()
-        if isinstance(stage, tuple)
-    }
-
-
-def _rounds(run: Run, name: str) -> int:
-    from enquete.reports.reading import open_run  # noqa: PLC0415 - takes seconds to import
-
+    found = {}
     with open_run(run.folder) as reading:
-        return reading.procedure(name).rounds
+        for (name, phase), own in rows.groupby(["methodology", "phase"]):
+            whole = own["status"].isin(USABLE).groupby(own["participant"]).all()
+            found[str(name), str(phase)] = len(set(whole[whole].index) - undetermined(reading, str(name), str(phase)))
+    return found

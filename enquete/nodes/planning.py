@@ -15,7 +15,7 @@ from enquete.checkpoints.usage import unanswered, usage
 from enquete.models.metered import valued
 from enquete.models.prices import Price, cost
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Methodology
+from enquete.state.seam import Arm, Desk, Methodology
 
 NARRATIVE = "narrative"
 OF_PROBES = " of probes"
@@ -42,6 +42,17 @@ def planned(record: RunRecord) -> list[tuple[str, str]]:
             here = record.baseline in ("measured", "reconstructed") if phase == "T0" else phase in record.phases
             stages += [(name, phase)] if here else []
     return sorted(stages, key=lambda stage: stage[1])
+
+
+def closed(round: int) -> str:
+    """The name under which an arm's verdict on a round is frozen, "next" or "end": what was said in it is settled."""
+    return f"closed/{round}"
+
+
+def rounds_owed(rounds: int, desk: Desk) -> range:
+    """The rounds of this arm: up to the one it ended with, or as many as there may be."""
+    ended = (number for number in range(1, rounds + 1) if desk.frozen(closed(number)) == "end")
+    return range(1, next(ended, rounds) + 1)
 
 
 def claim_name(methodology: str, phase: str, arm: Arm) -> str:

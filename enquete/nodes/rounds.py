@@ -7,6 +7,7 @@ the parent's gate decides.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from langgraph.config import get_stream_writer
@@ -14,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.planning import OF_PROBES, claim_name
+from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
@@ -44,12 +45,6 @@ def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str
     return arm, methodology, phase, 0, "the methodology itself"
 
 
-def _arms(workplace: Workplace, aside: bool) -> list[Arm]:
-    """Those that are asked together; the first one leads: its `between` decides, under its name rounds are closed."""
-    arms = [arm for arm in workplace.record.arms if arm.aside == aside]
-    return sorted(arms, key=lambda arm: arm.role != "main")
-
-
 class Rounds:
     """Node functions for the methodology of this name."""
 
@@ -58,31 +53,45 @@ class Rounds:
         self._steps = steps
 
     async def open_round(self, state: RoundsState) -> dict[str, Any]:
-        """Which round is next, for whom, and how many units each arm has in it.
+        """Which round is next, for which arms, and how many units each has in it.
 
-        Probes and replicates go through all rounds after the main arm has: they neither hold it up nor starve it.
+        Probes and replicates go through all rounds after the others have: they neither hold them up nor starve them.
         """
+        phase = state["phase"]
         async with using(state["run"]) as workplace:
             aside, number = state.get("aside"), state.get("round")
             if aside is None or number is None:
-                aside, number = self._first_open(workplace, state["phase"])
+                aside, number = self._first(workplace, phase)
             units = {
-                arm.id: len(workplace.units(self._name, state["phase"], number, arm.id))
-                for arm in _arms(workplace, aside)
+                arm.id: len(workplace.units(self._name, phase, number, arm.id))
+                for arm in self._arms(workplace, aside)
+                if self._due(workplace, phase, arm) == number
             }
         return {"round": number, "aside": aside, "units": units}
 
-    def _first_open(self, workplace: Workplace, phase: str) -> tuple[bool, int]:
-        """Rounds that are closed need no second look, except the last one's: failed answers may be asked for again."""
-        last = workplace.procedure(self._name).rounds
+    def _first(self, workplace: Workplace, phase: str) -> tuple[bool, int]:
         for aside in (False, True):
-            for arm in _arms(workplace, aside)[:1]:
-                desk = workplace.desk(self._name, phase, arm.id)
-                for number in range(1, last + 1):
-                    again = number == last and (self._name, phase) in workplace.asked_again
-                    if again or desk.frozen(f"closed/{number}") is None:
-                        return aside, number
-        return False, last
+            number = self._next(workplace, phase, aside)
+            if number is not None:
+                return aside, number
+        return False, workplace.procedure(self._name).rounds
+
+    def _next(self, workplace: Workplace, phase: str, aside: bool, after: int = 0) -> int | None:
+        """The earliest round later than `after` that an arm still owes."""
+        due = [self._due(workplace, phase, arm) for arm in self._arms(workplace, aside)]
+        return min((number for number in due if number is not None and number > after), default=None)
+
+    def _due(self, workplace: Workplace, phase: str, arm: Arm) -> int | None:
+        """The first round that is open. An arm that has ended owes none, but its last where failed answers are asked again."""
+        desk = workplace.desk(self._name, phase, arm.id)
+        owed = rounds_owed(workplace.procedure(self._name).rounds, desk)
+        again = owed[-1] if (self._name, phase) in workplace.asked_again else None
+        return next((number for number in owed if desk.frozen(closed(number)) is None), again)
+
+    def _arms(self, workplace: Workplace, aside: bool) -> list[Arm]:
+        """Those that are asked together, the main one first: others answer about its themes and feedback."""
+        arms = [arm for arm in workplace.record.arms if arm.aside == aside]
+        return sorted(arms, key=lambda arm: arm.role != "main")
 
     async def fan_out(self, state: RoundsState) -> list[Send] | str:
         """One task a shard: a range of units, never their data."""
@@ -113,38 +122,37 @@ class Rounds:
 
     async def close_round(self, state: RoundsState) -> dict[str, Any]:
         """After the barrier: is the round complete, and what follows?"""
-        counts, number = state.get("counts", {}), state["round"]
+        counts, number, phase, aside = state.get("counts", {}), state["round"], state["phase"], state["aside"]
         for outcome in ("short", "waiting"):
             if counts.get(f"round {number}/{outcome}"):
                 return await self._end(state, outcome)
         async with using(state["run"]) as workplace:
-            verdict = await self._between(workplace, state["phase"], number, state["aside"])
-            readout = self._read(workplace, state["phase"], number)
-            others = verdict == "end" and not state["aside"] and _arms(workplace, True)
-            if others:  # what the main arm did not need is for its probes
-                await workplace.budget.close(claim_name(self._name, state["phase"], workplace.record.main))
-        if verdict == "next":
-            return {"round": number + 1, "outcome": "", **readout}
-        if others:
-            return {"round": 1, "aside": True, "outcome": "", **readout}
-        return {**readout, **await self._end(state, "done" if verdict == "end" else verdict)}
+            stopped = await self._between(workplace, phase, number, list(state["units"]))
+            readout = self._read(workplace, phase, number)
+            following = None if stopped else self._next(workplace, phase, aside, after=number)
+            if following is None and not stopped and not aside:
+                following, aside = self._next(workplace, phase, True), True
+                if following is not None:  # what the main arm did not need is for its probes
+                    await workplace.budget.close(claim_name(self._name, phase, workplace.record.main))
+        if following is None:
+            return {**readout, **await self._end(state, stopped or "done")}
+        return {"round": following, "aside": aside, "outcome": "", **readout}
 
     def _read(self, workplace: Workplace, phase: str, number: int) -> dict[str, Any]:
         if self._steps.readout is None:
             return {}
         return dict(self._steps.readout(workplace.desk(self._name, phase, workplace.record.main.id), number))
 
-    async def _between(self, workplace: Workplace, phase: str, number: int, aside: bool) -> str:
-        """The main arm first: other arms answer about its themes and feedback. A bug here fails the methodology."""
+    async def _between(self, workplace: Workplace, phase: str, number: int, arms: Sequence[str]) -> str:
+        """Each arm's own verdict, the main one's first; what kept one from it, or "". A bug here fails the methodology."""
         procedure = workplace.procedure(self._name)
-        arms = _arms(workplace, aside)
-        verdict = "end"
         try:
             for arm in arms:
-                answer = await procedure.between(number, workplace.desk(self._name, phase, arm.id))
-                if answer not in ("next", "end"):
-                    return answer
-                verdict = answer if arm is arms[0] else verdict
+                desk = workplace.desk(self._name, phase, arm)
+                verdict = await procedure.between(number, desk)
+                if verdict not in ("next", "end"):
+                    return verdict
+                await desk.freeze(closed(number), verdict if number < procedure.rounds else "end")
         except LedgerError:
             raise
         except Exception as error:
@@ -155,8 +163,7 @@ class Rounds:
                 Failure(*key, f"{type(error).__name__}: {error}", traceback.format_exc())
             )
             return "failed"
-        await workplace.desk(self._name, phase, arms[0].id).freeze(f"closed/{number}", True)
-        return verdict
+        return ""
 
     async def _end(self, state: RoundsState, outcome: str) -> dict[str, Any]:
         """The graph stops here: filed in the ledger, told to the parent."""

@@ -17,7 +17,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import usage
 from enquete.models.prices import Prices
-from enquete.nodes.planning import claims, load_methodology, planned
+from enquete.nodes.planning import claims, closed, planned
 from enquete.nodes.survey import run_status
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.figures import draw
@@ -183,24 +183,16 @@ class Run:
         return self._failed()[1]
 
     def _failed(self) -> tuple[int, int]:
-        open_, closed = 0, 0
+        open_, over = 0, 0
         with self._ledger() as ledger:
             rows = ledger.read(
-                "SELECT o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id"
-                " WHERE a.status='failed' GROUP BY o.methodology, o.phase, o.round"
+                "SELECT o.arm, o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a"
+                " ON a.occasion=o.id WHERE a.status='failed' GROUP BY o.arm, o.methodology, o.phase, o.round"
             ).fetchall()
-            for methodology, phase, number, n in rows:
-                is_over = 0 < number < self._rounds(methodology) and ledger.frozen(
-                    self.record.main.id, methodology, phase, f"closed/{number}"
-                )
-                open_, closed = (open_, closed + n) if is_over else (open_ + n, closed)
-        return open_, closed
-
-    def _rounds(self, name: str) -> int:
-        methodology, record = load_methodology(self.record.methods[name]), self.record
-        instrument = methodology.instrument.model_validate(record.instruments[name].content)
-        settings = methodology.settings.model_validate(record.settings.get(name, {}))
-        return methodology.procedure(instrument, settings, record.language).rounds
+            for arm, methodology, phase, number, n in rows:
+                is_over = ledger.frozen(arm, methodology, phase, closed(number)) == "next"
+                open_, over = (open_, over + n) if is_over else (open_ + n, over)
+        return open_, over
 
     @property
     def is_driven(self) -> bool:

@@ -1,4 +1,4 @@
-"""A run of the fickle methodology, begun on disk and ready to be opened."""
+"""A run of a methodology of this folder, begun on disk and ready to be opened."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from enquete.state.seam import Arm
 from tests.support.populations import participants
 
 
-def record(run_id: str = "run_test", arms: list[Arm] | None = None) -> RunRecord:
+def record(run_id: str = "run_test", arms: list[Arm] | None = None, method: str = "fickle") -> RunRecord:
     return RunRecord(
         run_id=run_id,
         sim_id="people",
         sim_path="people.json",
         kind="personas",
         topic="",
-        methods={"fickle": "tests.support.fickle:METHODOLOGY"},
+        methods={method: f"tests.support.{method}:METHODOLOGY"},
         phases=["T1"],
         arms=arms or [Arm()],
         language="en",
         asking="block",
         seed=0,
-        settings={"fickle": {}},
-        instruments={"fickle": UsedInstrument(hash="0", source="shipped", content={})},
+        settings={method: {}},
+        instruments={method: UsedInstrument(hash="0", source="shipped", content={})},
         digest_chars=2000,
         memoryless_weight=0.5,
         baseline="none",
@@ -35,9 +35,9 @@ def record(run_id: str = "run_test", arms: list[Arm] | None = None) -> RunRecord
     )
 
 
-def begin_run(folder: Path, agents: int = 5, arms: list[Arm] | None = None) -> Path:
+def begin_run(folder: Path, agents: int = 5, arms: list[Arm] | None = None, *, method: str = "fickle") -> Path:
     """The run's folder."""
-    made = record(folder.name, arms)
+    made = record(folder.name, arms, method)
 
     async def write() -> None:
         folder.mkdir(parents=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.nodes.planning import rounds_owed
 from enquete.reports.reading import RunReading
 from enquete.reports.table.rows import item_facts_of
 from enquete.respondents.neutral import control_items
@@ -114,7 +115,7 @@ def _asked(reading: RunReading, name: str, rows: pd.DataFrame, language: Languag
     stages = rows.drop_duplicates(["phase", "round"])[["phase", "round"]].itertuples(index=False)
     for phase, _ in stages:
         desk = replace(reading.desk(name, str(phase), reading.record.main), language=language)
-        for number in range(1, procedure.rounds + 1):
+        for number in rounds_owed(procedure.rounds, desk):
             missing = set(rows["item_id"])
             barren = 0
             for unit in procedure.units(number, desk):

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.reading import RunReading, open_run
@@ -152,7 +153,7 @@ def planned_rows(source: _Source) -> pd.DataFrame:
     owed: list[tuple[str, str, int, int, str, str, str]] = []
     for arm in reading.record.arms:
         desk = reading.desk(name, phase, arm)
-        for number in range(1, procedure.rounds + 1):
+        for number in rounds_owed(procedure.rounds, desk):
             for unit in procedure.units(number, desk):
                 for block in _blocks(source, unit, number, desk):
                     for part in desk.parts(block):
@@ -167,6 +168,19 @@ def planned_rows(source: _Source) -> pd.DataFrame:
         twice = plan[plan.duplicated(ANSWER)].iloc[0][ANSWER].to_dict()
         raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
     return plan
+
+
+def undetermined(reading: RunReading, name: str, phase: str) -> set[str]:
+    """Who of the main arm will owe more than is known by now: ratings, where there are no themes to be rated yet."""
+    source, procedure = _Source(reading, name, phase), reading.procedure(name)
+    desk = reading.desk(name, phase, reading.record.main)
+    everybody = {who.id for who in desk.participants()}
+    found: set[str] = set()
+    for number in rounds_owed(procedure.rounds, desk):
+        if desk.frozen(closed(number)) is None:
+            unknown = {unit for unit in procedure.units(number, desk) if not _blocks(source, unit, number, desk)}
+            found |= unknown if unknown <= everybody else everybody  # a discussion is everybody's
+    return found
 
 
 def _blocks(source: _Source, unit: str, number: int, desk: LocalDesk) -> Sequence[Block]:

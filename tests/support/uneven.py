@@ -1,0 +1,78 @@
+"""A methodology whose arms end in different rounds, and whose units may have said everything before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel
+
+from enquete.state.seam import (
+    Answer,
+    Block,
+    Desk,
+    Item,
+    Language,
+    Methodology,
+    NoSettings,
+    Option,
+    Participant,
+    Procedure,
+    Truth,
+)
+
+LAST = {"main": 2, "b": 3, "replicate_2": 1}
+"""By arm, the round in which its verdict is to end."""
+
+ENOUGH = 5.0
+"""Who answers this owes nothing more: every agent with an even number, in the first round."""
+
+ITEM = Item(id="i", kind="scale", wording="?", options=tuple(Option(value=n, label="") for n in range(1, 6)))
+
+
+class UnevenInstrument(BaseModel):
+    pass
+
+
+class Uneven(Procedure[UnevenInstrument, NoSettings]):
+    rounds = 3
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        return [who.id for who in desk.participants() if not self._is_over(who.id, round, desk)]
+
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        known = round == 1 or desk.frozen(f"asked/{round}") is not None
+        return [Block(key=desk.key(unit, "items", round=round), instruction="?", items=(ITEM,))] if known else []
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end"]:
+        if round == LAST[desk.arm.id]:
+            return "end"
+        await desk.freeze(f"asked/{round + 1}", True)
+        return "next"
+
+    def _is_over(self, unit: str, round: int, desk: Desk) -> bool:
+        earlier = (desk.stored(desk.key(unit, "items", round=number)) for number in range(1, round))
+        return any(answer.value == ENOUGH for answers in earlier for answer in answers.values())
+
+
+def planted(instrument: UnevenInstrument) -> Truth:
+    def answer(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
+        leaves = (who.agent_id or 0) % 2 == 0
+        return [Answer(item.id, "ok", ENOUGH if leaves else 3.0) for item in block.items]
+
+    return answer
+
+
+METHODOLOGY = Methodology(
+    name="uneven",
+    title={"de": "Ungleich", "en": "Uneven"},
+    default=False,
+    order=98,
+    phases=("T1",),
+    instrument=UnevenInstrument,
+    settings=NoSettings,
+    procedure=Uneven,
+    synthetic=planted,
+    analyse=dict,
+    present=__name__,
+)
