@@ -17,9 +17,8 @@ from enquete.graphs.laddering.readings import (
     read_by_rule,
     trimmed,
 )
-from enquete.graphs.laddering.signals.base import InterviewSignal, Number, Value
+from enquete.graphs.laddering.signals.base import Number, Signal, Value, View, signal
 from enquete.graphs.laddering.signals.registry import SIGNALS, checked_key, detect, split_key
-from enquete.instruments.text import Text
 from tests.graphs.laddering.builders import graph, past, view
 
 DEEP = ("moderate", "deep")
@@ -164,8 +163,8 @@ def test_repetition_of_a_strategy_counts_each_over_the_last_five_turns() -> None
 def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_languages() -> None:
     others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count"}
     assert SIGNALS.keys() == OF_INTERVIEW.keys() | OF_NODE.keys() | others
-    for signal in SIGNALS.values():
-        assert all(len(text or "") > 40 for text in (signal.description.de, signal.description.en)), signal.name
+    for one in SIGNALS.values():
+        assert all(len(text or "") > 40 for text in (one.description.de, one.description.en)), one.name
 
 
 def test_every_value_is_flat_and_one_that_its_scale_knows() -> None:
@@ -192,16 +191,15 @@ def test_numbers_are_binned_after_normalising(value: float, bin_: str) -> None:
     assert Number(1, 5).bin(value) == bin_
 
 
-def test_a_new_signal_is_one_class() -> None:
-    class Answers(InterviewSignal):
-        name = "graph.answer_count"
-        scale = Number(0, 20)
-        description = Text(de="…", en="…")
+def test_a_new_signal_is_one_function() -> None:
+    of_interview: list[Signal[[]]] = []
 
-        def detect(self, view: Any) -> int:
-            return len(view.past)
+    @signal(of_interview, "graph.answer_count", Number(0, 20), de="…", en="…")
+    def answer_count(view: View) -> int:
+        return len(view.past)
 
-    assert Answers().word(Answers().detect(view(turns=[past()] * 16))) == "high"
+    assert of_interview == [answer_count]
+    assert answer_count.word(answer_count.detect(view(turns=[past()] * 16)) or 0) == "high"
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,17 @@
 """What a signal is, and what it may look at.
 
-A complete one, which a pool module may hold as it is (the registry finds it, weights may then name it):
+A complete one, which of_interview.py may hold as it is (weights may then name it):
 
-    class AnswerCount(InterviewSignal):
-        name = "graph.answer_count"
-        scale = Number(0, 20)
-        description = Text(de="Zahl der Antworten. Viele: …", en="Number of answers. Many: …")
-
-        def detect(self, view):
-            return len(view.past)
+    @signal(OF_INTERVIEW, "graph.answer_count", Number(0, 20), de="Zahl der Antworten. Viele: …", en="Number of …")
+    def answer_count(view: View) -> int:
+        return len(view.past)
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Concatenate, Generic, Literal, ParamSpec
 
 from enquete.graphs.laddering.coverage import Coverage
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
@@ -24,6 +20,7 @@ from enquete.graphs.laddering.ontology import Ontology
 from enquete.graphs.laddering.readings import Readings
 from enquete.instruments.text import Text
 
+P = ParamSpec("P")
 Value = bool | str | float | int
 Values = Mapping[str, Value]
 Bin = Literal["low", "mid", "high"]
@@ -97,12 +94,17 @@ class View:
         return self.states.get(node) or NodeState()
 
 
-class Signal:
-    """A reading with a name, a scale and a description: what it measures, how to read it, what it means for the next question."""
+@dataclass(frozen=True)
+class Signal(Generic[P]):
+    """A reading with a name, a scale and a description: what it measures, how to read it, what it means for the next question.
 
-    name: ClassVar[str] = ""
-    scale: ClassVar[Scale] = YES_NO
-    description: ClassVar[Text]
+    `detect`: None where there is nothing to read; the signal is then not active, and no weight counts it.
+    """
+
+    name: str
+    scale: Scale
+    description: Text
+    detect: Callable[Concatenate[View, P], Value | None]
 
     @property
     def is_meta(self) -> bool:
@@ -128,30 +130,19 @@ class Signal:
         return self.scale
 
 
-class InterviewSignal(Signal):
-    """Of the whole interview."""
-
-    def detect(self, view: View) -> Value | None:
-        """None where there is nothing to read: the signal is then not active, and no weight counts it."""
-        raise NotImplementedError
+OF_INTERVIEW: list[Signal[[]]] = []
+OF_CONCEPT: list[Signal[[str]]] = []  # node
+OF_STRATEGY: list[Signal[[str]]] = []
+OF_PAIR: list[Signal[[str, str]]] = []  # node, strategy
 
 
-class NodeSignal(Signal):
-    """Of one concept that could be asked about."""
+def signal(
+    kind: list[Signal[P]], name: str, scale: Scale, *, de: str, en: str
+) -> Callable[[Callable[Concatenate[View, P], Value | None]], Signal[P]]:
+    """The function becomes a signal of that kind."""
 
-    def detect(self, view: View, node: str) -> Value | None:
-        raise NotImplementedError
+    def kept(detect: Callable[Concatenate[View, P], Value | None]) -> Signal[P]:
+        kind.append(Signal(name, scale, Text(de=de, en=en), detect))
+        return kind[-1]
 
-
-class StrategySignal(Signal):
-    """Of one strategy that could be used, whatever it asks about."""
-
-    def detect(self, view: View, strategy: str) -> Value | None:
-        raise NotImplementedError
-
-
-class PairSignal(Signal):
-    """Of one strategy used on one concept."""
-
-    def detect(self, view: View, node: str, strategy: str) -> Value | None:
-        raise NotImplementedError
+    return kept

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from types import ModuleType
 
-from enquete.graphs.laddering.signals import graph_pool, llm_pool, meta_pool, node_pool, temporal_pool
+from enquete.graphs.laddering.signals import of_concept, of_interview  # noqa: F401  # they fill the lists
 from enquete.graphs.laddering.signals.base import (
-    InterviewSignal,
-    NodeSignal,
+    OF_CONCEPT,
+    OF_INTERVIEW,
+    OF_PAIR,
+    OF_STRATEGY,
     Number,
-    PairSignal,
     Signal,
-    StrategySignal,
     Value,
     Values,
     View,
 )
 from enquete.instruments.reading import suggestion, wrong
 
-
-def _in(pool: ModuleType) -> list[Signal]:
-    """One of each class that the module itself defines."""
-    found = [one for _, one in inspect.getmembers(pool, inspect.isclass) if one.__module__ == pool.__name__]
-    return [one() for one in found if issubclass(one, Signal) and one.name]
-
-
-SIGNALS: Mapping[str, Signal] = {
-    signal.name: signal for pool in (graph_pool, node_pool, llm_pool, temporal_pool, meta_pool) for signal in _in(pool)
+SIGNALS: Mapping[str, Signal[...]] = {
+    one.name: one for kind in (OF_INTERVIEW, OF_CONCEPT, OF_STRATEGY, OF_PAIR) for one in kind
 }
-
-_INTERVIEW = [one for one in SIGNALS.values() if isinstance(one, InterviewSignal)]
-_NODE = [one for one in SIGNALS.values() if isinstance(one, NodeSignal)]
-_STRATEGY = [one for one in SIGNALS.values() if isinstance(one, StrategySignal)]
-_PAIR = [one for one in SIGNALS.values() if isinstance(one, PairSignal)]
 
 
 @dataclass(frozen=True)
@@ -60,19 +46,19 @@ class Detected:
 
 def detect(view: View, strategies: list[str]) -> Detected:
     """All signals that have something to say."""
-    first = {s.name: v for s in _INTERVIEW if not s.is_meta and (v := s.detect(view)) is not None}
+    first = {s.name: v for s in OF_INTERVIEW if not s.is_meta and (v := s.detect(view)) is not None}
     nodes = {node: _of_node(view, node, meta=False) for node in view.graph.nodes}
     seen = replace(view, interview=first, nodes=nodes)
-    second = {s.name: v for s in _INTERVIEW if s.is_meta and (v := s.detect(seen)) is not None}
+    second = {s.name: v for s in OF_INTERVIEW if s.is_meta and (v := s.detect(seen)) is not None}
     return Detected(
         interview={**first, **second},
         nodes={node: {**values, **_of_node(seen, node, meta=True)} for node, values in nodes.items()},
         strategies={
-            strategy: {s.name: v for s in _STRATEGY if (v := s.detect(view, strategy)) is not None}
+            strategy: {s.name: v for s in OF_STRATEGY if (v := s.detect(view, strategy)) is not None}
             for strategy in strategies
         },
         pairs={
-            (strategy, node): {s.name: v for s in _PAIR if (v := s.detect(view, node, strategy)) is not None}
+            (strategy, node): {s.name: v for s in OF_PAIR if (v := s.detect(view, node, strategy)) is not None}
             for strategy in strategies
             for node in view.graph.nodes
         },
@@ -80,7 +66,7 @@ def detect(view: View, strategies: list[str]) -> Detected:
 
 
 def _of_node(view: View, node: str, *, meta: bool) -> dict[str, Value]:
-    return {s.name: v for s in _NODE if s.is_meta == meta and (v := s.detect(view, node)) is not None}
+    return {s.name: v for s in OF_CONCEPT if s.is_meta == meta and (v := s.detect(view, node)) is not None}
 
 
 @cache
