@@ -1,4 +1,4 @@
-"""Roles of the interviewer: the kinds of work that a conversation needs beside its answers, and who did each piece of it.
+"""Roles of the interviewer: the kinds of work that a study needs beside its answers, and who did each piece of it.
 
 A complete one, and its use in a turn:
 
@@ -9,10 +9,11 @@ A complete one, and its use in a turn:
         cheerful: bool
 
     JUDGE = Role(
-        "judge", "mood",
+        "judge",
         prompt=lambda data, language: f"Is this cheerful? {fence('answer', data.text)}",
         result=Mood,
-        rule=lambda data: Mood(cheerful="gladly" in data.text),
+        rule=lambda data: Mood(cheerful="Gladly" in data.text),
+        setting="mood",  # the methodology's settings may have mood_model and mood_fallback
     )
 
     done = await JUDGE.work(desk, settings, "agent:1|turn 3", Said(text="Gladly."))
@@ -48,24 +49,27 @@ class Role(Generic[DataT, ResultT]):
     """
 
     purpose: str
-    setting: str
     prompt: Callable[[DataT, Language], str]
     result: type[ResultT]
     rule: Callable[[DataT], ResultT]
-    check: Callable[[DataT, ResultT], ResultT | None] = lambda data, result: result
     schema: Callable[[DataT], Mapping[str, JsonValue]] | None = None
+    check: Callable[[DataT, ResultT], ResultT | None] = lambda data, result: result
+    setting: str = ""
     max_output_tokens: int = 1000
     opens: bool = False
+
+    def task(self, subject: str, data: DataT, model: str = "", fallback: str = "") -> InterviewerTask[ResultT]:
+        """One piece of this work, for the desk."""
+        return InterviewerTask(
+            self.purpose, subject, data, self.prompt, self.result, self.rule, self.max_output_tokens, self.schema,
+            model, fallback,
+        )  # fmt: skip
 
     async def work(
         self, desk: Desk, settings: BaseModel, subject: str, data: DataT
     ) -> tuple[ResultT, str] | Literal["short"]:
         """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
-        model, fallback = self.models(settings)
-        task = InterviewerTask(
-            self.purpose, subject, data, self.prompt, self.result, self.rule, self.max_output_tokens, self.schema,
-            model, fallback,
-        )  # fmt: skip
+        task = self.task(subject, data, *self.models(settings))
         result = await desk.work(task)
         if result == "short":
             return "short"

@@ -79,8 +79,8 @@ def ask_by_rule(data: Known) -> Question:
     )
 
 
-READER = Role("read", "read", lambda data, _: f"Read this: {fence('answer', data.answer)}", Field, read_by_rule)
-ASKER = Role("ask", "ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule)
+READER = Role("read", lambda data, _: f"Read this: {fence('answer', data.answer)}", Field, read_by_rule, setting="read")
+ASKER = Role("ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule)
 
 
 # --- an interview ------------------------------------------------------------------------------------------------------

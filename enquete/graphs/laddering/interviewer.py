@@ -201,16 +201,16 @@ def _list(lines: Iterable[str]) -> str:
 
 
 READER = Role(
-    "extract", "extraction", extraction_prompt, Extraction, read_answer,
-    schema=extraction_schema, max_output_tokens=2000,
+    "extract", extraction_prompt, Extraction, read_answer, extraction_schema,
+    setting="extraction", max_output_tokens=2000,
 )  # fmt: skip
 """Concepts and relationships of an answer."""
 
-JUDGE = Role("signal", "signals", reading_prompt, Readings, read_by_rule, trimmed, reading_schema)
+JUDGE = Role("signal", reading_prompt, Readings, read_by_rule, reading_schema, trimmed, setting="signals")
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question", "questions", question_prompt, QuestionOut, ask_by_rule, fit_to_ask, question_schema, opens=True
+    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions", opens=True
 )
 """The next question."""
 

@@ -22,6 +22,7 @@ from enquete.reports.crossing.claims import Claim
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.reading import NobodyAsks, RunReading
 from enquete.respondents.desk import LocalDesk
+from enquete.respondents.roles import Role
 from enquete.state.seam import InterviewerTask, Language
 
 METHODOLOGY = "synthesis"
@@ -157,10 +158,8 @@ def task(
         paragraphs=list(by_rule(shown, language)),
         problems=[one.replace(f"{run}/", "") for one in wrong],
     )
-    return InterviewerTask(
-        purpose=PURPOSE, subject=name, data=data, prompt=_prompt, result=Narrative, rule=_rule,
-        max_output_tokens=LEAST_TOKENS + PARAGRAPH_TOKENS * len(shown),
-    )  # fmt: skip
+    room = LEAST_TOKENS + PARAGRAPH_TOKENS * len(shown)
+    return Role(PURPOSE, _prompt, Narrative, _rule, max_output_tokens=room).task(name, data)
 
 
 def _data(claim: Claim, language: Language, run: str) -> ClaimData:

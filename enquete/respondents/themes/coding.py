@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
+from enquete.respondents.roles import Role
 from enquete.respondents.themes.prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
 from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
 from enquete.respondents.themes.types import (
@@ -32,6 +33,9 @@ MAX_CHARS = 12_000
 MERGE_AT_ONCE = 60  # drafts in one merge: the answer must name each of them
 
 MAX_OUTPUT_TOKENS = 4000  # 15 themes with the numbers of a full batch take about 2,000
+
+CODER = Role("theme", theme_prompt, BatchThemes, code_by_rule, batch_schema, max_output_tokens=MAX_OUTPUT_TOKENS)
+MERGER = Role("theme", merge_prompt, MergedThemes, merge_by_rule, merge_schema, max_output_tokens=MAX_OUTPUT_TOKENS)
 
 T = TypeVar("T", bound=BaseModel)
 Stopped = Literal["short", "failed"]
@@ -131,14 +135,18 @@ async def code_themes(
     "failed" if any of them was, with nothing lost: settled calls are found again. No statement at all is no call and
     no theme.
     """
+
+    def merge_input(drafts: Sequence[DraftTheme]) -> MergeInput:
+        return MergeInput(topic=topic, themes=list(drafts), max_themes=max_themes)
+
     inputs = [BatchInput(topic=topic, statements=b, max_themes=max_themes) for b in batches(statements)]
-    found = await _all(work, [_batch_task(data, f"{label}/batch {i}") for i, data in enumerate(inputs, 1)])
+    found = await _all(work, [CODER.task(f"{label}/batch {i}", data) for i, data in enumerate(inputs, 1)])
     if isinstance(found, str):
         return found
     drafts = [draft for data, result in zip(inputs, found, strict=True) for draft in resolve(data, result)]
     level = 1
     while len(groups := merge_groups(drafts)) > 1:
-        tasks = [_merge_task(topic, g, max_themes, f"{label}/merge {level}/{i}") for i, g in enumerate(groups, 1)]
+        tasks = [MERGER.task(f"{label}/merge {level}/{i}", merge_input(g)) for i, g in enumerate(groups, 1)]
         merges = await _all(work, tasks)
         if isinstance(merges, str):
             return merges
@@ -148,7 +156,7 @@ async def code_themes(
         drafts, level = shorter, level + 1
     if len(inputs) < 2:
         return assemble(drafts, MergedThemes(themes=[]), statements, max_themes)
-    last = await _all(work, [_merge_task(topic, drafts, max_themes, f"{label}/merge {level}/1")])
+    last = await _all(work, [MERGER.task(f"{label}/merge {level}/1", merge_input(drafts))])
     return last if isinstance(last, str) else assemble(drafts, last[0], statements, max_themes)
 
 
@@ -158,21 +166,6 @@ async def _all(work: Work, tasks: Sequence[InterviewerTask[T]]) -> list[T] | Sto
         if state in [result for result in results if isinstance(result, str)]:
             return "failed" if state == "failed" else "short"
     return list(results)
-
-
-def _batch_task(data: BatchInput, subject: str) -> InterviewerTask[BatchThemes]:
-    return InterviewerTask(
-        "theme", subject, data, theme_prompt, BatchThemes, code_by_rule, MAX_OUTPUT_TOKENS, batch_schema
-    )
-
-
-def _merge_task(
-    topic: str, drafts: Sequence[DraftTheme], max_themes: int, subject: str
-) -> InterviewerTask[MergedThemes]:
-    data = MergeInput(topic=topic, themes=list(drafts), max_themes=max_themes)
-    return InterviewerTask(
-        "theme", subject, data, merge_prompt, MergedThemes, merge_by_rule, MAX_OUTPUT_TOKENS, merge_schema
-    )
 
 
 def bare(name: str) -> str:

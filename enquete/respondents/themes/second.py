@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from enquete.respondents.roles import Role
 from enquete.respondents.themes.coding import MAX_OUTPUT_TOKENS, Stopped, Work, bare, batches
 from enquete.respondents.themes.prompts import assign_prompt, assign_schema, handles, theme_handles
 from enquete.respondents.themes.rule_coder import features, sentences_of
@@ -24,7 +25,6 @@ from enquete.respondents.themes.types import (
     Statement,
     ThemeBrief,
 )
-from enquete.state.seam import InterviewerTask
 
 MOST_STATEMENTS = 200
 """α of 200 statements is known to about ±.07 where three in four agree; more would cost calls and hardly move it."""
@@ -51,7 +51,7 @@ async def assign_themes(
     inputs = (
         [AssignInput(topic=topic, themes=briefs, statements=batch) for batch in _reordered(chosen)] if briefs else []
     )
-    tasks = [_task(data, f"{label}/batch {number}") for number, data in enumerate(inputs, 1)]
+    tasks = [SECOND_CODER.task(f"{label}/batch {number}", data) for number, data in enumerate(inputs, 1)]
     results: list[Assignments | Stopped] = await asyncio.gather(*(work(task) for task in tasks))
     for stopped in ("failed", "short"):
         if stopped in [result for result in results if isinstance(result, str)]:
@@ -69,12 +69,6 @@ def _reordered(statements: Sequence[Statement]) -> list[list[Statement]]:
     renamed = {f"{place:06}": statement for place, statement in enumerate(statements)}
     stand_ins = [Statement(id=place, text=statement.text) for place, statement in renamed.items()]
     return [[renamed[one.id] for one in batch] for batch in batches(stand_ins)]
-
-
-def _task(data: AssignInput, subject: str) -> InterviewerTask[Assignments]:
-    return InterviewerTask(
-        "theme", subject, data, assign_prompt, Assignments, assign_by_rule, MAX_OUTPUT_TOKENS, assign_schema
-    )
 
 
 def _together(
@@ -126,3 +120,8 @@ def assign_by_rule(data: AssignInput) -> Assignments:
             for handle, found in zip(handles(data.statements), raised, strict=True)
         ]
     )
+
+
+SECOND_CODER = Role(
+    "theme", assign_prompt, Assignments, assign_by_rule, assign_schema, max_output_tokens=MAX_OUTPUT_TOKENS
+)
