@@ -11,6 +11,7 @@ against every later one, so that neither a probe nor the second methodology can 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -242,3 +243,10 @@ class Budget:
 def _sum(amounts: Iterable[Amount]) -> Amount:
     listed = list(amounts)
     return Amount(sum(one.tokens for one in listed), sum(one.usd for one in listed))
+
+
+def rounded_up(value: float) -> int:
+    """A cap that people can type: two digits that count, and never less: 158,783 → 160,000."""
+    whole = math.ceil(value)
+    step = int(10 ** max(0, len(str(whole)) - 2))
+    return -(-whole // step) * step

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -135,6 +137,17 @@ def damaged(path: Path, error: BaseException) -> LedgerError:
         f"{repair_command(path.parent)}",
         fact=fact,
     )
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Raises LedgerError where the file that is read inside is missing, damaged or may not be read."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, UnicodeDecodeError, FileNotFoundError) as error:
+        raise damaged(path, error) from error
+    except OSError as error:
+        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def repair_command(folder: Path) -> str:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
@@ -26,9 +26,11 @@ from enquete.checkpoints.codec import (
     occasion_values,
     short_hash,
 )
-from enquete.checkpoints.connection import connect, damaged
+from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.entries import Failure, Stage, Usage, now
+from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
+from enquete.checkpoints.stored import record_in
 from enquete.checkpoints.storing import count, store_answers
 from enquete.checkpoints.usage import note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
@@ -45,37 +47,34 @@ FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
 class Ledger:
     """One run's ledger. Open it inside the event loop that will use it."""
 
-    def __init__(self, path: Path, run: str, *, create: bool = False, room: Room | None = None):
-        """Raises LedgerError if the file is damaged, of another run or of another schema version."""
+    def __init__(self, path: Path, run: str = "", *, create: bool = False, room: Room | None = None):
+        """`run`: whose it must be; the one that it names itself unless given. Raises LedgerError if the file is damaged, of
+        another run or of another schema version."""
         self.path = path
         self.run = run
         if not create and not path.exists():
             raise LedgerError(f"{path}: this run has no ledger")
         with ExitStack() as opened:
-            try:
+            with explained(path):
                 self._write_connection = opened.enter_context(closing(connect(path)))
                 if create:
                     self._create()
                 self._check(self._write_connection)
                 self._read = connect(path, read_only=True)
-            except sqlite3.DatabaseError as error:
-                raise damaged(path, error) from error
             opened.pop_all()
         self._writer = GroupWriter(self._write_connection, str(path), room)
 
     @classmethod
-    def reading(cls, path: Path, run: str) -> Ledger:
+    def reading(cls, path: Path, run: str = "") -> Self:
         """A ledger to read only, beside whoever drives the run: reports, exports, an earlier baseline."""
         if not path.is_file():
             raise LedgerError(f"{path}: this run has no ledger")
         ledger = cls.__new__(cls)
         ledger.path, ledger.run = path, run
         with ExitStack() as opened:
-            try:
+            with explained(path):
                 ledger._read = opened.enter_context(closing(connect(path, read_only=True)))
                 ledger._check(ledger._read)
-            except sqlite3.DatabaseError as error:
-                raise damaged(path, error) from error
             opened.pop_all()
         return ledger
 
@@ -95,8 +94,14 @@ class Ledger:
 
     def _check(self, connection: sqlite3.Connection) -> None:
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        self.run = self.run or str(meta.get("run"))
         if meta.get("run") != self.run:
             raise LedgerError(f"{self.path}: ledger of run {meta.get('run')!r}, not {self.run!r}")
+
+    @property
+    def record(self) -> RunRecord:
+        """What the run is. Raises LedgerError where that cannot be read, NeverStarted."""
+        return record_in(self.read, self.path.parent)
 
     async def close(self) -> None:
         await self._writer.close()

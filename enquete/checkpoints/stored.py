@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from enquete.checkpoints.ballast import disk_fault
-from enquete.checkpoints.connection import connect, damaged
+from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.record import RunRecord
 from enquete.state.errors import LedgerError
 
@@ -42,24 +43,52 @@ def was_begun(folder: Path) -> bool:
 def reading(folder: Path) -> Iterator[sqlite3.Connection]:
     """A run's ledger, to read only. Raises LedgerError where it is damaged or missing, NewerLedger, NeverStarted."""
     path = folder / LEDGER
-    try:
-        with closing(connect(path, read_only=True)) as connection:
-            yield connection
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if "no such table" in str(error) and not was_begun(folder):
-            raise NeverStarted(f"{path}: the run was never started") from error
-        raise damaged(path, error) from error
-    except FileNotFoundError as error:
-        raise damaged(path, error) from error
-    except OSError as error:
-        raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
+    with explained(path):
+        try:
+            with closing(connect(path, read_only=True)) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            if "no such table" in str(error) and not was_begun(folder):
+                raise NeverStarted(f"{path}: the run was never started") from error
+            raise
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run that can be read, with its (status, note) as last filed: started, completed, awaiting_simulation, waiting,
+    paused or failed."""
+
+    folder: Path
+    record: RunRecord
+    status: str
+    note: str
+
+    @property
+    def created_at(self) -> str:
+        return self.record.created_at
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status == "completed"
+
+
+def read_run(folder: Path) -> StoredRun:
+    """The run as its ledger has it. Raises LedgerError where it cannot be read, NeverStarted."""
+    with reading(folder) as connection:
+        record = record_in(connection.execute, folder)
+        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
+    return StoredRun(folder, record, *(map(str, row) if row else ("started", "")))
 
 
 def read_record(folder: Path) -> RunRecord:
-    """The run's record from its ledger. Raises LedgerError where there is none that can be read."""
+    """The run's record alone. Raises as `read_run` does."""
+    return read_run(folder).record
+
+
+def record_in(query: Callable[[str], sqlite3.Cursor], folder: Path) -> RunRecord:
+    """The record in a ledger that is open. Raises LedgerError where there is none that can be read."""
     path = folder / LEDGER
-    with reading(folder) as connection:
-        row = connection.execute("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
+    row = query("SELECT value FROM frozen WHERE methodology='' AND name='record'").fetchone()
     if row is None and was_begun(folder):
         raise damaged(path, LookupError("the run's record is not in it"))
     if row is None:

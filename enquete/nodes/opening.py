@@ -19,10 +19,11 @@ from enquete.checkpoints.carrying import carry
 from enquete.checkpoints.folders import (
     LEDGER,
     RECORD,
+    StoredRun,
     find_run,
     make_run_folder,
     new_run_id,
-    read_record,
+    read_run,
     run_folder,
     write_atomically,
 )
@@ -33,9 +34,9 @@ from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_b
 from enquete.nodes.freezing import freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
-from enquete.nodes.replaying import copy_memories, replayed_record
+from enquete.nodes.replaying import copy_memories
 from enquete.nodes.reruns import ARM_FIELDS, base_run, kept_instruments, require_same, rerun_record, settings_of
-from enquete.nodes.survey import is_finished, undamaged_runs
+from enquete.nodes.survey import undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
@@ -70,8 +71,8 @@ def choose_run(
     path = locate(request.sim, resolve_root(request, environment))
     population = load_population(path, assume_completed=request.assume_completed)
     interviews = interviews_folder(population, request.out)
-    known = {} if request.new else undamaged_runs(interviews)
-    unfinished = {folder: record for folder, record in known.items() if not is_finished(folder)}
+    known = [] if request.new else undamaged_runs(interviews)
+    unfinished = [run for run in known if not run.is_finished]
     if request.replay_of and request.respondent != "replay":
         raise SettingsError(f"replay_of {request.replay_of!r} is named, but the respondent is not replay")
     if request.respondent == "replay":
@@ -82,24 +83,23 @@ def choose_run(
         methods = choose_methods(request, available, unfinished)
         draft = draft_record(request, environment, population, methods, interviews)
     require_own_limits(draft, request.limits or {})
-    for folder, record in unfinished.items():
-        if record.fingerprint == draft.fingerprint:
-            return Choice("resume", folder, record), population
-    for folder, record in reversed(known.items()):
-        if record.fingerprint == draft.fingerprint and not request.rerun:
-            return Choice("finished", folder, record), population
-    own = {folder: record for folder, record in unfinished.items() if not (record.replay_of or record.rerun_of)}
+    for run in unfinished:
+        if run.record.fingerprint == draft.fingerprint:
+            return Choice("resume", run.folder, run.record), population
+    for run in reversed(known):
+        if run.record.fingerprint == draft.fingerprint and not request.rerun:
+            return Choice("finished", run.folder, run.record), population
+    own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if own and not (draft.replay_of or draft.rerun_of):
-        refuse_mismatch(own, draft)
+        refuse_mismatch(own[-1], draft)
     return Choice("new", run_folder(interviews, draft.run_id), draft), population
 
 
-def refuse_mismatch(unfinished: Mapping[Path, RunRecord], draft: RunRecord) -> NoReturn:
-    folder, record = list(unfinished.items())[-1]
-    lines = [f"run {folder.name} is unfinished and differs from what you ask for:", *differences(record, draft)]
+def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
+    lines = [f"run {run.folder.name} is unfinished and differs from what you ask for:", *differences(run.record, draft)]
     fact = "\n  ".join(lines)
     raise RunMismatch(
-        f"{fact}\nGo on with it: enquete resume {record.token}\nStart another beside it: add --new", fact=fact
+        f"{fact}\nGo on with it: enquete resume {run.record.token}\nStart another beside it: add --new", fact=fact
     )
 
 
@@ -120,10 +120,14 @@ def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
     run_id = request.replay_of or latest(interviews).get("synthesis")
     if not run_id:
         raise RunNotFound(f"respondent replay: no finished run in {interviews} that could be replayed")
-    source = find_run(interviews, run_id)
-    if not is_finished(source):
-        raise RunMismatch(f"respondent replay: run {source.name} is not finished, so there is nothing whole to replay")
-    return replayed_record(source, new_run_id(), now())
+    source = read_run(find_run(interviews, run_id))
+    if not source.is_finished:
+        raise RunMismatch(
+            f"respondent replay: run {source.folder.name} is not finished, so there is nothing whole to replay"
+        )
+    return source.record.model_copy(
+        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name}
+    )
 
 
 def draft_rerun(
@@ -136,8 +140,8 @@ def draft_rerun(
     """The record of a re-run of the named methodologies. Everything that is not said stays as it was."""
     if not request.methods:
         raise SettingsError("--rerun: name what is to be asked anew, such as --methods delphi --rerun")
-    base = read_record(base_run(interviews, is_finished))
-    methods = choose_methods(request, available, {})
+    base = base_run(interviews)
+    methods = choose_methods(request, available, ())
     same = {"language": base.language, "asking": base.asking, "seed": base.seed, "digest_chars": base.digest_chars}
     unsaid = {name: value for name, value in same.items() if name not in request.model_fields_set}
     settings = settings_of(base, list(methods), request.settings)
@@ -153,12 +157,12 @@ def draft_rerun(
 
 
 def choose_methods(
-    request: RunRequest, available: Mapping[str, str], unfinished: Mapping[Path, RunRecord]
+    request: RunRequest, available: Mapping[str, str], unfinished: Sequence[StoredRun]
 ) -> dict[str, str]:
     """Methods not named are those of the unfinished run, else the registry's defaults."""
     names = request.methods
     if names is None and unfinished:
-        return list(unfinished.values())[-1].methods
+        return unfinished[-1].record.methods
     if names is None:
         names = [name for name, dotted in available.items() if load_methodology(dotted).default]
     unknown = [name for name in names if name not in available]

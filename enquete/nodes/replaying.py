@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from enquete.checkpoints.codec import CALL, call_values
-from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, Usage
-from enquete.checkpoints.record import RunRecord
 from enquete.state.errors import ModelUnavailable, ReplayMissing
 from enquete.state.seam import CallKey, Completion
 
@@ -47,7 +46,7 @@ class LedgerReplay:
 @contextmanager
 def replaying(folder: Path) -> Iterator[LedgerReplay]:
     """Raises LedgerError where the run's ledger is missing or cannot be read."""
-    ledger = Ledger.reading(folder / LEDGER, folder.name)
+    ledger = Ledger.reading(folder / LEDGER)
     try:
         yield LedgerReplay(ledger)
     finally:
@@ -56,7 +55,7 @@ def replaying(folder: Path) -> Iterator[LedgerReplay]:
 
 async def copy_memories(source: Path, ledger: Ledger) -> None:
     """What agents remembered then, so that neither the simulation nor its databases are needed."""
-    origin = Ledger.reading(source / LEDGER, source.name)
+    origin = Ledger.reading(source / LEDGER)
     try:
         memory = origin.frozen("", "", "T1", "memory")
         if memory is not None:
@@ -64,9 +63,3 @@ async def copy_memories(source: Path, ledger: Ledger) -> None:
             await ledger.freeze("", "", "T1", "memory", memory)
     finally:
         origin.close_reading()
-
-
-def replayed_record(source: Path, run_id: str, created_at: str) -> RunRecord:
-    """The record of a replay: the same study under another name."""
-    record = read_record(source)
-    return record.model_copy(update={"run_id": run_id, "created_at": created_at, "replay_of": source.name})

@@ -5,14 +5,14 @@ A re-run is a run of its own with a report over everything; the run it goes back
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
 from enquete.checkpoints.canonical import latest
-from enquete.checkpoints.folders import read_record, run_folder
+from enquete.checkpoints.folders import read_run, run_folder
 from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
 from enquete.nodes.freezing import SHIPPED
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
@@ -25,8 +25,8 @@ KEPT = ("language", "asking", "arms", "digest_chars", "memoryless_weight", "seed
 """What a re-run shares with the run it goes back to: else their answers would not belong into one table."""
 
 
-def base_run(interviews: Path, finished: Callable[[Path], bool]) -> Path:
-    """The run that a re-run goes back to: the canonical one. Raises RunNotFound, RunMismatch."""
+def base_run(interviews: Path) -> RunRecord:
+    """The record of the run that a re-run goes back to: the canonical one. Raises RunNotFound, RunMismatch."""
     run_id = latest(interviews).get("synthesis")
     folder = run_folder(interviews, run_id) if run_id else None
     if folder is None or not folder.is_dir():
@@ -34,12 +34,13 @@ def base_run(interviews: Path, finished: Callable[[Path], bool]) -> Path:
             f"--rerun: no finished run in {interviews}; start one first: enquete run SIM",
             fact="there is no finished run that a methodology could be asked anew in",
         )
-    if not finished(folder):
+    base = read_run(folder)
+    if not base.is_finished:
         fact = f"run {folder.name} is not finished, so nothing can be asked anew in it"
         raise RunMismatch(
-            f"--rerun: run {folder.name} is not finished; first: enquete resume {read_record(folder).token}", fact=fact
+            f"--rerun: run {folder.name} is not finished; first: enquete resume {base.record.token}", fact=fact
         )
-    return folder
+    return base.record
 
 
 def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:

@@ -110,7 +110,8 @@ class Steps:
     async def await_simulation(self, state: InterviewsState) -> dict[str, Any]:
         """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
         async with using(state["run"]) as workplace:
-            status = simulation_status(workplace.record, assume_completed=workplace.machine.assume_completed)
+            assumed, read = workplace.machine.assume_completed, workplace.simulation
+            status = simulation_status(workplace.record, assume_completed=assumed, read=read)
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
             sim_path = Path(workplace.record.sim_path)

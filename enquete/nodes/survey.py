@@ -9,26 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from enquete.checkpoints.folders import RECORD, NeverStarted, read_record, reading, run_folders
+from enquete.checkpoints.folders import RECORD, NeverStarted, StoredRun, read_run, run_folders
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
 from enquete.state.errors import LedgerError
 
 _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run that can be read, with its (status, note) as last filed."""
-
-    folder: Path
-    record: RunRecord
-    status: str
-    note: str
-
-    @property
-    def created_at(self) -> str:
-        return self.record.created_at
 
 
 @dataclass(frozen=True)
@@ -61,7 +47,7 @@ class Survey:
 
     @property
     def unfinished(self) -> list[StoredRun]:
-        return [run for run in self.runs if run.status != "completed"]
+        return [run for run in self.runs if not run.is_finished]
 
     def require_readable(self, chosen: StoredRun | None, canonical: str = "") -> None:
         """Raises LedgerError where a run that cannot be read is `canonical`, or was begun after the one chosen in its place:
@@ -76,7 +62,7 @@ def survey(interviews: Path) -> Survey:
     runs, lost = [], []
     for folder in run_folders(interviews):
         try:
-            runs.append(StoredRun(folder, read_record(folder), *run_status(folder)))
+            runs.append(read_run(folder))
         except NeverStarted:
             continue
         except LedgerError as error:
@@ -95,32 +81,12 @@ def _told(folder: Path) -> RunRecord | None:
         return None
 
 
-def known_runs(interviews: Path) -> dict[Path, RunRecord]:
-    """Runs that can be read, oldest first."""
-    return {run.folder: run.record for run in survey(interviews).runs}
-
-
-def undamaged_runs(interviews: Path) -> dict[Path, RunRecord]:
-    """`known_runs`, but one that cannot be read is no reason to pay for the same run again unnoticed: raises LedgerError."""
+def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
+    """Oldest first. One that cannot be read is no reason to pay for the same run again unnoticed: raises LedgerError."""
     found = survey(interviews)
     if found.lost:
         run = found.lost[-1]
         what = "damaged" if run.status == "damaged" else "of a newer version"
         fact = f"run {run.folder.name} is {what}, so nobody can tell whether it is the run you ask for"
         raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: add --new", fact=fact)
-    return {run.folder: run.record for run in found.runs}
-
-
-def run_status(folder: Path) -> tuple[str, str]:
-    """(status, note) as last filed: started, completed, awaiting_simulation, waiting, paused or failed.
-
-    Raises LedgerError where the ledger cannot be read.
-    """
-    with reading(folder) as connection:
-        row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
-    return (str(row[0]), str(row[1])) if row else ("started", "")
-
-
-def is_finished(folder: Path) -> bool:
-    """Raises LedgerError where the ledger cannot be read."""
-    return run_status(folder)[0] == "completed"
+    return found.runs

@@ -12,15 +12,20 @@ from enquete.nodes.workplace import Workplace
 from enquete.simulations.completion import Completion, completion
 from enquete.simulations.digest import digests
 from enquete.simulations.join import Join, join, require_joinable
-from enquete.simulations.population import load_population
+from enquete.simulations.population import Population, load_population
 
 WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation to wait for")
 
 
-def simulation_status(record: RunRecord, *, assume_completed: bool = False) -> Completion:
-    """Decided by the files alone; the simulation's environment need not be running."""
+def simulation_status(
+    record: RunRecord, *, assume_completed: bool = False, read: Population | None = None
+) -> Completion:
+    """Decided by the files alone; the simulation's environment need not be running. `read`: as it was a moment ago, which
+    is looked at again unless it had completed by then."""
     if record.kind == "personas" or record.replay_of:
         return WITHOUT
+    if read is not None and read.completion.completed:
+        return read.completion
     return completion(Path(record.sim_path), assume_completed=assume_completed or record.assume_completed)
 
 
@@ -40,7 +45,9 @@ async def _remember(workplace: Workplace) -> JsonValue:
     record = workplace.record
     if record.kind == "personas":
         return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
-    population = await asyncio.to_thread(load_population, Path(record.sim_path), assume_completed=True)
+    population = workplace.simulation
+    if population is None or not population.completion.completed:  # it has gone on since
+        population = await asyncio.to_thread(load_population, Path(record.sim_path), assume_completed=True)
     joined = join(workplace.population, population.participants)
     require_joinable(joined)
     texts: dict[str, str | None] = {}

@@ -12,13 +12,12 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.ballast import Ballast
 from enquete.checkpoints.budget import Budget
-from enquete.checkpoints.folders import LEDGER, held, read_record
+from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import usage
@@ -28,14 +27,16 @@ from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.models.transport import Transport
-from enquete.nodes.planning import claim_name, claims, load_methodology
+from enquete.nodes.opened import OpenedRun
+from enquete.nodes.planning import claim_name, claims
 from enquete.nodes.replaying import replaying
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.neutral import control_answers
 from enquete.respondents.synthetic import SyntheticRespondent
+from enquete.simulations.population import Population
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Language, Metered, Methodology, Participant, Procedure, Respondent
+from enquete.state.seam import Arm, Language, Metered, Methodology, Respondent
 from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]
@@ -45,14 +46,22 @@ LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
 
-class Workplace:
+class Workplace(OpenedRun[Ledger]):
     """Everything a node needs, by name. One per run, process and event loop."""
 
-    def __init__(self, folder: Path, record: RunRecord, ledger: Ledger, machine: Machine, sources: Sources):
-        self.folder = folder
-        self.record = record
-        self.ledger = ledger
+    def __init__(
+        self,
+        folder: Path,
+        record: RunRecord,
+        ledger: Ledger,
+        machine: Machine,
+        sources: Sources,
+        simulation: Population | None = None,
+    ):
+        """`simulation`: its agents, where whoever began the run has just read them."""
+        super().__init__(folder, record, ledger)
         self.machine = machine
+        self.simulation = simulation
         self.budget = make_budget(record, ledger, machine, sources.prices)
         self.asked_again = {
             (methodology, phase)
@@ -67,9 +76,7 @@ class Workplace:
         if sources.sender is not None:
             self.budget.when_stopped = sources.sender.halt
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
-        self._procedures: dict[str, Procedure[Any, Any]] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
-        self.failed_units = {(f.arm, f.methodology, f.phase, f.round, f.unit) for f in ledger.failures()}
         slots = -(-2 * machine.concurrency // machine.shard_size)
         self._admission = asyncio.Semaphore(machine.concurrency)
         self.shard_slots = asyncio.Semaphore(max(2, slots))
@@ -80,33 +87,6 @@ class Workplace:
     def stop_soon(self, reason: str) -> None:
         """Launch no further call, told from code that cannot wait."""
         self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
-
-    @property
-    def interviews(self) -> Path:
-        """The folder that results go to: the parent of runs/{run_id}."""
-        return self.folder.parent.parent
-
-    @cached_property
-    def population(self) -> list[Participant]:
-        return self.ledger.population()
-
-    def methodology(self, name: str) -> Methodology[Any, Any]:
-        return load_methodology(self.record.methods[name])
-
-    def instrument(self, name: str) -> Any:
-        return self.methodology(name).instrument.model_validate(self.record.instruments[name].content)
-
-    def settings(self, name: str) -> Any:
-        return self.methodology(name).settings.model_validate(self.record.settings.get(name, {}))
-
-    def arm(self, arm_id: str) -> Arm:
-        return next(arm for arm in self.record.arms if arm.id == arm_id)
-
-    def procedure(self, name: str) -> Procedure[Any, Any]:
-        if name not in self._procedures:
-            make = self.methodology(name).procedure
-            self._procedures[name] = make(self.instrument(name), self.settings(name), self.record.language)
-        return self._procedures[name]
 
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
@@ -264,7 +244,9 @@ _entries: dict[tuple[str, int], _Entry] = {}
 
 
 @asynccontextmanager
-async def using(address: str, machine: Machine | None = None) -> AsyncIterator[Workplace]:
+async def using(
+    address: str, machine: Machine | None = None, simulation: Population | None = None
+) -> AsyncIterator[Workplace]:
     """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
     key = (str(Path(address).absolute()), id(asyncio.get_running_loop()))
     entry = _entries.setdefault(key, _Entry())
@@ -273,7 +255,7 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[W
         async with entry.guard:
             if entry.workplace is None:
                 chosen = machine or resolve_machine(RunRequest(), Environment.read())
-                entry.workplace = await entry.stack.enter_async_context(_opened(Path(address), chosen))
+                entry.workplace = await entry.stack.enter_async_context(_opened(Path(address), chosen, simulation))
             workplace = entry.workplace
         yield workplace
     finally:
@@ -287,19 +269,20 @@ async def using(address: str, machine: Machine | None = None) -> AsyncIterator[W
 
 
 @asynccontextmanager
-async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
+async def _opened(folder: Path, machine: Machine, simulation: Population | None) -> AsyncIterator[Workplace]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
-        record = read_record(folder)
         LIMITER.resize(machine.concurrency)
         ballast = stack.enter_context(Ballast(folder).held())
-        ledger = Ledger(folder / LEDGER, record.run_id, room=ballast)
+        ledger = Ledger(folder / LEDGER, room=ballast)
         stack.push_async_callback(ledger.close)
+        record = ledger.record
         await ledger.sweep()
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
             if cap is not None:
                 await ledger.note(name, str(cap))
-        made = Workplace(folder, record, ledger, machine, await open_sources(stack, folder, record, machine))
+        sources = await open_sources(stack, folder, record, machine)
+        made = Workplace(folder, record, ledger, machine, sources, simulation)
         made.ballast = ballast
         ballast.on_full = made.stop_soon
         yield made

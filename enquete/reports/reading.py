@@ -12,18 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
-from enquete.nodes.planning import load_methodology
+from enquete.nodes.opened import OpenedRun
 from enquete.respondents.desk import LocalDesk
-from enquete.state.errors import LedgerError
-from enquete.state.seam import Arm, Block, CallKey, Methodology, Participant, Procedure
+from enquete.state.seam import Arm, Block, CallKey, Participant
 
 ANSWERS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.status, a.value, a.text, a.confidence,
@@ -60,9 +58,8 @@ class ReadingLedger(Ledger):
     _values: dict[tuple[str, str, str, str], JsonValue]
 
     @classmethod
-    def open(cls, path: Path, run: str) -> ReadingLedger:
-        ledger = cls.reading(path, run)
-        assert isinstance(ledger, cls)
+    def open(cls, path: Path) -> Self:
+        ledger = cls.reading(path)
         ledger._values = {}
         ledger._read.execute("BEGIN")
         return ledger
@@ -87,14 +84,8 @@ class NobodyAsks:
         raise RuntimeError(f"a report requested {key}")
 
 
-class RunReading:
+class RunReading(OpenedRun[ReadingLedger]):
     """One run, read only. Use `open_run`; belongs to the thread that opened it."""
-
-    def __init__(self, folder: Path, record: RunRecord, ledger: ReadingLedger):
-        self.folder = folder
-        self.record = record
-        self.ledger = ledger
-        self._procedures: dict[str, Procedure[Any, Any]] = {}
 
     @property
     def run(self) -> str:
@@ -105,39 +96,10 @@ class RunReading:
         """This run and those that methodologies were taken over from; an earlier run's T0 is not among them."""
         return {self.run, *self.record.carried.values()}
 
-    @property
-    def interviews(self) -> Path:
-        """The folder that results go to: the parent of runs/{run_id}."""
-        return self.folder.parent.parent
-
-    @cached_property
-    def population(self) -> list[Participant]:
-        return self.ledger.population()
-
     @cached_property
     def stages(self) -> dict[tuple[str, str], str]:
         """Outcome by (methodology, phase)."""
         return {key: stage.outcome for key, stage in self.ledger.stages().items()}
-
-    @cached_property
-    def failed_units(self) -> set[tuple[str, str, str, int, str]]:
-        """Units that a bug left without answers: (arm, methodology, phase, round, unit)."""
-        return {(f.arm, f.methodology, f.phase, f.round, f.unit) for f in self.ledger.failures()}
-
-    def methodology(self, name: str) -> Methodology[Any, Any]:
-        return load_methodology(self.record.methods[name])
-
-    def instrument(self, name: str) -> Any:
-        return self.methodology(name).instrument.model_validate(self.record.instruments[name].content)
-
-    def settings(self, name: str) -> Any:
-        return self.methodology(name).settings.model_validate(self.record.settings.get(name, {}))
-
-    def procedure(self, name: str) -> Procedure[Any, Any]:
-        if name not in self._procedures:
-            make = self.methodology(name).procedure
-            self._procedures[name] = make(self.instrument(name), self.settings(name), self.record.language)
-        return self._procedures[name]
 
     def desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
         """The desk that the interviews used, without anyone to ask."""
@@ -212,11 +174,8 @@ class RunReading:
 @contextmanager
 def open_run(folder: Path) -> Iterator[RunReading]:
     """Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
-    if not (folder / LEDGER).is_file():
-        raise LedgerError(f"{folder / LEDGER}: this run has no ledger")
-    record = read_record(folder)
-    ledger = ReadingLedger.open(folder / LEDGER, record.run_id)
+    ledger = ReadingLedger.open(folder / LEDGER)
     try:
-        yield RunReading(folder, record, ledger)
+        yield RunReading(folder, ledger.record, ledger)
     finally:
         ledger.close_reading()

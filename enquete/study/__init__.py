@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.canonical import latest, mend_latest
-from enquete.checkpoints.folders import find_run
+from enquete.checkpoints.folders import StoredRun, find_run
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.estimate import Estimate
 from enquete.nodes.opening import choose_run
 from enquete.nodes.planning import planned
-from enquete.nodes.survey import StoredRun, Survey, UnreadableRun, survey
+from enquete.nodes.survey import Survey, UnreadableRun, survey
 from enquete.nodes.workplace import Progress
 from enquete.reports.synthesis import write_synthesis
 from enquete.simulations.check import CheckReport
@@ -28,9 +28,9 @@ from enquete.state.errors import RunNotFound
 from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
 from enquete.study.background import awaited, wait
 from enquete.study.comparing import compare
-from enquete.study.driver import Driver
 from enquete.study.estimating import estimate_run
-from enquete.study.run import Run, RunSummary, StageStatus
+from enquete.study.run import Run, RunSummary
+from enquete.study.standing import StageStatus
 from enquete.study.starting import Start, chosen, drive, interviews_of, to_resume
 
 __all__ = [
@@ -125,17 +125,17 @@ def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None 
     if not found.unfinished:
         return Run(_canonical(str(sim_id), interviews, found), shown=True)
     found.require_readable(found.unfinished[-1])
-    return Run(found.unfinished[-1].folder, shown=True)
+    return Run(found.unfinished[-1], shown=True)
 
 
-def _canonical(sim_id: str, interviews: Path, found: Survey) -> Path:
+def _canonical(sim_id: str, interviews: Path, found: Survey) -> StoredRun:
     canonical = latest(interviews).get("synthesis", "")
     runs = {run.folder.name: run for run in found.runs}
     chosen = runs.get(canonical) or (found.runs[-1] if found.runs else None)
     found.require_readable(chosen, canonical)
     if chosen is None:
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
-    return chosen.folder
+    return chosen
 
 
 def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Path:
@@ -184,10 +184,10 @@ def check(sim_id: str | Path, *, root: str | None = None) -> CheckReport:
 
 
 def _sync(task: Start, progress: Progress | None) -> Run:
-    driver = Driver(task.folder, task.machine, progress, fresh=task.fresh)
-    return wait(drive(task, progress, driver), driver.pause)
+    driver = task.driver(progress)
+    return wait(drive(task, driver), driver.pause)
 
 
 async def _async(task: Start, progress: Progress | None) -> Run:
-    driver = Driver(task.folder, task.machine, progress, fresh=task.fresh)
-    return await awaited(drive(task, progress, driver), driver.pause)
+    driver = task.driver(progress)
+    return await awaited(drive(task, driver), driver.pause)

@@ -5,42 +5,42 @@ from __future__ import annotations
 import html
 import importlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from enquete.reports.figures import draw, has_figure
 from enquete.state.errors import InputError
+from enquete.state.seam import Language
+from enquete.study.standing import StageStatus
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from enquete.study.run import Run
-
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
-USABLE = ("answers_ok", "answers_repaired")
+USABLE = ("ok", "repaired")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
 SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
 
 
-def figures(run: Run) -> dict[str, go.Figure]:
+def figures(results: Mapping[str, Any], language: Language) -> dict[str, go.Figure]:
     """By methodology, of those that have anything to draw. Empty without plotly."""
     found = {}
-    for name, findings in run.results.items():
+    for name, findings in results.items():
         if has_figure(name, findings):
             try:
-                found[name] = draw(name, run.results, run.record.language)
+                found[name] = draw(name, results, language)
             except InputError:  # nothing answered yet, or no plotly: the table says how far the run is
                 continue
     return found
 
 
-def show(run: Run) -> None:
+def show(page: Callable[[], str], drawn: Callable[[], Mapping[str, go.Figure]]) -> None:
     """Table and figures as outputs of a notebook's cell. Raises NotImplementedError outside a notebook."""
     if not in_notebook():
         raise NotImplementedError  # IPython then prints repr(run)
     notebook = importlib.import_module("IPython.display")  # there, because this is a notebook
-    notebook.display(notebook.HTML(table(run)))
-    for figure in figures(run).values():
+    notebook.display(notebook.HTML(page()))
+    for figure in drawn().values():
         notebook.display(figure)
 
 
@@ -50,26 +50,25 @@ def in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def table(run: Run) -> str:
-    """HTML: the run and its status, one row a stage, then who answered, what to mind and where the report is."""
+def table(summary: Mapping[str, Any], stages: Sequence[StageStatus], flags: Sequence[str], report: str) -> str:
+    """HTML: the run (`Run.summary`) and its status, one row a stage, then who answered, what to mind, where the report is."""
     rows = [
         (
             stage.methodology, stage.phase, stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),
-            f"{stage.responded} of {stage.total}", *_answers(stage.counts.items()), f"{stage.counts.get('tokens', 0):,}",
+            f"{stage.responded} of {stage.total}", *_answers(stage.answers), f"{stage.counts.get('tokens', 0):,}",
         )
-        for stage in run.stages
+        for stage in stages
     ]  # fmt: skip
-    main = run.record.main
-    kind = SYNTHETIC if main.respondent == "synthetic" else SIMULATED.format(model=main.model)
+    kind = SYNTHETIC if summary["respondent"] == "synthetic" else SIMULATED.format(model=summary["model"])
     head = [
-        f"<b>{_text(run.run_id)}</b> of {_text(run.record.sim_id)}: <b>{_text(run.status)}</b>",
-        _text(run.note),
-        _text(f"resume token: {run.resume_token}" if run.resume_token else ""),
+        f"<b>{_text(summary['run_id'])}</b> of {_text(summary['sim_id'])}: <b>{_text(summary['status'])}</b>",
+        _text(summary["note"]),
+        _text(f"resume token: {summary['resume_token']}" if summary["resume_token"] else ""),
     ]
     foot = [
         f"<i>{_text(kind)}</i>",
-        *(f"⚑ {_text(flag)}" for flag in run.flags),
-        _text(f"report: {run.path / 'report.md'}" if run.report else ""),
+        *(f"⚑ {_text(flag)}" for flag in flags),
+        _text(f"report: {report}" if report else ""),
     ]
     return f"<div>{_lines(head)}{_rows(rows)}{_lines(foot)}</div>"
 
@@ -78,11 +77,10 @@ def _lines(lines: Iterable[str]) -> str:
     return "".join(f"<div>{line}</div>" for line in lines if line)
 
 
-def _answers(counts: Iterable[tuple[str, int]]) -> tuple[str, str]:
+def _answers(by_status: Mapping[str, int]) -> tuple[str, str]:
     """Usable answers, and the others by what became of them."""
-    by_status = {name: n for name, n in counts if name.startswith("answers_") and n}
-    usable = sum(n for name, n in by_status.items() if name in USABLE)
-    rest = [f"{n:,} {name.removeprefix('answers_')}" for name, n in sorted(by_status.items()) if name not in USABLE]
+    usable = sum(n for status, n in by_status.items() if status in USABLE)
+    rest = [f"{n:,} {status}" for status, n in sorted(by_status.items()) if status not in USABLE]
     return f"{usable:,}", ", ".join(rest) or "0"
 
 

@@ -21,9 +21,9 @@ from enquete.graphs.interviews import graph
 from enquete.models.tracing import untraced
 from enquete.nodes.planning import planned
 from enquete.nodes.study_graph import Synthesise
-from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import Progress, Workplace, using
 from enquete.reports.synthesis import synthesise
+from enquete.simulations.population import Population
 from enquete.state.errors import EnqueteError
 from enquete.state.settings import Machine, RunRequest
 
@@ -41,17 +41,20 @@ class Driver:
         progress: Progress | None = None,
         *,
         fresh: bool = False,
+        simulation: Population | None = None,
         graph: Any = graph,
         synthesise: Synthesise = synthesise,
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
 
-        `graph` and `synthesise`: what is walked, and what writes up a run that stops before its end.
+        `simulation`: as it was read when the run was chosen. `graph` and `synthesise`: what is walked, and what writes up a
+        run that stops before its end.
         """
         self._folder = folder
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
+        self._simulation = simulation
         self._graph = graph
         self._synthesise = synthesise
         self._workplace: Workplace | None = None
@@ -68,7 +71,7 @@ class Driver:
 
     async def drive(self) -> str:
         """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
-        async with using(str(self._folder), self._machine) as workplace:
+        async with using(str(self._folder), self._machine, self._simulation) as workplace:
             self._workplace = workplace
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
@@ -150,7 +153,7 @@ def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
     reason = stop["reason"]
     if reason == "awaiting_simulation":
-        return f"waiting for the simulation to complete ({simulation_status(workplace.record).reason})"
+        return f"waiting for the simulation to complete ({stop['why']})"
     unfinished = ", ".join(_missing(workplace, stage, outcome) for stage, outcome in stop.get("unfinished", {}).items())
     if reason == "budget":
         return f"{_used_up(workplace.budget)} ({unfinished})"

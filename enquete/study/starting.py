@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from enquete.checkpoints.folders import LEDGER, find_run, read_record, run_folders
+from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
 from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
 from enquete.nodes.planning import require_own_limits
-from enquete.nodes.survey import run_status, survey
+from enquete.nodes.survey import survey
 from enquete.nodes.workplace import Progress
 from enquete.simulations.locate import list_simulations, locate
 from enquete.simulations.population import Population
@@ -24,36 +24,50 @@ from enquete.study.run import Run
 
 
 class Start:
-    """A run to drive, or only to show. `choice` and `population` of one that has not begun."""
+    """A run to drive, or only to show. `simulation`: as it was read when the run was chosen; `to_begin`: what has not begun."""
 
-    def __init__(self, folder: Path, request: RunRequest, *, resumed: bool, shown: bool = False, fresh: bool = False):
+    def __init__(
+        self,
+        folder: Path,
+        request: RunRequest,
+        *,
+        resumed: bool,
+        shown: bool = False,
+        fresh: bool = False,
+        simulation: Population | None = None,
+    ):
         self.folder = folder
         self.request = request
         self.machine = resolve_machine(request, Environment.read())
         self.resumed = resumed
         self.shown = shown
         self.fresh = fresh
-        self.to_begin: tuple[Choice, Population] | None = None
+        self.simulation = simulation
+        self.to_begin: Choice | None = None
+
+    def driver(self, progress: Progress | None = None) -> Driver:
+        return Driver(self.folder, self.machine, progress, fresh=self.fresh, simulation=self.simulation)
 
     async def begin(self) -> None:
         """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget."""
-        if self.to_begin is None:
+        choice, population = self.to_begin, self.simulation
+        if choice is None or population is None:
             return
-        choice, population = self.to_begin
         frozen = None
         if not choice.record.replay_of:
             expected = await estimate_run(choice, population, self.machine)
             require_affordable(expected, confirmed=self.request.confirm)
             frozen = expected.as_frozen()
         await begin(choice, population, frozen)
+        self.to_begin = None
 
 
 def chosen(request: RunRequest) -> Start:
     """The run that a request means; a new one is not written yet. Raises InputError and its children."""
     choice, population = choose_run(request, Environment.read(), dotted_paths(request.methods))
-    task = Start(choice.folder, request, resumed=choice.action == "resume", shown=choice.action == "finished")
-    if choice.action == "new":
-        task.to_begin = (choice, population)
+    resumed, shown = choice.action == "resume", choice.action == "finished"
+    task = Start(choice.folder, request, resumed=resumed, shown=shown, simulation=population)
+    task.to_begin = choice if choice.action == "new" else None
     return task
 
 
@@ -64,9 +78,9 @@ def to_resume(name: str, given: dict[str, Any]) -> Start:
     fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
     request = parse_request(sim=str(sim or ""), **given)
     folder = find_named(name, request) if sim or _is_token(name) else _latest_to_resume(name, request, fresh)
-    require_own_limits(read_record(folder), request.limits or {})
-    shown = run_status(folder)[0] == "completed" and not fresh
-    return Start(folder, request, resumed=True, shown=shown, fresh=fresh)
+    run = read_run(folder)
+    require_own_limits(run.record, request.limits or {})
+    return Start(folder, request, resumed=True, shown=run.is_finished and not fresh, fresh=fresh)
 
 
 def _latest_to_resume(sim: str, request: RunRequest, fresh: bool) -> Path:
@@ -128,9 +142,9 @@ def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
     return interviews_folder(read_population(path, strict=False), None)
 
 
-async def drive(task: Start, progress: Progress | None, driver: Driver | None = None) -> Run:
+async def drive(task: Start, driver: Driver) -> Run:
     """The run at its end or its next stop."""
     if not task.shown:
         await task.begin()
-        await (driver or Driver(task.folder, task.machine, progress, fresh=task.fresh)).drive()
+        await driver.drive()
     return Run(task.folder, resumed=task.resumed, shown=task.shown)

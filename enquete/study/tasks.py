@@ -17,7 +17,6 @@ from enquete.models.outage import Server, server_of
 from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
 from enquete.state.settings import parse_request
-from enquete.study.driver import Driver
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
@@ -40,8 +39,8 @@ class Task:
         self.events: dict[Row, Event] = {}
         """The latest event of each methodology, phase, arm and round."""
         self._server = model_server(chosen)
-        self._driver = Driver(chosen.folder, chosen.machine, self._note, fresh=chosen.fresh)
-        self._work = asyncio.create_task(drive(chosen, None, self._driver), name=self.run_id)
+        self._driver = chosen.driver(self._note)
+        self._work = asyncio.create_task(drive(chosen, self._driver), name=self.run_id)
         self._work.add_done_callback(_looked_at)
 
     @property
@@ -122,7 +121,6 @@ class Tasks:
         if not chosen.shown:
             self._require_room()
             await chosen.begin()
-            chosen.to_begin = None
         task = self._tasks[chosen.folder] = Task(chosen)
         return task
 

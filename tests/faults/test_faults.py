@@ -165,7 +165,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         failed = {row[3] for row in stored_answers(run.folder) if row[5] == "failed"}
         assert len(failed) == 1
         assert run.failed_answers
-        assert run.closed_failed  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
+        assert run.standing.failed_closed  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
         server.poison = ""
         before = len(server.requests)
         again = enquete.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True, base_url=server.base_url)
@@ -175,7 +175,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         assert len(asked) == 2  # its questionnaire and its last Delphi round; the summary is of other findings now
     assert again.status == "completed"
     assert not again.failed_answers
-    assert again.closed_failed == run.closed_failed
+    assert again.closed_failed == run.standing.failed_closed
 
 
 def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(tmp_path: Path) -> None:

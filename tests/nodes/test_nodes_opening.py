@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from enquete.checkpoints.canonical import move_latest
-from enquete.checkpoints.folders import LEDGER, read_record
+from enquete.checkpoints.folders import LEDGER, read_record, read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.nodes.opening import Choice, begin, choose_run
-from enquete.nodes.survey import known_runs, run_status
+from enquete.nodes.survey import survey
 from enquete.state.errors import (
     InstrumentError,
     LedgerError,
@@ -92,7 +92,7 @@ class TestWhichRun:
         again = choose(sim)
         assert (again.action, again.folder) == ("resume", started.folder)
         assert again.record == read_record(started.folder)
-        assert run_status(started.folder)[0] == (ended or "started")
+        assert read_run(started.folder).status == (ended or "started")
 
     def test_budget_and_concurrency_make_no_other_run(self, sim: Path) -> None:
         start(sim)
@@ -125,12 +125,12 @@ class TestWhichRun:
         first = start(sim)
         second = start(sim, new=True)
         assert first.folder != second.folder
-        assert list(known_runs(sim / "interviews")) == [first.folder, second.folder]
+        assert [run.folder for run in survey(sim / "interviews").runs] == [first.folder, second.folder]
 
     def test_runs_of_one_second_are_known_in_the_order_they_began(self, sim: Path) -> None:
         """Their names end in chance."""
         begun = [start(sim, new=True).folder for _ in range(6)]
-        assert list(known_runs(sim / "interviews")) == begun
+        assert [run.folder for run in survey(sim / "interviews").runs] == begun
 
     def test_methods_not_named_are_those_of_the_unfinished_run(self, sim: Path) -> None:
         started = start(sim, methods=["delphi"])
@@ -317,4 +317,4 @@ def test_what_is_begun_can_be_read(sim: Path) -> None:
     ledger = Ledger.reading(choice.folder / LEDGER, choice.record.run_id)
     assert len(ledger.population()) == 4
     ledger.close_reading()
-    assert run_status(choice.folder) == ("started", "")
+    assert (read_run(choice.folder).status, read_run(choice.folder).note) == ("started", "")

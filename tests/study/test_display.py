@@ -9,7 +9,7 @@ import pytest
 
 from enquete.state.errors import InputError
 from enquete.study import Run, conduct_interviews
-from enquete.study.display import figures, table
+from enquete.study.display import figures
 from tests.support.studies import personas
 
 
@@ -20,8 +20,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_the_table_says_who_answered_how_many_of_how_many(run: Run) -> None:
-    page = table(run)
-    assert page == run._repr_html_()
+    page = run._repr_html_()
     assert "Synthetic answers" in page
     assert ">4 of 4</td>" in page
     assert ">longitudinal</td>" in page
@@ -31,8 +30,8 @@ def test_the_table_says_who_answered_how_many_of_how_many(run: Run) -> None:
 def test_what_is_shown_is_escaped(run: Run) -> None:
     shown = Run(run.folder)
     shown.note = "<script>alert(1)</script>"
-    assert "<script>" not in table(shown)
-    assert "&lt;script&gt;" in table(shown)
+    assert "<script>" not in shown._repr_html_()
+    assert "&lt;script&gt;" in shown._repr_html_()
 
 
 def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
@@ -44,7 +43,7 @@ def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
 def test_a_figure_by_name(run: Run) -> None:
     pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
     assert "4 agents" not in run.figure("longitudinal").layout.title.text
-    assert figures(run).keys() == {"longitudinal"}
+    assert figures(run.results, "en").keys() == {"longitudinal"}
     with pytest.raises(InputError, match="only of longitudinal"):
         run.figure("delphi")
 
@@ -55,7 +54,7 @@ def test_without_plotly_the_error_says_what_to_install(run: Run, monkeypatch: py
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(InputError, match=r"enquete\[figures\]"):
         run.figure("longitudinal")
-    assert figures(run) == {}
+    assert figures(run.results, "en") == {}
 
 
 def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

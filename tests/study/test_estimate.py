@@ -9,7 +9,6 @@ import pytest
 
 import enquete
 from enquete import Arm
-from enquete.interfaces.standing import standing
 from enquete.state.errors import OverBudget, SettingsError
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
@@ -223,7 +222,7 @@ def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path, paid: float) -> N
     likely = enquete.estimate(people, **common).tokens.likely
     run = enquete.conduct_interviews(people, **common, budget_tokens=round(paid * likely), confirm=True)
     assert run.status == "paused"
-    named = standing(run).enough_tokens
+    named = run.standing.enough_tokens
     assert named < 1.3 * likely
     assert enquete.resume(run.resume_token, out=common["out"], budget_tokens=named).status == "completed"
 

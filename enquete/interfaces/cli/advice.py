@@ -7,39 +7,47 @@ from typing import TYPE_CHECKING
 from enquete.interfaces.cli.output import number
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say
-from enquete.interfaces.standing import Standing
 
 if TYPE_CHECKING:
     from enquete.study import Run
+    from enquete.study.standing import Standing
 
 Step = tuple[str, str]
 """(command, why)"""
 
 
-def next_commands(run: Run, place: Place, stands: Standing) -> list[Step]:
+def next_commands(run: Run, place: Place) -> list[Step]:
     """The most useful one first."""
     report = [(place.command("report", run.run_id), say("next_report"))] if (run.path / "report.md").is_file() else []
     status = (place.command("status", run.run_id), say("next_status"))
     if run.is_driven:
         return [status, *report]
-    return [*_going_on(run, place, stands), *_retrying(run, place), *report, status, *_asking_a_model(run, place)]
+    return [*_going_on(run, place), *_retrying(run, place), *report, status, *_asking_a_model(run, place)]
 
 
-def next_lines(run: Run, place: Place, stands: Standing) -> list[str]:
-    steps = next_commands(run, place, stands)
+def next_lines(run: Run, place: Place) -> list[str]:
+    steps = next_commands(run, place)
     width = max(len(command) for command, _ in steps)
     return [f"  {command.ljust(width)}  # {why}" for command, why in steps]
 
 
-def _going_on(run: Run, place: Place, stands: Standing) -> list[Step]:
+def _going_on(run: Run, place: Place) -> list[Step]:
     if not run.resume_token:
         return []
     if not ran_short(run):
         whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
         return [(place.resume(run.resume_token, server(run)), say(whys.get(run.status, "next_resume")))]
-    enough = stands.enough()
-    why = say("next_resume_budget", spent=number(stands.spent)) if enough else say("next_resume")
+    enough = _larger_caps(run.standing)
+    why = say("next_resume_budget", spent=number(run.standing.spent)) if enough else say("next_resume")
     return [(place.resume(run.resume_token, server(run), *enough), why)]
+
+
+def _larger_caps(stands: Standing) -> tuple[str, ...]:
+    """Options that name sufficient caps, where those that hold are not."""
+    words = ["--budget-tokens", str(stands.enough_tokens)] if stands.enough_tokens > stands.cap_tokens else []
+    if stands.cap_usd is not None and stands.enough_usd is not None and stands.enough_usd > stands.cap_usd:
+        words += ["--budget-usd", f"{stands.enough_usd:g}"]
+    return tuple(words)
 
 
 def ran_short(run: Run) -> bool:

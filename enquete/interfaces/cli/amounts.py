@@ -57,10 +57,3 @@ def duration(seconds: float) -> str:
     if not hours:
         return f"{minutes} min"
     return f"{number(hours)} h {rest} min" if rest else f"{number(hours)} h"
-
-
-def rounded_up(value: float) -> int:
-    """Two digits that count, and never less: 158,783 → 160,000."""
-    whole = math.ceil(value)
-    step = int(10 ** max(0, len(str(whole)) - 2))
-    return -(-whole // step) * step

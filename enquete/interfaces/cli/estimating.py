@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from enquete.checkpoints.budget import rounded_up
 from enquete.interfaces.cli import options as o
-from enquete.interfaces.cli.amounts import counted, duration, money, rounded_up, short, span
+from enquete.interfaces.cli.amounts import counted, duration, money, short, span
 from enquete.interfaces.cli.output import number, one_object, result, table
 from enquete.interfaces.cli.requests import requested
 from enquete.interfaces.cli.study_options import with_study_options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,11 @@ from enquete.interfaces.cli.amounts import dollars
 from enquete.interfaces.cli.output import number, table
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say
-from enquete.interfaces.standing import Standing, complete, remaining, standing
 
 if TYPE_CHECKING:
     from enquete.study import Run, StageStatus
+    from enquete.study.standing import Standing
 
-STATUSES = ("answers_ok", "answers_repaired", "answers_refused", "answers_invalid", "answers_failed")
-USABLE = STATUSES[:2]
 MOST_LINES = 8
 
 
@@ -29,33 +27,29 @@ def exit_code(run: Run) -> int:
 
 def is_invalid(run: Run) -> bool:
     """Answers came back and none can be used."""
-    counts = answer_counts(run.spent)
-    return bool(counts) and not any(counts.get(name) for name in USABLE)
-
-
-def answer_counts(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: counts[name] for name in STATUSES if counts.get(name)}
+    answers = run.standing.answers
+    return bool(answers) and not (answers.get("ok") or answers.get("repaired"))
 
 
 def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
     """The same for programs. `code` is the command's own exit code."""
-    stands, whole, driven = standing(run), complete(run), run.is_driven
+    stands, driven = run.standing, run.is_driven
     return {
         **run.summary(),
         **({"status": "running"} if driven else {}),
         "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
-        "stages": [stage_object(run, stage, whole) for stage in run.stages],
+        "stages": [stage_object(run, stage) for stage in run.stages],
         "budget": budget_object(stands),
         "failed_answers": run.failed_answers,
-        "failed_answers_closed": run.closed_failed,
+        "failed_answers_closed": stands.failed_closed,
         "replay_of": run.record.replay_of or None,
         "rerun_of": run.record.rerun_of or None,
         "flags": run.flags,
         "failures": run.failures,
         "report": report_path(run),
-        "next": [command for command, _ in next_commands(run, place, stands)],
+        "next": [command for command, _ in next_commands(run, place)],
     }
 
 
@@ -65,25 +59,25 @@ def budget_object(stands: Standing) -> dict[str, Any]:
         "tokens": stands.spent,
         "expected_tokens": stands.expected,
         "cap_tokens": stands.cap_tokens,
-        "usd": stands.usd,
+        "usd": stands.paid_usd,
         "expected_usd": stands.expected_usd,
         "cap_usd": stands.cap_usd,
     }
 
 
-def stage_object(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+def stage_object(run: Run, stage: StageStatus) -> dict[str, Any]:
     return {
         "methodology": stage.methodology,
         "phase": stage.phase,
         "outcome": stage.outcome,
         "note": stage.note,
         "n_responded": stage.responded,
-        "n_complete": whole.get((stage.methodology, stage.phase), 0),
+        "n_complete": run.complete.get((stage.methodology, stage.phase), 0),
         "n_total": stage.total,
-        "answers": {name.removeprefix("answers_"): n for name, n in answer_counts(stage.counts).items()},
+        "answers": stage.answers,
         "calls": stage.counts.get("calls", 0),
         "tokens": stage.counts.get("tokens", 0),
-        "remaining_tokens": remaining(run, stage.methodology, stage.phase),
+        "remaining_tokens": run.standing.remaining(stage.methodology, stage.phase),
     }
 
 
@@ -94,18 +88,17 @@ def report_path(run: Run) -> str | None:
 
 def lines(run: Run, place: Place) -> list[str]:
     """The whole summary as text."""
-    stands = standing(run)
     return [
         *headline(run),
         "",
         *stage_table(run),
-        *spent_lines(run, stands),
+        *spent_lines(run),
         "",
         *warnings(run, place),
         *whereabouts(run),
         "",
         say("next"),
-        *next_lines(run, place, stands),
+        *next_lines(run, place),
     ]
 
 
@@ -153,35 +146,35 @@ def who_answered(run: Run) -> str:
 
 def stage_table(run: Run) -> list[str]:
     """What is to come has its column while anything is."""
-    whole = complete(run)
     head = [say(key) for key in ("stage", "state", "agents", "complete", "answers", "tokens", "to_come")]
-    rows = [stage_row(run, stage, whole) for stage in run.stages]
+    rows = [stage_row(run, stage) for stage in run.stages]
     columns = len(head) if run.status != "completed" else len(head) - 1
     return table(head[:columns], [row[:columns] for row in rows])
 
 
-def stage_row(run: Run, stage: StageStatus, whole: Mapping[tuple[str, str], int]) -> list[str]:
+def stage_row(run: Run, stage: StageStatus) -> list[str]:
     state, name = say(stage.outcome), (stage.methodology, stage.phase)
-    more = remaining(run, *name)
+    more = run.standing.remaining(*name)
     spent = stage.counts.get("tokens", 0)
     return [
         " ".join(name),
         f"{state} ({stage.note})" if stage.note and stage.outcome not in ("done", "not started") else state,
         f"{number(stage.responded)}/{number(stage.total)}",
-        f"{number(whole.get(name, 0))}/{number(stage.total)}",
-        answers_text(stage.counts),
+        f"{number(run.complete.get(name, 0))}/{number(stage.total)}",
+        answers_text(stage.answers),
         say("of_expected", spent=number(spent), expected=number(spent + more)) if more else number(spent),
         "" if more is None else number(more),
     ]
 
 
-def spent_lines(run: Run, stands: Standing) -> list[str]:
+def spent_lines(run: Run) -> list[str]:
     """Tokens and money of the whole run: so far, in the end, and where it stops."""
+    stands = run.standing
     found = [say("tokens_spent", spent=number(stands.spent), cap=number(stands.cap_tokens))]
     if run.status != "completed" and stands.expected is not None:
         found.append(say("in_the_end", tokens=number(stands.expected)))
-    if stands.usd is not None:
-        found.append(say("usd_spent", usd=dollars(stands.usd)))
+    if stands.paid_usd is not None:
+        found.append(say("usd_spent", usd=dollars(stands.paid_usd)))
         if run.status != "completed" and stands.expected_usd is not None:
             found.append(say("usd_in_the_end", usd=dollars(stands.expected_usd)))
         if stands.cap_usd is not None:
@@ -189,9 +182,9 @@ def spent_lines(run: Run, stands: Standing) -> list[str]:
     return ["", "  " + ", ".join(found)]
 
 
-def answers_text(counts: Mapping[str, int]) -> str:
+def answers_text(answers: Mapping[str, int]) -> str:
     """`101 ok, 4 repaired`."""
-    parts = [f"{number(n)} {say(name)}" for name, n in answer_counts(counts).items()]
+    parts = [f"{number(n)} {say(f'answers_{status}')}" for status, n in answers.items()]
     return ", ".join(parts) or say("none")
 
 
@@ -200,8 +193,8 @@ def warnings(run: Run, place: Place) -> list[str]:
     if is_invalid(run) and not run.is_driven:
         again = place.resume(run.resume_token, server(run)) if run.resume_token else place.command("run", "--new")
         command = retry(run, place) if run.failed_answers else again
-        found += [say("invalid", answers=answers_text(run.spent), command=command), ""]
-    if run.failed_answers or run.closed_failed:
+        found += [say("invalid", answers=answers_text(run.standing.answers), command=command), ""]
+    if run.failed_answers or run.standing.failed_closed:
         found += [*failed_lines(run, place), ""]
     if run.failures:
         where = run.folder / "ledger.sqlite"
@@ -218,12 +211,12 @@ def failed_lines(run: Run, place: Place) -> list[str]:
         found.append(say("failed_so_far", count=number(run.failed_answers)))
     elif run.failed_answers:
         found.append(say("failed_answers", count=number(run.failed_answers), command=retry(run, place)))
-    if run.closed_failed:
-        found.append(say("failed_closed", count=number(run.closed_failed)))
+    if run.standing.failed_closed:
+        found.append(say("failed_closed", count=number(run.standing.failed_closed)))
     return found
 
 
-def grouped(failures: list[str]) -> list[str]:
+def grouped(failures: Sequence[str]) -> list[str]:
     """One line an error, with the first place where it happened and how often it did."""
     first: dict[str, str] = {}
     times = Counter(failure.partition(": ")[2] for failure in failures)

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from enquete.interfaces.cli.advice import ran_short
-from enquete.interfaces.cli.summary import answer_counts
 from enquete.interfaces.http.bodies import Budget, ReportData, ResultData, Stage, StatusData
 from enquete.interfaces.http.envelope import NothingYet
 from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.task_files import read_task
 from enquete.interfaces.run_states import StatusWord, note_of, outcome_of, status_of
-from enquete.interfaces.standing import Standing, remaining, standing
 from enquete.study import Run, StageStatus
 from enquete.study.rooted import Rooted
+from enquete.study.standing import Standing
 from enquete.study.tasks import Task
 
 Driven = Callable[[str], Task | None]
@@ -24,7 +23,7 @@ MOST_FAILURES = 20
 def read_status(rooted: Rooted, sim_id: str, task_id: str | None, driven: Driven, mask: Mask) -> StatusData:
     """`driven`: what drives a run in this server right now. Raises SimulationNotFound, RunNotFound, LedgerError."""
     run = rooted.run(sim_id, task_id)
-    stands = standing(run)
+    stands = run.standing
     file = read_task(run.folder.parents[2], run.run_id)
     task = driven(run.run_id)
     status = status_of(run, task)
@@ -56,10 +55,10 @@ def _stage(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
         note=stage.note,
         n_responded=stage.responded,
         n_total=stage.total,
-        answers={name.removeprefix("answers_"): n for name, n in answer_counts(stage.counts).items()},
+        answers=stage.answers,
         calls=stage.counts.get("calls", 0),
         tokens=stage.counts.get("tokens", 0),
-        remaining_tokens=remaining(run, stage.methodology, stage.phase),
+        remaining_tokens=run.standing.remaining(stage.methodology, stage.phase),
     )
 
 
@@ -68,7 +67,7 @@ def _budget(stands: Standing) -> Budget:
         tokens=stands.spent,
         expected_tokens=stands.expected,
         cap_tokens=stands.cap_tokens,
-        usd=stands.usd,
+        usd=stands.paid_usd,
         expected_usd=stands.expected_usd,
         cap_usd=stands.cap_usd,
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 from enquete.checkpoints.record import RunRecord
 from enquete.interfaces.http.desk import Desk
 from enquete.interfaces.http.task_files import tasks_of
-from enquete.nodes.survey import known_runs, run_status
+from enquete.nodes.survey import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.completion import Completion, completion
 from enquete.simulations.files import read_object
@@ -106,9 +106,7 @@ Runs = dict[str, tuple[RunRecord, str]]
 
 
 def read_runs(simulation: Path) -> Runs:
-    return {
-        folder.name: (record, run_status(folder)[0]) for folder, record in known_runs(simulation / "interviews").items()
-    }
+    return {run.folder.name: (run.record, run.status) for run in survey(simulation / "interviews").runs}
 
 
 def broken_off_token(simulation: Path, runs: Runs) -> str | None:

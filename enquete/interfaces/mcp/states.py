@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from urllib.parse import quote
 
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, RunStatus, StageState
 from enquete.interfaces.run_states import note_of, outcome_of, status_of
-from enquete.interfaces.standing import standing
 from enquete.nodes.estimate import Estimate
 from enquete.study import Run, StageStatus
 from enquete.study.tasks import Task
@@ -15,7 +14,6 @@ from enquete.study.tasks import Task
 FLAGS = 5
 FLAG_CHARS = 300
 NOTE_CHARS = 1000
-ANSWERS = "answers_"
 SYNTHETIC = (
     "THE BUILT-IN SYNTHETIC RESPONDENT ANSWERED: no model and no person. The figures say nothing about the world; "
     "say so to the user."
@@ -60,12 +58,8 @@ def stage_state(stage: StageStatus, status: RunStatus) -> StageState:
         outcome=outcome_of(stage, status),
         agents_responded=stage.responded,
         agents_total=stage.total,
-        answers=_answers(stage.counts),
+        answers=stage.answers,
     )
-
-
-def _answers(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name.removeprefix(ANSWERS): n for name, n in counts.items() if name.startswith(ANSWERS)}
 
 
 def next_call(run: Run, status: RunStatus, sim_id: str) -> str:
@@ -80,7 +74,7 @@ def next_call(run: Run, status: RunStatus, sim_id: str) -> str:
     if status == "awaiting_simulation":
         return f"Once the simulation has completed: {resume}."
     if status == "paused" and "budget" in run.note:
-        return f"Ask the user for a larger cap, then {resume[:-1]}, budget_tokens={standing(run).enough_tokens})."
+        return f"Ask the user for a larger cap, then {resume[:-1]}, budget_tokens={run.standing.enough_tokens})."
     return f"{resume}; what has been answered is kept and not asked again."
 
 

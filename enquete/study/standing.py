@@ -1,0 +1,178 @@
+"""Where a run stands: how far each stage is, what it has cost, what is likely to come, which cap holds, what failed.
+
+Read from the ledger at one moment, while another process may be driving the run; a price that is unknown stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from enquete.checkpoints.budget import Budget, Claim, rounded_up
+from enquete.checkpoints.usage import usage
+from enquete.models.prices import Prices
+from enquete.nodes.planning import claims, closed, planned
+from enquete.nodes.workplace import OPENAI_URL, spent_usd
+from enquete.reports.reading import RunReading
+from enquete.state.settings import DEFAULT_MAX_TOKENS, Environment
+
+RESPONDED = """
+SELECT o.methodology, o.phase, count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id
+WHERE o.arm=? AND a.status IN ('ok', 'repaired') GROUP BY o.methodology, o.phase
+"""
+
+FAILED = """
+SELECT o.arm, o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id
+WHERE a.status='failed' GROUP BY o.arm, o.methodology, o.phase, o.round
+"""
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    """How far one methodology got in one phase. `counts`: calls, tokens, answers_ok, … over all arms and rounds."""
+
+    methodology: str
+    phase: str
+    outcome: str  # done, short, waiting, failed, running or not started
+    note: str
+    counts: Mapping[str, int]
+    responded: int  # agents of the main arm with at least one usable answer
+    total: int
+
+    @property
+    def answers(self) -> dict[str, int]:
+        """By status (ok, repaired, refused, invalid, failed), of those that there are."""
+        return answers_in(self.counts)
+
+
+def answers_in(counts: Mapping[str, int]) -> dict[str, int]:
+    """Answers by status, in the order of how usable they are."""
+    order = ("ok", "repaired", "refused", "invalid", "failed")
+    return {status: counts[f"answers_{status}"] for status in order if counts.get(f"answers_{status}")}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Tokens, US dollars and answers. None: not known."""
+
+    stages: list[StageStatus]
+    counts: dict[str, int]  # tokens, calls, and answers by status, of everything
+    usage: tuple[int, int]  # tokens read and written by models, without allowances for calls whose usage is unknown
+    usd: float | None
+    asks_model: bool  # else nothing is paid
+    outlook: Mapping[str, Claim]  # by claim on the budget (docs/budget.md)
+    cap_tokens: int
+    cap_usd: float | None
+    largest: int  # tokens that the largest request so far reserved, or wanted to
+    failed: int  # answers that can be asked for once more
+    failed_closed: int  # in rounds whose feedback has been given since: they are not asked again
+    failures: list[str]  # one line a caught bug
+
+    @property
+    def answers(self) -> dict[str, int]:
+        return answers_in(self.counts)
+
+    @property
+    def spent(self) -> int:
+        return self.counts.get("tokens", 0)
+
+    @property
+    def expected(self) -> int | None:
+        """Tokens that the run is likely to have cost in the end; None where nothing was estimated."""
+        return Budget(0, self.spent, claims=self.outlook).expected
+
+    @property
+    def paid_usd(self) -> float | None:
+        """None where no model is paid, or one's price is unknown."""
+        return self.usd if self.asks_model else None
+
+    @property
+    def expected_usd(self) -> float | None:
+        """By what a token has cost so far."""
+        if self.paid_usd is None or self.expected is None or not self.spent:
+            return None
+        return self.paid_usd * self.expected / self.spent
+
+    @property
+    def enough_tokens(self) -> int:
+        """A cap to finish under: what is likely, and room for two of the largest requests, because what is reserved for
+        a request is far more than it uses, and later requests may be larger."""
+        likely = 2 * self.spent if self.expected is None else self.expected
+        return rounded_up((likely + 2 * self.largest) / 0.95)  # up to a twentieth is held for the narrative
+
+    @property
+    def enough_usd(self) -> float | None:
+        """The same in money; half as much again, since replies cost more than questions do. None: not known."""
+        if not self.paid_usd or not self.spent:
+            return None
+        return rounded_up(150 * self.paid_usd * self.enough_tokens / self.spent) / 100
+
+    def remaining(self, methodology: str, phase: str) -> int | None:
+        """Tokens that a stage is still likely to need, its probes included; None where nothing was estimated."""
+        found = [self.outlook.get(f"{methodology}/{phase}{rest}") for rest in ("", "/probes")]
+        known = [claim for claim in found if claim is not None and claim.likely]
+        return sum(claim.remaining for claim in known) if known else None
+
+
+def stand(run: RunReading, *, driven: bool) -> Standing:
+    """`driven`: whether a process drives it right now."""
+    record, ledger, environment = run.record, run.ledger, Environment.read()
+    used = usage(ledger.read, set(record.carried)).values()
+    noted, noted_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
+    (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
+    url = record.base_url or environment.base_url or OPENAI_URL
+    failed, failed_closed = _failed(run)
+    return Standing(
+        stages=_stages(run, driven),
+        counts=_summed(run, lambda methodology, phase: True),
+        usage=(sum(one.read for one in used), sum(one.written for one in used)),
+        usd=spent_usd(ledger, record, Prices.read(environment.prices), url),
+        asks_model=not record.replay_of and any(arm.respondent == "llm" for arm in record.arms),
+        outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
+        cap_tokens=int(noted) if noted else environment.max_tokens,
+        cap_usd=float(noted_usd) if noted_usd else None,
+        largest=max(int(largest), int(ledger.noted("refused") or 0)),
+        failed=failed,
+        failed_closed=failed_closed,
+        failures=[f"{f.methodology} {f.phase} round {f.round} {f.unit}: {f.error}" for f in ledger.failures()],
+    )
+
+
+def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
+    """Every planned methodology and phase."""
+    stages, total = run.ledger.stages(), len(run.population)
+    rows = run.ledger.read(RESPONDED, (run.record.main.id,)).fetchall()
+    responded = {(methodology, phase): n for methodology, phase, n in rows}
+    found = []
+    for stage in planned(run.record):
+        counts = _summed(run, lambda *its, stage=stage: its == stage)
+        filed = stages.get(stage)
+        outcome = _outcome(filed.outcome if filed else "", counts, driven)
+        note = filed.note if filed and outcome != "running" else ""
+        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), total))
+    return found
+
+
+def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:
+    """As filed at its end. What has begun without one is under way, or was broken off with the process that drove it."""
+    if driven and filed in ("", "short") and counts.get("calls"):
+        return "running"
+    return filed or ("short" if counts.get("calls") else "not started")
+
+
+def _summed(run: RunReading, wanted: Callable[[str, str], bool]) -> dict[str, int]:
+    """Counters by name, over everything wanted."""
+    names: dict[str, int] = {}
+    for (_, methodology, phase, _, name), value in run.ledger.counters().items():
+        if wanted(methodology, phase):
+            names[name] = names.get(name, 0) + value
+    return names
+
+
+def _failed(run: RunReading) -> tuple[int, int]:
+    """Failed answers of rounds that are open, and of rounds that are not any more."""
+    still, over = 0, 0
+    for arm, methodology, phase, number, n in run.ledger.read(FAILED).fetchall():
+        is_over = run.ledger.frozen(arm, methodology, phase, closed(number)) == "next"
+        still, over = (still, over + n) if is_over else (still + n, over)
+    return still, over
