@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import openai
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
+from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
-
-from enquete.models.tracing import tracing_wanted
 
 CONNECT_SECONDS = 20.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -80,3 +81,23 @@ class Clients:
             openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
             cache=False,
         )
+
+
+def tracing_wanted(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the user asked for tracing of Enquete itself."""
+    return environ.get("ENQUETE_TRACING", "").strip().lower() in {"1", "true", "yes", "on"}
+
+
+@contextlib.contextmanager
+def untraced(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
+    """No LangSmith tracing inside, unless ENQUETE_TRACING=1: an inherited variable must not export personas.
+
+    LANGSMITH_TRACING or LANGCHAIN_TRACING_V2, set for some other program of the user's, would otherwise send every
+    prompt to a third party; langsmith asks its context before the environment. Put it around the start of a graph: tasks
+    and graphs started inside inherit it.
+    """
+    if tracing_wanted(environ):
+        yield
+        return
+    with tracing_context(enabled=False):
+        yield

@@ -23,7 +23,6 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text
-from enquete.models.faults import Refused
 from enquete.state.seam import Prompt
 
 SCHEMA_LINE: Final = "JSON schema:"
@@ -122,18 +121,19 @@ def dialect_of(base_url: str, model: str) -> Dialect:
         return _DIALECTS[base_url, model]
 
 
-def adapt(dialect: Dialect, refused: Refused) -> Rung | None:
+def adapt(dialect: Dialect, form: Form, about: str) -> Rung | None:
     """The rung on which to ask again after a refusal of the request's form; None if it is a rejection for good.
+
+    `about`: the field that the server complains about, "response_format", "unknown" or "" (see faults.complaint).
 
     A complaint about one field or the response format is remembered at once. A 400 that names nothing is tried on
     the next rung and remembered only if that works: it may be about this one prompt.
     """
-    form = refused.form
-    if refused.about in DROPPABLE and dialect.drop(form, refused.about):
+    if about in DROPPABLE and dialect.drop(form, about):
         return form.rung
-    if refused.about == "response_format":
+    if about == "response_format":
         return dialect.step_down(form)
-    return form.rung.below if refused.about == "unknown" else None
+    return form.rung.below if about == "unknown" else None
 
 
 def messages(prompt: Prompt) -> list[tuple[str, str]]:

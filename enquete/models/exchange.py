@@ -90,3 +90,21 @@ def retry_after(header: str | None) -> float | None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - datetime.now(UTC)).total_seconds()
     return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None
+
+
+CANARY = Prompt(
+    system="This is a test of the connection.",
+    messages=({"role": "user", "content": "Are you there?"},),
+    schema={"type": "object", "properties": {"there": {"type": "boolean"}}, "required": ["there"]},
+    max_output_tokens=32,  # an answer cut off by its length is an answer too
+)
+
+
+def canary(request: Request) -> Request:
+    """A question that any working server answers, as `request` is sent: it tells a server's failure from a request's own.
+
+    A request that is answered 500 each time may be too long for the server, or the server may answer everybody so. When
+    nobody else happens to be served, this one is sent in between. It is short, so it costs next to nothing; the request for
+    whose sake it was sent is charged for it, at its own reservation.
+    """
+    return Request(CANARY, request.model, request.temperature, request.seed)

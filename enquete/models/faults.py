@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from enquete.models.cleaning import clean_text
+from enquete.models.dialect import Form
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
-
-if TYPE_CHECKING:
-    from enquete.models.dialect import Form
 
 Setting = Literal["LLM_API_KEY", "LLM_MODEL_NAME", "LLM_BASE_URL", ""]
 

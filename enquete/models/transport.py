@@ -20,11 +20,10 @@ from tenacity import AsyncRetrying, retry_if_exception_type
 
 from enquete.models import dialect as dialects
 from enquete.models import endings
-from enquete.models.canary import canary
 from enquete.models.clients import Clients
 from enquete.models.course import MOST_REFUSALS, Course
 from enquete.models.dialect import Dialect, Rung
-from enquete.models.exchange import GATEWAY, Exchange, Request
+from enquete.models.exchange import GATEWAY, Exchange, Request, canary
 from enquete.models.faults import (
     Away,
     Halted,
@@ -116,7 +115,7 @@ class Transport:
             except Refused as refused:
                 if "content_filter" in refused.code:
                     return filtered(refused.message, request.model, tally)
-                lowest = dialects.adapt(dialect, refused)
+                lowest = dialects.adapt(dialect, refused.form, refused.about)
                 if lowest is None:
                     raise endings.rejected(self._shown, refused, request.model, tally) from None
                 course.restart(max(lowest, course.lowest))

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.ledger import Ledger
-from enquete.models.reading import read_object
+from enquete.models.parsing import read_object
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.seam import (
     ATTEMPTS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from enquete.models.reading import looks_like_refusal, read_object
+from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.respondents.distributions import read_distribution
 from enquete.respondents.numbers import DECIMAL, INTEGER, parse_number
 from enquete.state.seam import Answer, Completion, Item

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.simulations.files import parse_json
+from enquete.simulations.sources import parse_json
 from enquete.simulations.texts import clean
 
 Platform = Literal["twitter", "reddit"]

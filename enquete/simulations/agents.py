@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from enquete.simulations.issues import Issue
 from enquete.simulations.pairing import pair
 from enquete.simulations.records import Record
+from enquete.simulations.sources import Issue
 from enquete.simulations.texts import fold
 
 CONFIG = "simulation_config.json"

@@ -12,10 +12,10 @@ from enquete.simulations.action_log import PLATFORMS
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.digest import Digests, digests
 from enquete.simulations.experience import Source
-from enquete.simulations.issues import MOST_SHOWN, Issue
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.simulations.records import try_object
+from enquete.simulations.sources import MOST_SHOWN, Issue
 from enquete.simulations.texts import whole
 from enquete.state.seam import Language
 

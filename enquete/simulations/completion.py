@@ -13,7 +13,7 @@ from pathlib import Path
 
 from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, summarise_logs
 from enquete.simulations.database import count_trace
-from enquete.simulations.files import read_object
+from enquete.simulations.sources import read_object
 from enquete.simulations.texts import clean, clip
 from enquete.state.errors import SimulationError
 

@@ -8,8 +8,8 @@ from math import ceil
 
 from enquete.simulations.entries import Entry, Kind
 from enquete.simulations.experience import Experience, Source, read_experience
-from enquete.simulations.issues import Issue
 from enquete.simulations.population import Population
+from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clip
 from enquete.state.seam import Language
 

@@ -11,9 +11,9 @@ from typing import Literal
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
 from enquete.simulations.database import database_path, opened
 from enquete.simulations.entries import Memory, interpret
-from enquete.simulations.issues import Issue
 from enquete.simulations.ownership import LogOwners, owners_of, withheld_issue
 from enquete.simulations.population import Population, Seat
+from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clean, one_line
 from enquete.simulations.trace import read_trace
 

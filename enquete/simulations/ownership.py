@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from enquete.simulations.issues import Issue
 from enquete.simulations.population import Seat
+from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clean, fold, whole
 
 

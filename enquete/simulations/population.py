@@ -12,8 +12,6 @@ from pydantic import JsonValue
 from enquete.simulations.action_log import PLATFORMS, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, Agent, reconcile
 from enquete.simulations.completion import NO_SIMULATION, Completion, completion_from, count_from
-from enquete.simulations.identity import unique_ids
-from enquete.simulations.issues import Issue, refuse_errors
 from enquete.simulations.locate import is_simulation
 from enquete.simulations.participants import (
     agent_key,
@@ -21,10 +19,12 @@ from enquete.simulations.participants import (
     persona_key,
     persona_participant,
     repeated_ids,
+    unique_ids,
     usable_agent,
     usable_persona,
 )
 from enquete.simulations.records import agent_configs, read_profiles, try_object, try_profiles
+from enquete.simulations.sources import Issue, refuse_errors
 from enquete.simulations.texts import clean, fold
 from enquete.state.errors import SimulationError
 from enquete.state.seam import Participant

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.simulations.files import Row, read_object, read_rows
-from enquete.simulations.issues import Issue
+from enquete.simulations.sources import Issue, Row, read_object, read_rows
 from enquete.simulations.texts import clean, clip, first, one_line, whole
 from enquete.state.errors import SimulationError
 

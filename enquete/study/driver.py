@@ -18,7 +18,7 @@ from enquete.checkpoints.ballast import DiskFull, disk_fault, is_full
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import graph
-from enquete.models.tracing import untraced
+from enquete.models.clients import untraced
 from enquete.nodes.planning import planned
 from enquete.nodes.study_graph import Synthesise
 from enquete.nodes.workplace import Progress, Workplace, using

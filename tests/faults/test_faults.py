@@ -165,7 +165,9 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         failed = {row[3] for row in stored_answers(run.folder) if row[5] == "failed"}
         assert len(failed) == 1
         assert run.failed_answers
-        assert run.standing.failed_closed  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
+        assert (
+            run.standing.failed_closed
+        )  # rounds 1 and 2 of the Delphi: the others have seen feedback without this agent
         server.poison = ""
         before = len(server.requests)
         again = enquete.resume(run.run_id, out=str(tmp_path / "out"), retry_failed=True, base_url=server.base_url)

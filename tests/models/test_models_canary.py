@@ -11,8 +11,8 @@ from collections.abc import Callable
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.canary import PROMPT
 from enquete.models.course import CONFIRMATIONS, MOST_RETURNS, Course
+from enquete.models.exchange import CANARY
 from enquete.models.faults import Away, Tally, Trouble, Unavailable
 from enquete.models.limits import Limiter
 from enquete.models.outage import Server
@@ -28,7 +28,7 @@ canary that happens to be sent before its latest refusal costs another."""
 
 
 def canaries(server: ModelServer) -> int:
-    return sum(request.body["messages"][0]["content"] == PROMPT.system for request in list(server.requests))
+    return sum(request.body["messages"][0]["content"] == CANARY.system for request in list(server.requests))
 
 
 def poisoned(number: int) -> list[str]:
@@ -202,5 +202,5 @@ def test_a_canary_that_fails_starts_attempts_over_once_the_server_is_back() -> N
 
 
 def test_a_canary_is_short_and_counted() -> None:
-    assert len(json.dumps([PROMPT.system, *PROMPT.messages, PROMPT.schema])) < 400
+    assert len(json.dumps([CANARY.system, *CANARY.messages, CANARY.schema])) < 400
     assert Tally(timeouts=1, broken=2, checks=3).unanswered == 6

@@ -21,7 +21,7 @@ from pydantic import JsonValue, SecretStr
 from enquete.models.exchange import retry_after
 from enquete.models.faults import Rejected, Unavailable
 from enquete.models.limits import Limiter
-from enquete.models.reading import looks_like_refusal, read_object
+from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.models.transport import Response, Transport
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
 from enquete.state.seam import Prompt
@@ -318,7 +318,7 @@ def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
 SEND_AND_RUN_A_CHAIN = """
 import asyncio, sys
 from langchain_core.runnables import RunnableLambda
-from enquete.models.tracing import untraced
+from enquete.models.clients import untraced
 from tests.models.test_models_transport import one
 one(sys.argv[1])
 with untraced():

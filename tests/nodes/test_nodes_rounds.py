@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces.standing import complete
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.workplace import using
 from enquete.reports.reading import open_run
@@ -67,7 +66,7 @@ def test_each_arm_and_each_unit_is_asked_to_its_own_end(run: Path) -> None:
     assert walk(run) == "done"
     assert asked(run) == OWED
     assert statuses(run) == {"ok": sum(OWED.values())}
-    assert complete(Run(run)) == {("uneven", "T1"): AGENTS}
+    assert Run(run).complete == {("uneven", "T1"): AGENTS}
 
 
 def test_once_more_asks_nobody(run: Path) -> None:
@@ -85,7 +84,7 @@ def test_wherever_the_budget_ends_nothing_is_lost_or_paid_twice(run: Path, tmp_p
         assert walk(cut, tokens * tenth // 10) == "short"
         assert spent(cut) <= tokens * tenth // 10
         assert statuses(cut)["ok"] == asked(cut).total()
-        assert complete(Run(cut)) == {("uneven", "T1"): owing_nothing(cut)}
+        assert Run(cut).complete == {("uneven", "T1"): owing_nothing(cut)}
         assert walk(cut, 10 * tokens) == "done"
         assert sorted(call_keys(cut)) == whole
         assert statuses(cut) == {"ok": sum(OWED.values())}

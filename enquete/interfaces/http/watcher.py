@@ -20,8 +20,8 @@ from enquete.interfaces.http.task_files import tasks_of
 from enquete.nodes.survey import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.completion import Completion, completion
-from enquete.simulations.files import read_object
 from enquete.simulations.locate import Known
+from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.tasks import TooManyRuns

@@ -1,13 +1,17 @@
-"""Reading JSON and CSV that others wrote. Whatever is wrong with a file becomes a SimulationError that names it."""
+"""Reading JSON and CSV that others wrote. Whatever is wrong with a file becomes a SimulationError that names it.
+
+What is wrong inside is collected as issues, so that all of it can be shown at once.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -140,3 +144,27 @@ def kind_of(value: JsonValue) -> str:
     if isinstance(value, list):
         return "a list"
     return f"{type(value).__name__} {clip(repr(value), 40)}" if isinstance(value, str) else type(value).__name__
+
+
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One finding. An error stops a strict load; a warning was worked around as the message says; an info is a fact."""
+
+    severity: Literal["error", "warning", "info"]
+    file: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message}"
+
+
+def refuse_errors(issues: Iterable[Issue]) -> None:
+    """Raise SimulationError with every error among `issues`, if there is one."""
+    errors = [str(issue) for issue in issues if issue.severity == "error"]
+    if not errors:
+        return
+    more = [f"... and {len(errors) - MOST_SHOWN} more errors"] if len(errors) > MOST_SHOWN else []
+    raise SimulationError("\n".join(errors[:MOST_SHOWN] + more))
