@@ -13,6 +13,7 @@ from enquete.state.errors import OverBudget, SettingsError
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent
+from tests.support.unwritten import interview, resume
 
 NOBODY = {"model": "m", "base_url": "http://127.0.0.1:9/v1"}
 """A model at a server that is never asked: an estimate makes no request."""
@@ -37,6 +38,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "one agent": {"agents": 1},
     "faults at a fifth": {"faults": {"http_500": 0.1, "bad_json": 0.1}},
 }
+WRITTEN = ("all in English", "faults at a fifth")
+"""Those whose narrative is paid, too."""
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -49,7 +52,8 @@ def test_the_actual_cost_lies_in_the_range(tmp_path: Path, setting: str) -> None
             common.pop("model")
         expected = enquete.estimate(personas(tmp_path, agents), **common)
         assert not server.requests
-        run = enquete.conduct_interviews(personas(tmp_path, agents), **common)
+        by = enquete.conduct_interviews if setting in WRITTEN else interview
+        run = by(personas(tmp_path, agents), **common)
     assert run.status == "completed"
     assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
     assert expected.calls.low <= len(call_keys(run.folder)) <= expected.calls.high
@@ -90,7 +94,7 @@ def test_memories_of_the_agents_are_measured(tmp_path: Path) -> None:
     expected = enquete.estimate(sim, methods=["longitudinal"])
     read = {line.phase: line.input_tokens.likely for line in expected.lines}
     assert read["T1"] > read["T0"]
-    run = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    run = interview(sim, methods=["longitudinal"])
     assert spent(run.folder) == expected.tokens.likely
 
 
@@ -108,14 +112,14 @@ def test_a_run_that_cannot_fit_stops_before_the_first_call_and_says_what_would_m
         }  # fmt: skip
         expected = enquete.estimate(personas(tmp_path, 5), **common)
         with pytest.raises(OverBudget) as refused:
-            enquete.conduct_interviews(personas(tmp_path, 5), budget_tokens=9000, **common)
+            interview(personas(tmp_path, 5), budget_tokens=9000, **common)
         assert not server.requests
         assert not (tmp_path / "out").exists()
         assert f"--budget-tokens {expected.sufficient_tokens}" in str(refused.value)
         assert expected.sufficient_tokens > expected.tokens.high
         assert "confirm=True" in str(refused.value)
         assert refused.value.estimate["exceeds"] == "tokens"
-        run = enquete.conduct_interviews(personas(tmp_path, 5), budget_tokens=9000, confirm=True, **common)
+        run = interview(personas(tmp_path, 5), budget_tokens=9000, confirm=True, **common)
         assert run.status == "paused"
         assert "likely" in run.note
         assert "more" in run.note
@@ -139,16 +143,16 @@ def test_money_is_capped_by_known_prices_and_a_cap_on_unknown_ones_is_refused(
     with ModelServer() as server:
         common = {"out": str(tmp_path / "out"), "base_url": server.base_url, "methods": ["scenario"]}
         with pytest.raises(SettingsError, match="price of m is unknown"):
-            enquete.conduct_interviews(people, model="m", budget_usd=1.0, **common)
+            interview(people, model="m", budget_usd=1.0, **common)
         expected = enquete.estimate(people, model="priced", **common)
         assert expected.usd is not None
         with pytest.raises(OverBudget, match="--budget-usd"):
-            enquete.conduct_interviews(people, model="priced", budget_usd=expected.usd.low / 2, **common)
+            interview(people, model="priced", budget_usd=expected.usd.low / 2, **common)
         cap = expected.usd.likely / 2
-        run = enquete.conduct_interviews(people, model="priced", budget_usd=cap, confirm=True, concurrency=2, **common)
+        run = interview(people, model="priced", budget_usd=cap, confirm=True, concurrency=2, **common)
         assert run.status == "paused"
         assert "USD" in run.note
-        done = enquete.resume(run.run_id, out=common["out"], budget_usd=100.0, base_url=server.base_url)
+        done = resume(run.run_id, out=common["out"], budget_usd=100.0, base_url=server.base_url)
     assert done.status == "completed"
     assert (run.spent_usd or 0) > 0
     # by hand: 2 USD a million tokens read, 8 a million written
@@ -158,16 +162,14 @@ def test_money_is_capped_by_known_prices_and_a_cap_on_unknown_ones_is_refused(
 
 def test_a_cap_named_once_holds_over_a_resume(tmp_path: Path) -> None:
     people = personas(tmp_path, 6)
-    whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["delphi"])
+    whole = interview(people, out=str(tmp_path / "whole"), methods=["delphi"])
     cap = spent(whole.folder) // 2
-    run = enquete.conduct_interviews(
-        people, out=str(tmp_path / "out"), methods=["delphi"], budget_tokens=cap, confirm=True
-    )
+    run = interview(people, out=str(tmp_path / "out"), methods=["delphi"], budget_tokens=cap, confirm=True)
     assert run.status == "paused"
-    again = enquete.resume(run.resume_token, out=str(tmp_path / "out"))
+    again = resume(run.resume_token, out=str(tmp_path / "out"))
     assert again.status == "paused"
     assert spent(again.folder) <= cap
-    done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10**7)
+    done = resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10**7)
     assert done.status == "completed"
 
 
@@ -179,7 +181,7 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
         for name in ("diversity", "scenario")
     }
     for first, second in (("diversity", "scenario"), ("scenario", "diversity")):
-        run = enquete.conduct_interviews(
+        run = interview(
             people,
             out=str(tmp_path / first),
             methods=[first, second],
@@ -200,12 +202,10 @@ def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, monk
     people = personas(tmp_path, 12)
     with ModelServer() as server:
         common = {"model": "priced", "base_url": server.base_url, "confirm": True, "concurrency": 64}
-        whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
+        whole = interview(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
         assert whole.spent_usd is not None
         cap = 1.3 * whole.spent_usd  # less than the upper estimate of the first, so that nothing is left for others
-        run = enquete.conduct_interviews(
-            people, out=str(tmp_path / "o"), methods=["scenario", "longitudinal"], budget_usd=cap, **common
-        )
+        run = interview(people, out=str(tmp_path / "o"), methods=["scenario", "longitudinal"], budget_usd=cap, **common)
     outcomes = {(stage.methodology, stage.phase): stage.outcome for stage in run.stages}
     assert outcomes[("scenario", "T1")] == "done"
     assert outcomes[("longitudinal", "T1")] == "short"
@@ -220,11 +220,11 @@ def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path, paid: float) -> N
     people = personas(tmp_path, 30)
     common = {"out": str(tmp_path / "o"), "methods": ["delphi"]}
     likely = enquete.estimate(people, **common).tokens.likely
-    run = enquete.conduct_interviews(people, **common, budget_tokens=round(paid * likely), confirm=True)
+    run = interview(people, **common, budget_tokens=round(paid * likely), confirm=True)
     assert run.status == "paused"
     named = run.standing.enough_tokens
     assert named < 1.3 * likely
-    assert enquete.resume(run.resume_token, out=common["out"], budget_tokens=named).status == "completed"
+    assert resume(run.resume_token, out=common["out"], budget_tokens=named).status == "completed"
 
 
 def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
@@ -232,19 +232,19 @@ def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_se
     people = personas(tmp_path, 40)
     common = {"methods": ["delphi", "scenario"], "respondent": "synthetic"}
     expected = enquete.estimate(people, out=str(tmp_path / "o"), **common)
-    whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), **common)
+    whole = interview(people, out=str(tmp_path / "whole"), **common)
     cap = spent(whole.folder) + LARGEST_CALL
     assert cap < expected.tokens.high
-    run = enquete.conduct_interviews(people, out=str(tmp_path / "out"), budget_tokens=cap, confirm=True, **common)
+    run = interview(people, out=str(tmp_path / "out"), budget_tokens=cap, confirm=True, **common)
     assert run.status == "completed"
     assert spent(run.folder) == spent(whole.folder)
 
 
 def test_probes_come_after_the_main_arm_and_never_starve_it(tmp_path: Path) -> None:
     people = personas(tmp_path, 30)
-    alone = enquete.conduct_interviews(people, out=str(tmp_path / "alone"), methods=["delphi"])
+    alone = interview(people, out=str(tmp_path / "alone"), methods=["delphi"])
     arms = [Arm(temperature=0), Arm(id="again", role="replicate", seed=4)]
-    run = enquete.conduct_interviews(
+    run = interview(
         people, out=str(tmp_path / "out"), methods=["delphi"], arms=arms, confirm=True,
         budget_tokens=spent(alone.folder) + spent(alone.folder) // 3,
     )  # fmt: skip
@@ -255,5 +255,5 @@ def test_probes_come_after_the_main_arm_and_never_starve_it(tmp_path: Path) -> N
     last_main = max(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "main")
     first_probe = min(i for i, key in enumerate(call_keys(run.folder)) if key[2] == "again")
     assert last_main < first_probe
-    done = enquete.resume(run.run_id, out=str(tmp_path / "out"), budget_tokens=10**8)
+    done = resume(run.run_id, out=str(tmp_path / "out"), budget_tokens=10**8)
     assert done.status == "completed"

@@ -7,6 +7,7 @@ the noise of an occasion anew when asked again, and is moved by the simulation's
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,33 @@ from enquete.analysis.health import exposure as exposure_probes
 from enquete.analysis.health import repeats as probes
 from enquete.graphs.registry import methodologies
 from enquete.state.seam import Arm
+from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 ENOUGH = 50_000_000
-AGENTS, FEW = 8, 3
+AGENTS, FEW = 6, 3
 ALL: dict[str, Any] = {"probes": ["all"], "replicates": 2, "probe_sample": FEW}
+SHORT: dict[str, Any] = {"laddering": {"settings": {"laddering": {"turns": 4}}}}
+"""An interview need not be long for its probes."""
 CLOSED_PROBES = {
     "retest", "options_reversed", "items_shuffled", "items_shuffled_2", "paraphrase", "persona_swapped", "persona_null",
 }  # fmt: skip
 
 
-def interview(sim: Path, out: Path, **said: Any) -> Run:
-    return enquete.conduct_interviews(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **said})
+def interview(sim: Path, out: Path, *, by: Callable[..., Run] = unwritten.interview, **said: Any) -> Run:
+    return by(sim, out=str(out), confirm=True, **{"budget_tokens": ENOUGH, **said})
+
+
+def asked(name: str) -> dict[str, Any]:
+    return {**ALL, **SHORT.get(name, {})}
 
 
 def interview_again(sim: Path, run: Run) -> Run:
     """A replay: the run's own ledger answers."""
     out = str(run.folder.parent.parent)
-    return enquete.conduct_interviews(sim, out=out, respondent="replay", replay_of=run.run_id)
+    return unwritten.interview(sim, out=out, respondent="replay", replay_of=run.run_id)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +57,7 @@ def probed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("probed")
     sim = mirofish_folder(folder / "sim_1", 30)
     said = {"methods": ["longitudinal"], "probes": ["all"], "placebo": True, "replicates": 2, "probe_sample": 24}
-    return interview(sim, folder / "out", **said)
+    return interview(sim, folder / "out", by=enquete.conduct_interviews, **said)
 
 
 def table(run: Run, arm: str, phase: str = "T1", methodology: str = "longitudinal", round: int = 0) -> Answers:
@@ -141,7 +149,7 @@ def test_what_the_simulation_never_touched_does_not_drift(probed: Run) -> None:
 
 def test_no_main_result_reads_a_probe(probed: Run, tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", 30)
-    alone = interview(sim, tmp_path / "out", methods=["longitudinal"])
+    alone = interview(sim, tmp_path / "out", by=enquete.conduct_interviews, methods=["longitudinal"])
     assert stored_answers(alone.folder) == stored_answers(probed.folder)
     assert alone.results["longitudinal"]["items"] == probed.results["longitudinal"]["items"]
 
@@ -193,7 +201,7 @@ class TestFalseMedian:
 @pytest.fixture(scope="module", params=sorted(methodologies()))
 def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, Run]:
     folder = tmp_path_factory.mktemp(request.param)
-    run = interview(personas(folder, AGENTS), folder / "out", methods=[request.param], **ALL)
+    run = interview(personas(folder, AGENTS), folder / "out", methods=[request.param], **asked(request.param))
     return request.param, personas(folder, AGENTS), run
 
 
@@ -202,17 +210,17 @@ class TestEveryMethodology:
 
     def test_rows_and_calls_are_as_estimated(self, whole: tuple[str, Path, Run], tmp_path: Path) -> None:
         name, sim, run = whole
-        expected = enquete.estimate(sim, out=str(tmp_path / "out"), methods=[name], **ALL)
+        expected = enquete.estimate(sim, out=str(tmp_path / "out"), methods=[name], **asked(name))
         assert run.status == "completed"
         assert "not_reached" not in set(run.responses["status"])
         assert expected.calls.likely == len(call_keys(run.folder))
         assert expected.tokens.low <= spent(run.folder) <= expected.tokens.high
         assert {line.claim for line in expected.lines if line.arm != "main"} == {f"{name}/T1/probes"}
-        asked = run.responses.groupby(["arm", "arm_role"])["participant"].nunique()
-        assert {role: set(asked.xs(role, level="arm_role")) for role in {role for _, role in asked.index}} == {
+        n = run.responses.groupby(["arm", "arm_role"])["participant"].nunique()
+        assert {role: set(n.xs(role, level="arm_role")) for role in {role for _, role in n.index}} == {
             "main": {AGENTS},
             "replicate": {AGENTS},
-            **({"probe": {FEW}} if len(asked) > 2 else {}),
+            **({"probe": {FEW}} if len(n) > 2 else {}),
         }
 
     def test_a_replay_is_the_same_in_every_arm(self, whole: tuple[str, Path, Run]) -> None:
@@ -228,13 +236,13 @@ class TestEveryMethodology:
         name, sim, run = whole
         by_arm = dict(rows(run.folder, "SELECT arm, sum(input_tokens + output_tokens) FROM calls GROUP BY arm"))
         cap = (by_arm["main"] + spent(run.folder)) // 2
-        cut = interview(sim, tmp_path / "cut", methods=[name], **ALL, budget_tokens=cap, concurrency=2)
+        cut = interview(sim, tmp_path / "cut", methods=[name], **asked(name), budget_tokens=cap, concurrency=2)
         assert cut.status == "paused"
         assert stored_answers(cut.folder) == stored_answers(run.folder)
         settled = call_keys(cut.folder)
         asides = [sum(key[2] != "main" for key in keys) for keys in (settled, call_keys(run.folder))]
         assert 0 < asides[0] < asides[1]
-        done = enquete.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
+        done = unwritten.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
         assert done.status == "completed"
         assert call_keys(done.folder)[: len(settled)] == settled
         assert spent(done.folder) == spent(run.folder)
@@ -264,7 +272,7 @@ def test_orders_are_kept_over_a_resume_and_told_in_every_row(tmp_path: Path) -> 
     whole = interview(personas(tmp_path, 10), tmp_path / "whole", **said)
     cut = interview(personas(tmp_path, 10), tmp_path / "cut", **said, budget_tokens=spent(whole.folder) // 2 + 4000)
     assert cut.status == "paused"
-    done = enquete.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
+    done = unwritten.resume(cut.resume_token, out=str(tmp_path / "cut"), budget_tokens=ENOUGH)
     columns = ["participant", "item_id", "item_position", "option_order", "value"]
     pd.testing.assert_frame_equal(done.responses[columns], whole.responses[columns])
     closed = whole.responses[whole.responses["scale_min"].notna()]
