@@ -20,7 +20,7 @@ demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
 test: $(VENV)/dev $(VENV)/clients  ## the whole suite
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/dev           ## style, types, import contracts
 	$(BIN)/ruff check .

@@ -26,41 +26,17 @@ def _away_from_the_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield
 
 
-SPREAD = {"kill", "faults"}
-TOGETHER = {
-    "studio",
-    "notebook",
-    "test_laddering_run.py",
-    "test_reruns.py",
-    "test_study_probes.py",
-    "test_http_polls.py",
-}
-"""Long tests: one by one, and those that share what their module has set up."""
+LONG = (
+    "tests/conformance", "tests/study/test_study_probes.py", "tests/faults", "tests/study", "tests/notebook",
+    "tests/studio", "tests/kill", "tests/http", "tests/interfaces", "tests/reports", "tests/mcp", "tests/disk",
+    "tests/graphs",
+)  # fmt: skip
+"""The longest first, so that no worker is left with one at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first, and shared out, so that no worker is left with one at the end.
-
-    With --dist worksteal each worker begins with one stretch of the list.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    groups: dict[str, list[pytest.Item]] = {}
-    short = []
-    for item in items:
-        parts = set(item.path.parts)
-        if not parts & (SPREAD | TOGETHER):
-            short.append(item)
-        else:
-            groups.setdefault(item.nodeid if parts & SPREAD else str(item.path), []).append(item)
-    shares = list(groups.values())
-    size = -(-len(items) // workers)
-    ordered: list[pytest.Item] = []
-    for worker in range(workers):
-        own = [item for group in shares[worker::workers] for item in group]
-        taken = max(0, size - len(own))
-        ordered += [*own, *short[:taken]]
-        short = short[taken:]
-    items[:] = [*ordered, *short]
+    """With --dist loadfile a file's tests share what its module has set up; files are handed out in this order."""
+    items.sort(key=lambda item: next((n for n, long in enumerate(LONG) if item.nodeid.startswith(long)), len(LONG)))
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+import enquete
 from enquete.graphs.registry import methodologies
-from tests.support.processes import ServerProcess, finish, kill_after, server_process, start
+from tests.support.processes import Driven, ServerProcess, finish, kill_after, server_process
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
 CONCURRENCY = 16
@@ -40,25 +41,27 @@ def in_flight(folder: Path) -> int:
 
 
 def soak(tmp_path: Path, server: ServerProcess, kills: int, agents: int, **more: Any) -> None:
-    """Random kills until `kills` of them hit; half of them lose the checkpoints as well."""
+    """Random kills over the whole study; half of them lose the checkpoints as well.
+
+    The requests that are left are shared out among the kills that are left, so that none comes too late.
+    """
     draw = random.Random(kills)
     arguments = study(tmp_path, server, "killed", agents, **more)
-    hits = lost = 0
-    while hits < kills:
-        process = start(**arguments)
-        if not kill_after(process, server, draw.randint(1, 60)):
-            break
-        hits += 1
+    expected = enquete.estimate(**arguments).calls.likely
+    lost = 0
+    for left in range(kills, 0, -1):
+        share = max(1, (expected - server.count()) // left)
+        hit = kill_after(Driven(arguments), server.count, draw.randint(1, share))
+        assert hit, f"the study was over with {left} kills left"
         lost += in_flight(run_folder(tmp_path / "killed"))
         if draw.random() < 0.5:
             (run_folder(tmp_path / "killed") / "checkpoints.sqlite").unlink(missing_ok=True)
     code, summary = finish(**arguments)
     assert (code, summary["status"]) == (0, "completed")
-    assert hits == kills, "the study was too short for that many kills"
     # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
     repeated = server.count() - len(call_keys(run_folder(tmp_path / "killed")))
     assert repeated <= lost
-    print(table(run_folder(tmp_path / "killed"), hits, lost, repeated))
+    print(table(run_folder(tmp_path / "killed"), kills, lost, repeated))
     code, _ = finish(**study(tmp_path, server, "whole", agents, **more))
     assert code == 0
     assert stored_answers(run_folder(tmp_path / "killed")) == stored_answers(run_folder(tmp_path / "whole"))
@@ -86,7 +89,7 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
     tmp_path: Path, server: ServerProcess
 ) -> None:
     arguments = study(tmp_path, server, "out", 40)
-    assert kill_after(start(**arguments), server, 60)
+    assert kill_after(Driven(arguments), server.count, 60)
     folder = run_folder(tmp_path / "out")
     settled = set(call_keys(folder))
     assert settled

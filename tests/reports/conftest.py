@@ -147,6 +147,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 @pytest.fixture
+def own(whole: Made, tmp_path: Path) -> Made:
+    """A copy of it, to be changed."""
+    sim = whole.interviews.parent
+    return Made(shutil.copytree(sim, tmp_path / sim.name) / whole.folder.relative_to(sim))
+
+
+@pytest.fixture
 def set_status() -> Callable[[Path, str], None]:
     """set_status(folder, status): what a simulation says of itself."""
     return _set_status

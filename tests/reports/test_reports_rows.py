@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -13,6 +14,13 @@ from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
 from enquete.reports.table.rows import COLUMNS, ResponseRow, records
 from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
+
+
+@pytest.fixture
+def make(make):
+    """Runs whose table is read: no report is written."""
+    return partial(make, write=False)
+
 
 KEY = ["run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]
 

@@ -56,14 +56,13 @@ def test_the_files_of_the_design_are_there(whole):
     assert load_summary(whole.folder)["status"] == "completed"
 
 
-def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(make, simulation):
-    made = make(simulation)
-    first = files_of(made.interviews)
+def test_everything_can_be_rebuilt_from_the_ledger_with_the_same_bytes(own):
+    first = files_of(own.interviews)
     for name in ("T0", "T1", "synthesis"):
-        shutil.rmtree(made.interviews / name)
-    written = write_synthesis(made.folder)
+        shutil.rmtree(own.interviews / name)
+    written = write_synthesis(own.folder)
     assert written.status == "completed"
-    assert files_of(made.interviews) == first
+    assert files_of(own.interviews) == first
 
 
 def test_the_audit_holds_every_call_with_what_was_sent_and_what_came_back(whole):
@@ -263,9 +262,8 @@ def test_hostile_names_and_comments_stay_text(make, personas):
     assert "evil.example" in report
 
 
-def test_both_languages_leave_no_placeholder(make, simulation):
-    for language in ("de", "en"):
-        report = make(simulation, language=language).report()
+def test_both_languages_leave_no_placeholder(make, simulation, whole):
+    for report in (whole.report(), make(simulation, language="de").report()):
         assert not re.search(r"\{[a-z_]+\}|\bNone\b|\bnan\b|<NA>", report)
         assert "\n\n\n" not in report
 
@@ -289,7 +287,7 @@ def test_a_changed_model_makes_drift_not_interpretable(make, simulation, set_sta
 def test_the_table_is_refused_when_a_row_stands_twice_or_is_off(make, personas):
     import pandas as pd
 
-    table = make(**personas(1), methods=["longitudinal"]).table()
+    table = make(**personas(1), methods=["longitudinal"], write=False).table()
     with pytest.raises(ValueError, match="stands twice"):
         validate(pd.concat([table, table]))
     table.loc[3, "confidence"] = 1.5

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +18,14 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.comparing import compare
+from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent, stored_answers
 
 SHIPPED = Path(enquete.__file__).parent / "instruments"
 BOTH = ["scenario", "delphi"]
+AGENTS = 5
 
 
 @pytest.fixture
@@ -32,12 +38,28 @@ def edited(tmp_path: Path) -> str:
     return str(path)
 
 
-def study(tmp_path: Path, **more: Any) -> enquete.Run:
-    return enquete.conduct_interviews(personas(tmp_path, 8), out=str(tmp_path / "out"), **more)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of scenario and Delphi, in German."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert study(folder, methods=BOTH, language="de").status == "completed"
+    return folder
 
 
-def test_one_methodology_is_asked_anew_and_the_report_covers_both(tmp_path: Path, edited: str) -> None:
-    base = study(tmp_path, methods=BOTH)
+@pytest.fixture
+def base(finished: Path, tmp_path: Path) -> enquete.Run:
+    """A copy of it in this test's own folder."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return enquete.load_run(tmp_path / f"personas_{AGENTS}.json", out=str(tmp_path / "out"))
+
+
+def study(tmp_path: Path, *, by: Callable[..., enquete.Run] = enquete.conduct_interviews, **more: Any) -> enquete.Run:
+    return by(personas(tmp_path, AGENTS), out=str(tmp_path / "out"), **more)
+
+
+def test_one_methodology_is_asked_anew_and_the_report_covers_both(
+    base: enquete.Run, tmp_path: Path, edited: str
+) -> None:
     before, kept = stored_answers(base.folder), (base.path / "report.md").read_bytes()
     run = study(tmp_path, methods=["delphi"], rerun=True, instruments={"delphi": edited})
     assert run.status == "completed"
@@ -57,12 +79,13 @@ def test_one_methodology_is_asked_anew_and_the_report_covers_both(tmp_path: Path
     # the run that it goes back to is as it was; the new one is the canonical one of Delphi and the synthesis
     assert stored_answers(base.folder) == before
     assert (base.path / "report.md").read_bytes() == kept
-    assert enquete.load_run(personas(tmp_path, 8), out=str(tmp_path / "out")).run_id == run.run_id
+    assert enquete.load_run(personas(tmp_path, AGENTS), out=str(tmp_path / "out")).run_id == run.run_id
 
 
+@pytest.mark.usefixtures("base")
 def test_a_rerun_that_was_interrupted_is_gone_on_with(tmp_path: Path, edited: str) -> None:
-    study(tmp_path, methods=BOTH)
     asked = {"methods": ["delphi"], "rerun": True, "instruments": {"delphi": edited}, "confirm": True}
+    asked["by"] = unwritten.interview
     cut = study(tmp_path, budget_tokens=5000, **asked)
     assert cut.status == "paused"
     done = study(tmp_path, budget_tokens=10**7, **asked)
@@ -83,8 +106,7 @@ def test_a_rerun_asks_ones_own_instrument_again_unless_the_shipped_one_is_named(
     assert hashes == {"again": freeze_instrument(own, edited).hash, "shipped": ours, "as shipped": ours}
 
 
-def test_a_rerun_of_a_rerun_names_who_asked_first(tmp_path: Path) -> None:
-    base = study(tmp_path, methods=BOTH)
+def test_a_rerun_of_a_rerun_names_who_asked_first(base: enquete.Run, tmp_path: Path) -> None:
     second = study(tmp_path, methods=["delphi"], rerun=True)
     third = study(tmp_path, methods=["delphi"], rerun=True)
     assert len({base.run_id, second.run_id, third.run_id}) == 3
@@ -104,6 +126,7 @@ def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp
     assert set(again.responses["phase"]) == {"T0", "T1"}
 
 
+@pytest.mark.usefixtures("base")
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -113,7 +136,6 @@ def test_longitudinal_is_asked_anew_without_its_first_wave_being_taken_twice(tmp
     ],
 )
 def test_what_would_not_belong_into_one_table_is_refused(tmp_path: Path, given: dict[str, Any], words: str) -> None:
-    study(tmp_path, methods=BOTH, language="de")
     with pytest.raises(SettingsError, match=words):
         study(tmp_path, methods=["delphi"], rerun=True, **given)
 
@@ -128,7 +150,7 @@ def test_there_must_be_something_to_go_back_to(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_run_cannot_be_replayed(tmp_path: Path) -> None:
-    run = study(tmp_path, methods=["delphi"], budget_tokens=4000, confirm=True)
+    run = study(tmp_path, by=unwritten.interview, methods=["delphi"], budget_tokens=4000, confirm=True)
     with pytest.raises(RunMismatch, match="not finished"):
         study(tmp_path, respondent="replay", replay_of=run.run_id)
 
@@ -152,12 +174,8 @@ def test_a_run_of_a_model_is_replayed_without_a_network(tmp_path: Path) -> None:
     assert again.report.replace(mark[1], mark[0]).split("## ")[1:2] == run.report.split("## ")[1:2]
 
 
-def test_a_replay_of_a_run_that_made_no_such_call_says_so(tmp_path: Path) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    run = study(tmp_path, methods=["scenario"])
-    with closing(sqlite3.connect(run.folder / "ledger.sqlite")) as connection:
+def test_a_replay_of_a_run_that_made_no_such_call_says_so(base: enquete.Run, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(base.folder / "ledger.sqlite")) as connection:
         connection.execute("DELETE FROM calls WHERE id = (SELECT min(id) FROM calls)")
         connection.commit()
     again = study(tmp_path, respondent="replay")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+import enquete
 
 WAIT_S = 60
 
@@ -63,32 +67,57 @@ def server_process(folder: Path, *options: str) -> Iterator[ServerProcess]:
         process.stdout.close()
 
 
-def start(**arguments: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.support.drive", json.dumps(arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+class Driven:
+    """A run in a process of its own, to be killed: forked from one that has imported everything, so that twenty kills do
+    not cost twenty imports."""
+
+    def __init__(self, arguments: dict[str, Any]):
+        self._heard, told = FORKS.Pipe(duplex=False)
+        self._process = FORKS.Process(target=_drive, args=(arguments, told))
+        self._process.start()
+        told.close()
+
+    def is_over(self) -> bool:
+        return not self._process.is_alive()
+
+    def kill(self) -> bool:
+        """SIGKILL; False if the process had ended by itself before."""
+        hit = self._process.is_alive()
+        self._process.kill()
+        self._process.join(WAIT_S)
+        return hit and self._process.exitcode == -signal.SIGKILL
+
+    def finish(self) -> tuple[int, dict[str, Any]]:
+        """(exit code, summary) at its end or its next stop. Fails the test on a crash."""
+        assert self._heard.poll(240), "nothing was heard of the run"
+        summary: dict[str, Any] = self._heard.recv()
+        self._process.join(WAIT_S)
+        assert self._process.exitcode is not None
+        return self._process.exitcode, summary
+
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["enquete.study.driver", "sklearn.decomposition", "statsmodels.api"])
+
+
+def _drive(arguments: dict[str, Any], told: Connection) -> None:
+    os.environ["ENQUETE_RAISE_BUGS"] = "1"
+    act = enquete.resume if "token_or_sim" in arguments else enquete.conduct_interviews
+    run = act(**arguments)
+    told.send(run.summary())
+    sys.exit(run.exit_code)
 
 
 def finish(**arguments: Any) -> tuple[int, dict[str, Any]]:
-    """Drive to the end or the next stop: (exit code, summary). Fails the test on a crash."""
-    process = start(**arguments)
-    out, err = process.communicate(timeout=240)
-    assert out, err
-    return process.returncode, json.loads(out)
+    """Drive to the end or the next stop."""
+    return Driven(arguments).finish()
 
 
-def kill_after(process: subprocess.Popen[str], server: ServerProcess, requests: int) -> bool:
-    """SIGKILL once the server has seen that many more requests; False if the process ended by itself before."""
-    target = server.count() + requests
+def kill_after(process: Driven, count: Callable[[], int], requests: int) -> bool:
+    """SIGKILL once a server has seen that many more requests; False if the process ended by itself before."""
+    target = count() + requests
     deadline = time.monotonic() + WAIT_S
-    while server.count() < target and process.poll() is None:
+    while count() < target and not process.is_over():
         assert time.monotonic() < deadline, "no requests arrive"
         time.sleep(0.005)
-    killed = process.poll() is None
-    process.kill()
-    process.communicate()
-    return killed
+    return process.kill()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,34 +13,25 @@ import enquete
 from enquete.state.errors import InputError
 from tests.graphs.laddering.scripted import script
 from tests.support.model_server import ModelServer
-from tests.support.processes import finish, start
+from tests.support.processes import Driven, finish, kill_after
 from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
 
-AGENTS, TURNS = 50, 15
-FAULTS = {"http_500": 0.02, "disconnect": 0.01, "bad_json": 0.02, "empty_body": 0.01}
+FAULTS = {"http_500": 0.04, "disconnect": 0.03, "bad_json": 0.04, "empty_body": 0.03}
 
 
 def turns_of(folder: Path) -> Counter[tuple[str, str]]:
     return Counter((row[3], row[4]) for row in stored_answers(folder))
 
 
-def killed_after(process: subprocess.Popen[str], server: ModelServer, requests: int) -> None:
-    end = time.monotonic() + 300
-    while len(server.requests) < requests and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.02)
-    assert process.poll() is None, "the study was over before it was killed"
-    process.kill()
-    process.communicate()
-
-
-@pytest.mark.timeout(900)  # a minute on an idle machine
-def test_fifty_agents_fifteen_turns_with_faults_killed_once_have_every_turn_once(tmp_path: Path) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("agents", "turns"), [(10, 6), pytest.param(50, 15, marks=pytest.mark.soak)])
+def test_interviews_with_faults_killed_once_have_every_turn_once(tmp_path: Path, agents: int, turns: int) -> None:
     with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
         arguments = {
-            "sim_id": str(personas(tmp_path, AGENTS)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
-            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": TURNS}}, "budget_tokens": 10**9,
+            "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
+            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}}, "budget_tokens": 10**9,
         }  # fmt: skip
-        killed_after(start(**arguments), server, AGENTS * TURNS * 4 // 2)
+        assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // 2)
         folder = run_folder(tmp_path / "out")
         settled = set(call_keys(folder))
         in_flight = len(call_keys(folder, "reserved"))
@@ -52,13 +41,13 @@ def test_fifty_agents_fifteen_turns_with_faults_killed_once_have_every_turn_once
         assert all(server.count(fault) for fault in FAULTS)
     assert (code, summary["status"]) == (0, "completed")
     people = {row[3] for row in stored_answers(folder)}
-    assert turns_of(folder) == Counter({(who, f"turn_{n:02d}"): 1 for who in people for n in range(1, TURNS + 1)})
-    assert len(people) == AGENTS
-    assert len(rows(folder, "SELECT name FROM frozen WHERE name LIKE 'turn/%'")) == AGENTS * TURNS
+    assert turns_of(folder) == Counter({(who, f"turn_{n:02d}"): 1 for who in people for n in range(1, turns + 1)})
+    assert len(people) == agents
+    assert len(rows(folder, "SELECT name FROM frozen WHERE name LIKE 'turn/%'")) == agents * turns
     made = set(call_keys(folder))
     assert settled < made
     subjects = Counter(purpose for _, _, _, purpose, _, attempt in made if not attempt)
-    assert subjects == dict.fromkeys(("answer", "extract", "signal", "question"), AGENTS * TURNS)
+    assert subjects == dict.fromkeys(("answer", "extract", "signal", "question"), agents * turns)
     new = len(made - settled) + in_flight
     assert sent_again <= new * (1 + 3 * sum(FAULTS.values()))  # what was settled is not bought again
 
