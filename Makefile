@@ -32,8 +32,8 @@ bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 	$(BIN)/python -m tests.bench
 	$(BIN)/python -m tests.http.bench_polls --rounds 3
 
-soak: $(VENV)/dev           ## long kill test, not part of make test
-	$(BIN)/python -m pytest -m soak tests -p no:cacheprovider -s
+soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
+	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/core

@@ -11,7 +11,8 @@ from hypothesis import settings
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
-settings.register_profile("enquete", deadline=None, print_blob=True)  # shared machines: time is no property
+settings.register_profile("soak", deadline=None, print_blob=True)  # shared machines: time is no property
+settings.register_profile("enquete", settings.get_profile("soak"), max_examples=25)
 settings.load_profile("enquete")
 
 

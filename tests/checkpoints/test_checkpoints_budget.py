@@ -6,7 +6,7 @@ import asyncio
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.checkpoints.budget import Budget, Claim
@@ -37,7 +37,6 @@ calls_within = st.lists(
 )
 
 
-@settings(max_examples=200)
 @given(calls_within, st.integers(0, 2000))
 def test_spent_never_exceeds_the_cap_while_usage_keeps_to_its_reservation(calls: list[Call], cap: int) -> None:
     budget = Budget(cap)
@@ -50,7 +49,6 @@ def test_spent_never_exceeds_the_cap_while_usage_keeps_to_its_reservation(calls:
         assert passed or budget.spent + reserved > cap or budget.ran_short
 
 
-@settings(max_examples=200)
 @given(calls_within, st.integers(0, 2000), st.integers(1, 50))
 def test_usage_above_the_reservation_overshoots_by_no_more_than_that(calls: list[Call], cap: int, excess: int) -> None:
     """Every call uses `excess` more than it reserved; at most those that are let through add it."""

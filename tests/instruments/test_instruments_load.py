@@ -394,7 +394,7 @@ def loads_or_explains(values: object, name: str) -> None:
         assert all(problem.startswith("my.yaml") and len(problem) < 1000 for problem in found)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), ANY_JSON)
 def test_any_value_anywhere_loads_or_is_explained(place: tuple[str, tuple[str | int, ...]], value: object) -> None:
     name, path = place
@@ -403,7 +403,7 @@ def test_any_value_anywhere_loads_or_is_explained(place: tuple[str, tuple[str | 
     loads_or_explains(values, name)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), st.none() | st.text(max_size=12))
 def test_any_key_lost_or_renamed_loads_or_is_explained(
     place: tuple[str, tuple[str | int, ...]], renamed: str | None
@@ -417,7 +417,7 @@ def test_any_key_lost_or_renamed_loads_or_is_explained(
     loads_or_explains(values, name)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.sampled_from(sorted(TEXTS)),
     st.integers(min_value=0, max_value=10_000),

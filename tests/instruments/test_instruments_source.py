@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.instruments.source import MOST_BYTES, field_name, read_source
@@ -105,7 +105,6 @@ def test_depth_and_number_of_values_are_limited(text: str) -> None:
     assert "too large or too deeply nested" in problem
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 )
@@ -113,7 +112,6 @@ def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
     assert isinstance(problems(raw), tuple)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab01:-?&*!|>'\"[]{}#%@,.<=~ \n\t", max_size=60))
 def test_any_yaml_punctuation_is_read_or_refused(text: str) -> None:
     assert isinstance(problems(text), tuple)

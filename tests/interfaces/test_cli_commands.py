@@ -126,7 +126,18 @@ def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Com
 
 def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
     paused = command(
-        "run", people, "--out", "my results", "--budget-tokens", 40_000, "--concurrency", 2, "--yes", "--json"
+        "run",
+        people,
+        "--out",
+        "my results",
+        "--methods",
+        "longitudinal",
+        "--budget-tokens",
+        40_000,
+        "--concurrency",
+        2,
+        "--yes",
+        "--json",
     )
     for line in paused.object["next"]:
         words = shlex.split(line)

@@ -146,7 +146,7 @@ def test_input_and_context_are_described(studio: Studio) -> None:
 def test_the_parent_pauses_after_t0_and_is_resumed(studio: Studio) -> None:
     """On the demo population, which no input had to name; its simulation runs to its end when the run is resumed."""
     thread = studio.thread()
-    context: Any = {"methods": ["longitudinal", "delphi"], "language": "en", "budget_tokens": 3_000_000}
+    context: Any = {"methods": ["longitudinal", "scenario"], "language": "en", "budget_tokens": 3_000_000}
     first = studio.go("interviews", thread, input={}, context=context)
     (pause,) = interrupts(studio, thread)
     assert pause["reason"] == "awaiting_simulation"
@@ -161,7 +161,7 @@ def test_the_parent_pauses_after_t0_and_is_resumed(studio: Studio) -> None:
     values: Any = studio.client.threads.get_state(thread)["values"]
     assert values["status"] == "completed"
     assert values["agents"] == 50
-    assert values["outcomes"] == {"delphi/T1": "done", "longitudinal/T0": "done", "longitudinal/T1": "done"}
+    assert values["outcomes"] == {"longitudinal/T0": "done", "longitudinal/T1": "done", "scenario/T1": "done"}
     record = json.loads((Path(values["run"]) / "instruments_used.json").read_text("utf-8"))
     assert '"respondent": "synthetic"' in json.dumps(record)
 
