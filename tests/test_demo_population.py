@@ -17,7 +17,8 @@ import pytest
 from enquete.demo import demo_population
 from enquete.demo.network import Network
 from enquete.demo.source import Agent, load_agents, load_course, load_world, steps_of
-from enquete.respondents.stakeholders import TYPES, type_of
+from enquete.instruments.pack import pack_named
+from enquete.respondents.stakeholders import type_of
 from enquete.simulations.digest import HEADINGS, digests
 from enquete.simulations.population import Population, load_population
 from enquete.simulations.texts import one_line
@@ -26,7 +27,11 @@ from enquete.state.errors import SimulationError
 PLATFORMS = ("twitter", "reddit")
 LURKERS = {"Bernd Vogt", "Heike Feddersen", "Ingrid Baumann", "Samira Elshazly"}
 # Agents by the type of the synthetic respondent's truth, as docs/synthetic-respondent.md lists them.
-SIZES = dict(zip(TYPES, (9, 4, 6, 5, 5, 7, 6, 4, 4), strict=True))
+FISHERIES = pack_named("fisheries")
+SIZES = {
+    "small_scale": 9, "industrial": 4, "angler": 6, "ngo": 5, "scientist": 5, "administration": 7, "processor": 6,
+    "consumer": 4, "municipality": 4,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +75,7 @@ def own_words(folder: Path) -> dict[int, list[str]]:
 def test_fifty_different_people(population: Population) -> None:
     people = population.participants
     assert len(people) == len({p.id for p in people}) == len({p.name for p in people}) == 50
-    assert Counter(type_of(person) for person in people) == SIZES
+    assert Counter(type_of(person, FISHERIES) for person in people) == SIZES
     assert len({person.stakeholder_type for person in people}) == 12
     assert population.issues == ()
 

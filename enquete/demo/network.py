@@ -7,10 +7,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib.resources import files
 
 from pydantic import JsonValue
 
-from enquete.demo.source import FOLDER, Agent, Platform, Rounds, Step
+from enquete.demo.source import Agent, Platform, Rounds, Step
 from enquete.state.errors import SimulationError
 
 FEED = 5  # posts shown at a refresh
@@ -63,7 +64,7 @@ class Network:
         return self.clock.isoformat(" ", "microseconds")
 
     def sign_up(self, agents: Sequence[Agent]) -> None:
-        self.db.executescript((FOLDER / "schema.sql").read_text("utf-8"))
+        self.db.executescript((files("enquete.demo") / "schema.sql").read_text("utf-8"))
         for number, agent in enumerate(agents):
             row = (number, number, agent.username, agent.bio, self.now())
             self.db.execute("INSERT INTO user (user_id, agent_id, name, bio, created_at) VALUES (?, ?, ?, ?, ?)", row)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
+from functools import cache
+from importlib.resources.abc import Traversable
 from typing import Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
-from enquete.state.errors import SimulationError
+from enquete.instruments.pack import pack_named
+from enquete.state.errors import SettingsError, SimulationError
 
 T = TypeVar("T")
 Platform = Literal["twitter", "reddit"]
 PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
-FOLDER = resources.files("enquete") / "demo"
 
 WRITING = ("posts", "quotes", "comments")
 STEP = re.compile(
@@ -93,35 +93,42 @@ class Step:
 Rounds = tuple[tuple[Step, ...], ...]
 
 
-@lru_cache(maxsize=1)
-def load_agents() -> tuple[Agent, ...]:
+@cache
+def load_agents(pack: str = "") -> tuple[Agent, ...]:
     """In the order of the files, which is their index. Raises SimulationError."""
     found: list[Agent] = []
-    for file in sorted((FOLDER / "agents").iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".yaml"):
-            found += validated(TypeAdapter(list[Agent]), read(f"agents/{file.name}"), file.name)
+    for name in sorted(file.name for file in demo_of(pack).joinpath("agents").iterdir()):
+        found += validated(TypeAdapter(list[Agent]), read(pack, f"agents/{name}"), name)
     return tuple(found)
 
 
-@lru_cache(maxsize=1)
-def load_world() -> World:
+@cache
+def load_world(pack: str = "") -> World:
     """Raises SimulationError."""
-    return validated(TypeAdapter(World), read("population.yaml"), "population.yaml")
+    return validated(TypeAdapter(World), read(pack, "population.yaml"), "population.yaml")
 
 
-@lru_cache(maxsize=2)
-def load_course(platform: Platform) -> Rounds:
+@cache
+def load_course(platform: Platform, pack: str = "") -> Rounds:
     """The platform's rounds, the initial posts as round 0. Raises SimulationError."""
     file = f"course/{platform}.yaml"
-    raw = validated(TypeAdapter(dict[Literal["rounds"], list[list[str | dict[str, str]]]]), read(file), file)
+    raw = validated(TypeAdapter(dict[Literal["rounds"], list[list[str | dict[str, str]]]]), read(pack, file), file)
     return tuple(
         tuple(step for entry in entries for step in steps_of(entry, f"{file}, round {number}"))
         for number, entries in enumerate(raw["rounds"])
     )
 
 
-def read(name: str) -> JsonValue:
-    value: JsonValue = yaml.safe_load(FOLDER.joinpath(*name.split("/")).read_text("utf-8"))
+def demo_of(pack: str) -> Traversable:
+    """The demo of a pack, the default one unless named. Raises SettingsError where there is no such pack or it has none."""
+    found = pack_named(pack)
+    if not (found.folder / "demo").is_dir():
+        raise SettingsError(f"pack {found.name!r} has no demo population")
+    return found.folder / "demo"
+
+
+def read(pack: str, name: str) -> JsonValue:
+    value: JsonValue = yaml.safe_load(demo_of(pack).joinpath(*name.split("/")).read_text("utf-8"))
     return value
 
 

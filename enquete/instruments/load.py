@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from enquete.instruments.pack import pack_named
 from enquete.instruments.problems import validation_problems
 from enquete.instruments.reading import suggestion
 from enquete.instruments.source import MOST_BYTES, Source, read_source
@@ -36,18 +36,15 @@ def load_instrument(model: type[T], path: Path) -> T:
     return validate_instrument(model, read_source(str(path), _bytes(path)))
 
 
-def load_shipped(model: type[T], name: str) -> T:
-    """The instrument that comes with Enquete as `name` ('longitudinal'); raises InstrumentError for another name."""
-    known = shipped_instruments()
+def load_shipped(model: type[T], name: str, pack: str = "") -> T:
+    """The instrument for the methodology `name` that ships in a pack, the default one unless named.
+
+    Raises InstrumentError for another name, SettingsError for another pack.
+    """
+    known = pack_named(pack).instruments
     if name not in known:
-        raise InstrumentError([f"{name!r} is no shipped instrument{suggestion(name, known)}"])
-    file = files("enquete.instruments").joinpath(f"{name}.yaml")
-    return validate_instrument(model, read_source(file.name, file.read_bytes()))
-
-
-def shipped_instruments() -> tuple[str, ...]:
-    names = (entry.name for entry in files("enquete.instruments").iterdir())
-    return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
+        raise InstrumentError([f"{name!r} is no shipped instrument{suggestion(name, sorted(known))}"])
+    return validate_instrument(model, read_source(known[name].name, known[name].read_bytes()))
 
 
 def validate_instrument(model: type[T], source: Source) -> T:

@@ -67,10 +67,12 @@ def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseMo
         raise SettingsError(f"{fact}; name one: --instrument {name}=FILE, or {name}={SHIPPED}", fact=fact) from error
 
 
-def method_settings(request: RunRequest, methods: Mapping[str, str], language: Language) -> dict[str, dict[str, Any]]:
+def method_settings(
+    request: RunRequest, methods: Mapping[str, str], language: Language, used: Mapping[str, UsedInstrument]
+) -> dict[str, dict[str, Any]]:
     """Each methodology's own settings, complete with defaults, so that the record says what was used.
 
-    A methodology whose settings name files may refuse those that are not in the run's language.
+    A methodology may take defaults from its instrument, and refuse files that are not in the run's language.
     """
     for name in request.settings:
         if name not in methods:
@@ -80,7 +82,8 @@ def method_settings(request: RunRequest, methods: Mapping[str, str], language: L
         methodology: Methodology[Any, Any] = load_methodology(dotted)
         try:
             given = request.settings.get(name, {})
-            settings = methodology.settings.model_validate(given, context={"language": language})
+            context = {"language": language, "instrument": _as_asked(methodology.instrument, name, used[name])}
+            settings = methodology.settings.model_validate(given, context=context)
             found[name] = settings.model_dump(mode="json")
         except ValidationError as error:
             lines = [f"{name}.{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]

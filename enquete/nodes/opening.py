@@ -206,7 +206,7 @@ def draft_record(
         language=language,
         asking=request.asking,
         seed=request.seed,
-        settings=method_settings(request, methods, language),
+        settings=method_settings(request, methods, language, used),
         instruments=used,
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,

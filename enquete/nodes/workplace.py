@@ -36,7 +36,7 @@ from enquete.respondents.neutral import control_answers
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.simulations.population import Population
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Language, Metered, Methodology, Respondent
+from enquete.state.seam import Arm, Language, Metered, Respondent, Truth
 from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]
@@ -88,6 +88,10 @@ class Workplace(OpenedRun[Ledger]):
         """Launch no further call, told from code that cannot wait."""
         self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
 
+    def truth(self, name: str) -> Truth:
+        """What is planted in the synthetic respondent."""
+        return self.methodology(name).synthetic(self.instrument(name), self.settings(name))
+
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
         if key not in self._units:
@@ -118,7 +122,7 @@ class Workplace(OpenedRun[Ledger]):
             asking=self.record.asking,
             population=people,
             ledger=self.ledger,
-            respondent=make_respondent(arm, main, self.methodology(name), self.instrument(name), self.record.language),
+            respondent=make_respondent(arm, main, lambda: self.truth(name), self.record.language),
             model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
             interviewers=self.interviewers(claim),
             interviewer_has_model=main.respondent == "llm",
@@ -190,14 +194,12 @@ def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> fl
     return total
 
 
-def make_respondent(
-    arm: Arm, main: Arm, methodology: Methodology[Any, Any], instrument: Any, language: Language
-) -> Respondent:
+def make_respondent(arm: Arm, main: Arm, planted: Callable[[], Truth], language: Language) -> Respondent:
     """How an arm's answers are made."""
     if arm.respondent == "llm":
         return LLMRespondent(language)
     if arm.respondent == "synthetic":
-        truth = control_answers if arm.asks == "controls" else methodology.synthetic(instrument)
+        truth = control_answers if arm.asks == "controls" else planted()
         # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is noise.
         seed = main.seed if arm.aside else arm.seed
         return SyntheticRespondent(truth, language, seed, again=arm.seed, unmoved=arm.digest == "neutral")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from scipy.special import ndtri
@@ -54,6 +54,17 @@ def sample(weights: Sequence[tuple[T, float]], n: int, *key: str | int) -> list[
     """`n` different choices, drawn without replacement in proportion to their weights (Efraimidis & Spirakis 2006)."""
     order = sorted((-math.log(uniform(*key, index)) / weight, index) for index, (_, weight) in enumerate(weights))
     return [weights[index][0] for _, index in order[:n]]
+
+
+def spread(names: Iterable[str], *key: str | int) -> list[str]:
+    """The names in an order drawn by name: who stands where does not depend on the order they are given in."""
+    return sorted(names, key=lambda name: uniform(*key, name))
+
+
+def side(options: Sequence[T], kind: str, persona: str, loyalty: float, *key: str | int) -> T:
+    """The option that falls to an agent whose type nobody planted: with probability `loyalty` its type's, else any."""
+    with_type = loyalty >= 1 or uniform(*key, "loyal", persona) < loyalty
+    return pick(options, *key, kind if with_type else persona)
 
 
 def place(position: float, item: Item) -> tuple[float | None, int | str | None]:

@@ -454,7 +454,7 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     instrument: type[InstrumentT]
     settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
     procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
-    synthetic: Callable[[InstrumentT], Truth]  # the planted truth, for an instrument
+    synthetic: Callable[[InstrumentT, SettingsT], Truth]  # the planted truth, for an instrument
     analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
     present: str  # dotted, imported late: report section, files
     steps: Steps = field(default=Steps())  # of its graph

@@ -8,19 +8,24 @@ import numpy as np
 
 from enquete.analysis.qmethod.sorts import places
 from enquete.analysis.typology.components import Matrix
-from enquete.graphs.diversity.truth import GRID, TRUTH
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.synthetic import AXIS_NOISE, NOISE
+from enquete.graphs.diversity.synthetic import planted as planted_in
+from enquete.instruments.load import load_shipped
 
-PLACES = places(GRID)
-VIEWS = np.array([list(TRUTH.sort[archetype].values()) for archetype in TRUTH.archetypes], dtype=float)
-AXES = np.array([list(TRUTH.axes[archetype].values()) for archetype in TRUTH.archetypes])
+INSTRUMENT = load_shipped(DiversityInstrument, "diversity")
+TRUTH = planted_in(INSTRUMENT).truth
+PLACES = places(INSTRUMENT.distribution)
+VIEWS = np.array(list(TRUTH.sort.values()), dtype=float).T
+AXES = np.array(list(TRUTH.axes.values())).T
 
 
 def planted(agents: int, seed: int) -> tuple[list[Matrix], np.ndarray]:
     """Sorts, axes and the planted view of each agent, in turn."""
     rng = np.random.default_rng([agents, seed])
     view = np.arange(agents) % len(VIEWS)
-    opinions = VIEWS[view] + TRUTH.noise * rng.normal(size=(agents, VIEWS.shape[1]))
-    axes = np.clip(AXES[view] + TRUTH.axis_noise * rng.normal(size=(agents, AXES.shape[1])), -1, 1)
+    opinions = VIEWS[view] + NOISE * rng.normal(size=(agents, VIEWS.shape[1]))
+    axes = np.clip(AXES[view] + AXIS_NOISE * rng.normal(size=(agents, AXES.shape[1])), -1, 1)
     return [PLACES[opinions.argsort(axis=1).argsort(axis=1)], np.round(4 + 3 * axes)], view
 
 
@@ -33,13 +38,13 @@ def noise(agents: int, seed: int) -> list[Matrix]:
 def mixed(sizes: Sequence[int], seed: int) -> tuple[list[Matrix], np.ndarray]:
     """As many random views as sizes, and the view of each agent; persons spread as the synthetic respondents do.
 
-    A view of a statement has SD 1 before ranking, which fills a grid of SD 1.68; TRUTH.noise is in columns of the grid.
+    A view of a statement has SD 1 before ranking, which fills a grid of SD 1.68; NOISE is in columns of the grid.
     """
     rng = np.random.default_rng([len(sizes), seed])
     view = np.repeat(np.arange(len(sizes)), sizes)
     views, axes = rng.normal(size=(len(sizes), len(PLACES))), rng.uniform(1.5, 6.5, (len(sizes), 6))
-    opinions = views[view] + TRUTH.noise / PLACES.std() * rng.normal(size=(len(view), len(PLACES)))
-    placed = axes[view] + 3 * TRUTH.axis_noise * rng.normal(size=(len(view), 6))
+    opinions = views[view] + NOISE / PLACES.std() * rng.normal(size=(len(view), len(PLACES)))
+    placed = axes[view] + 3 * AXIS_NOISE * rng.normal(size=(len(view), 6))
     return [_ranked(opinions), np.clip(np.round(placed), 1, 7)], view
 
 

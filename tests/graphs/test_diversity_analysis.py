@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.present import files, item_facts, section
-from enquete.graphs.diversity.synthetic import answer
+from enquete.graphs.diversity.synthetic import planted
 from enquete.instruments.load import load_shipped
 from enquete.models.metered import MeteredModel, Terms
 from enquete.reports.context import AnalysisContext
@@ -41,7 +41,7 @@ def table(agents: int, seed: int = 0, *, same: bool = False) -> pd.DataFrame:
     made = []
     for who in people:
         for block in blocks(people[0] if same else who):
-            for given in answer(people[0] if same else who, block, "de", seed):
+            for given in planted(INSTRUMENT)(people[0] if same else who, block, "de", seed):
                 made.append(
                     {"participant": who.id, "agent_name": who.name, "stakeholder_type": who.stakeholder_type,
                      "item_id": given.item, "status": "ok", "value": given.value, "placed": None, "notes": ""}
@@ -264,7 +264,7 @@ def test_a_sloppy_respondent_goes_the_same_way_as_a_model(tmp_path: Path) -> Non
     async def run() -> list[Reply]:
         async with opened(tmp_path) as ledger:
             model = MeteredModel(ledger, Budget(10**9, 0), None, Terms("synthetic", 0, 0))
-            sloppy = SyntheticRespondent(partial(answer, sloppy=0.1), "de", 0)
+            sloppy = SyntheticRespondent(replace(planted(INSTRUMENT), sloppy=0.1), "de", 0)
             return [await sloppy.ask(who, blocks(who)[0], model) for who in population(9)]
 
     replies = asyncio.run(run())

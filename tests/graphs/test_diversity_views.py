@@ -20,7 +20,7 @@ from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sort
 from enquete.graphs.diversity.present import appendix, files, section
 from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.sorting import read_sorts
-from enquete.graphs.diversity.synthetic import archetype_of
+from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.views import views
 from enquete.reports.context import AnalysisContext
 from enquete.state.seam import Language
@@ -29,7 +29,7 @@ from tests.graphs.test_synthetic_diversity import population
 
 STATEMENTS = [statement.statement_id for statement in INSTRUMENT.statements]
 AXES = [axis.axis_id for axis in INSTRUMENT.likert_axes]
-TRUTH = {who.id: archetype_of(who) for who in population(50)}
+TRUTH = {who.id: planted(INSTRUMENT).archetype_of(who) for who in population(50)}
 
 
 def findings(frame: pd.DataFrame, language: Language = "en", **settings: Any) -> dict[str, Any]:

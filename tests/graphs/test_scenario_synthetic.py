@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 import re
-from pathlib import Path
 
 import pytest
 
 from enquete.analysis.agreement.friedman import friedman
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.synthetic import TRUTH, answers_of
-from enquete.graphs.scenario.truth import DIMENSIONS, recognise
-from enquete.graphs.scenario.voices import ACTIONS, NEUTRAL_ACTIONS, NEUTRAL_REACTIONS, REACTIONS
+from enquete.graphs.scenario.synthetic import SHARED_RANGE, TYPE_RANGE, ScenarioTruth, planted
 from enquete.instruments.load import load_shipped
-from enquete.respondents.stakeholders import TYPES
+from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.state.seam import Block, BlockKey, Item, Language, Participant
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
+TRUTH = planted(INSTRUMENT).truth
+GENERAL = pack_named(NEUTRAL).truth("scenario", ScenarioTruth)
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
 KINDS = {
     "small_scale": "Küstenfischer",
@@ -47,21 +46,19 @@ def ask(
     who: Participant, scenario: str, seed: int, language: Language = "de", instrument: ScenarioInstrument = INSTRUMENT
 ):
     items = instrument.scenario_items(scenario, language)
-    return {
-        a.item.rpartition("/")[2]: a for a in answers_of(instrument)(who, block(who, scenario, items), language, seed)
-    }
+    return {a.item.rpartition("/")[2]: a for a in planted(instrument)(who, block(who, scenario, items), language, seed)}
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_planted_positions_are_recovered_by_type(kind: str) -> None:
     # 60 agents: the standard error of a mean is 0.25·3/√60 ≈ 0.10 points before rounding and cutting at the ends
     for scenario in SCENARIOS:
         given = [ask(who, scenario, seed=3) for who in people(KINDS[kind], 60)]
-        for dimension in DIMENSIONS:
+        for dimension in TRUTH.dimensions:
             mean = sum(answers[dimension].value for answers in given) / len(given)
-            planted = 4 + 3 * TRUTH.position(scenario, kind, dimension)
+            truth = 4 + 3 * TRUTH.position(scenario, kind, dimension)
             # near the ends the deviations are cut off, which pulls the mean inwards
-            assert mean == pytest.approx(planted, abs=0.55), (scenario, dimension)
+            assert mean == pytest.approx(truth, abs=0.55), (scenario, dimension)
 
 
 def test_the_planted_order_of_the_scenarios_is_recovered() -> None:
@@ -98,7 +95,7 @@ def test_words_fit_the_number_in_every_phrasing(language: Language) -> None:
             if wish != 4:
                 said.setdefault((scenario, wish > 4), set()).add(answers["open"].text)
     for (scenario, wished), texts in said.items():
-        right, wrong = (REACTIONS[language][scenario][side] for side in (wished, not wished))
+        right, wrong = (TRUTH.reactions[scenario].on(side)[language] for side in (wished, not wished))
         assert all(any(sentence in text for sentence in right) for text in texts)
         assert not any(sentence in text for text in texts for sentence in wrong)
     assert len({text for texts in said.values() for text in texts}) > 100
@@ -107,7 +104,7 @@ def test_words_fit_the_number_in_every_phrasing(language: Language) -> None:
 
 def test_an_item_gets_the_same_answer_alone_in_a_block_and_under_any_arm() -> None:
     (who,) = people("Küstenfischer", 1)
-    truth = answers_of(INSTRUMENT)
+    truth = planted(INSTRUMENT)
     items = INSTRUMENT.scenario_items("kollaps", "de")
     together = {a.item: a for a in truth(who, block(who, "kollaps", items), "de", 9)}
     for item in random.Random(1).sample(items, len(items)):
@@ -116,9 +113,9 @@ def test_an_item_gets_the_same_answer_alone_in_a_block_and_under_any_arm() -> No
 
 
 def test_scenarios_are_recognised_by_id_or_name_in_either_language() -> None:
-    assert [recognise(s.scenario_id, "") for s in INSTRUMENT.scenarios] == SCENARIOS
-    assert [recognise("x", s.label.in_("en")) for s in INSTRUMENT.scenarios] == SCENARIOS
-    assert recognise("grid", "Alle am Netz") is None
+    assert [TRUTH.recognised(s.scenario_id) for s in INSTRUMENT.scenarios] == SCENARIOS
+    assert [TRUTH.recognised(s.label.in_("en")) for s in INSTRUMENT.scenarios] == SCENARIOS
+    assert TRUTH.recognised("grid Alle am Netz") is None
 
 
 def test_an_unknown_scenario_type_and_dimension_get_a_stable_position_and_neutral_words() -> None:
@@ -128,31 +125,14 @@ def test_an_unknown_scenario_type_and_dimension_get_a_stable_position_and_neutra
     values["dimensions"][0]["dimension_id"] = "wunsch"
     own = ScenarioInstrument.model_validate(values)
     banker = Participant(id="a", name="B", stakeholder_type="Bankkaufmann", persona="Arbeitet in Kassel.")
-    first = {a.item: a for a in answers_of(own)(banker, Block(
+    first = {a.item: a for a in planted(own)(banker, Block(
         key=BlockKey("r", "main", "scenario", "T1", "", 0, 0, "a", "grid"), instruction="",
         items=own.scenario_items("grid", "de")), "de", 1)}  # fmt: skip
     text = first["grid/open"].text
     side = first["grid/wunsch"].value >= 4
-    assert any(text.startswith(sentence) for sentence in NEUTRAL_REACTIONS["de"][side])
-    assert any(text.endswith(sentence) for sentence in NEUTRAL_ACTIONS["de"][side])
-    assert TRUTH.position("grid", "other:bank", "cost") == TRUTH.position("grid", "other:bank", "cost")
-    assert abs(TRUTH.position("grid", "other:bank", "cost")) <= TRUTH.other_range
-
-
-def test_both_languages_have_the_same_texts() -> None:
-    def shape(tree):
-        return {k: shape(v) for k, v in tree.items()} if isinstance(tree, dict) else len(tree)
-
-    for table in (REACTIONS, ACTIONS, NEUTRAL_ACTIONS, NEUTRAL_REACTIONS):
-        assert shape(table["de"]) == shape(table["en"])
-    assert set(ACTIONS["de"]) == set(TYPES)
-    assert {planted.key for planted in TRUTH.scenarios} == set(REACTIONS["de"])
-
-
-def test_the_document_states_the_truth() -> None:
-    document = (Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text("utf-8")
-    for planted in TRUTH.scenarios:
-        for kind, position in planted.position.items():
-            cells = " | ".join(f"{value:+.2f}" for value in position)
-            assert f"| {planted.key} | {kind} | {cells} |" in document
-    assert f"standard deviation {TRUTH.person_sd}" in document
+    reactions, actions = (table["any"].on(side)["de"] for table in (GENERAL.reactions, GENERAL.actions))
+    assert any(text.startswith(sentence.replace("{about}", "Netz")) for sentence in reactions)
+    assert any(text.endswith(sentence) for sentence in actions)
+    centre = planted(own).centre("other:bank", "grid", "cost")
+    assert centre == planted(own).centre("other:bank", "grid", "cost")
+    assert abs(centre) <= SHARED_RANGE + TYPE_RANGE

@@ -1,7 +1,7 @@
 """The synthetic respondents of the longitudinal study against their documented truth."""
 
 import random
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,14 @@ from enquete.analysis.change.drift import delta_matrix
 from enquete.analysis.change.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.change import Change
-from enquete.graphs.longitudinal.comments import EXPERIENCE, NEUTRAL, VIEWS
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.present import section
 from enquete.graphs.longitudinal.reliability import Retest, reliability_figures
-from enquete.graphs.longitudinal.synthetic import FAMILIES, TRUTH, Planted, answer, latent
+from enquete.graphs.longitudinal.synthetic import PERSON_SD, Keyed, LongitudinalTruth, planted
 from enquete.instruments.load import load_shipped
+from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
-from enquete.respondents.stakeholders import TYPES, type_of
+from enquete.respondents.stakeholders import type_of
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
 
 KINDS = (
@@ -34,7 +34,15 @@ KINDS = (
     "Verbraucher",
     "Gemeinde",
 )
-KEYS = {f"{family}_{i}": (family, i == 3) for family in FAMILIES for i in range(1, 4)}
+FAMILIES = ("stock", "governance", "market", "climate")
+DRIFTING, STABLE = ("governance", "climate"), ("stock", "market")
+INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
+SHIPPED = planted(INSTRUMENT)
+PACK, VIEWS = SHIPPED.pack, SHIPPED.truth.views
+GENERAL = pack_named(NEUTRAL).truth("longitudinal", LongitudinalTruth)
+EXPERIENCE = GENERAL.experience
+KEYS = {f"{family}_{i}": Keyed(family, i == 3) for family in FAMILIES for i in range(1, 4)}
+MADE = replace(SHIPPED, items=KEYS)
 
 
 def item(item_id, k=5, **more):
@@ -64,51 +72,51 @@ def block(who, items=ITEMS, phase="T0", part="all"):
 
 
 def wave(phase, seed, people, items=ITEMS):
-    rows = {p.id: {a.item: a.value for a in answer(p, block(p, items, phase), "de", seed, keys=KEYS)} for p in people}
+    rows = {p.id: {a.item: a.value for a in MADE(p, block(p, items, phase), "de", seed)} for p in people}
     return pd.DataFrame(rows).T.astype(float)
 
 
 def test_same_answer_alone_in_a_block_and_in_any_order():
     who = population(1, "posts")[0]
     everything = (*ITEMS, COMMENT)
-    together = {a.item: a for a in answer(who, block(who, everything, "T1"), "en", 5, keys=KEYS)}
+    together = {a.item: a for a in MADE(who, block(who, everything, "T1"), "en", 5)}
     shuffled = random.Random(0).sample(everything, len(everything))
-    assert {a.item: a for a in answer(who, block(who, shuffled, "T1"), "en", 5, keys=KEYS)} == together
+    assert {a.item: a for a in MADE(who, block(who, shuffled, "T1"), "en", 5)} == together
     for one in everything:
-        assert answer(who, block(who, [one], "T1", part=one.id), "en", 5, keys=KEYS) == (together[one.id],)
+        assert MADE(who, block(who, [one], "T1", part=one.id), "en", 5) == (together[one.id],)
 
 
 def test_values_depend_on_the_seed_and_not_on_the_language():
     who = population(1)[0]
-    again = [a.value for a in answer(who, block(who), "de", 0, keys=KEYS)]
-    assert again == [a.value for a in answer(who, block(who), "en", 0, keys=KEYS)]
-    assert again != [a.value for a in answer(who, block(who), "de", 1, keys=KEYS)]
+    again = [a.value for a in MADE(who, block(who), "de", 0)]
+    assert again == [a.value for a in MADE(who, block(who), "en", 0)]
+    assert again != [a.value for a in MADE(who, block(who), "de", 1)]
 
 
 def test_type_means_follow_the_planted_positions():
     people = population(900)
     for family in FAMILIES:
-        for kind in TYPES:
-            mean = np.mean([latent(p, family, "T0", 0) for p in people if type_of(p) == kind])
-            planted = TRUTH.position[kind][FAMILIES.index(family)]
-            assert mean == pytest.approx(planted, abs=4 * TRUTH.person_sd / 10)
+        for kind in PACK.types:
+            mean = np.mean([SHIPPED.latent(p, family, "T0", 0) for p in people if type_of(p, PACK) == kind])
+            truth = SHIPPED.truth.position[kind][family]
+            assert mean == pytest.approx(truth, abs=4 * PERSON_SD / 10)
 
 
 def test_reverse_keyed_items_turn_the_position_round():
     seed, people = 3, population()
     values = wave("T0", seed, people)
-    turned = {k: (f, not r) for k, (f, r) in KEYS.items()}
+    turned = replace(MADE, items={k: Keyed(one.family, not one.is_reversed) for k, one in KEYS.items()})
     for p in people:
-        other = {a.item: a.value for a in answer(p, block(p), "de", seed, keys=turned)}
+        other = {a.item: a.value for a in turned(p, block(p), "de", seed)}
         assert all(other[i] == 6 - values.loc[p.id, i] for i in KEYS)
 
 
 def test_planted_drift_is_found_and_no_other():
     before, after = wave("T0", 1, population()), wave("T1", 1, population(digest="I wrote a post."))
     for found in paired_by_item(before, after):
-        family, is_reversed = KEYS[found.item]
-        if family in TRUTH.drifting:
-            direction = np.sign(TRUTH.position_shift("small_scale", family)) * (-1 if is_reversed else 1)
+        family, is_reversed, _ = KEYS[found.item]
+        if family in DRIFTING:
+            direction = np.sign(SHIPPED.change("small_scale", family)) * (-1 if is_reversed else 1)
             assert found.p_holm < 0.05
             assert np.sign(found.test.mean_change) == direction
         else:
@@ -116,7 +124,7 @@ def test_planted_drift_is_found_and_no_other():
 
 
 def test_false_positives_stay_at_the_level():
-    items = [i for i in ITEMS if KEYS[i.id][0] in TRUTH.stable]
+    items = [i for i in ITEMS if KEYS[i.id].family in STABLE]
     ps = []
     for seed in range(30):
         waves = wave("T0", seed, population(27), items), wave("T1", seed, population(27, "posts"), items)
@@ -124,17 +132,13 @@ def test_false_positives_stay_at_the_level():
     assert np.mean([p is not None and p < 0.05 for p in ps]) <= 0.09  # 180 tests at .05: 9% is three standard errors
 
 
-INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
-SHIPPED = {item.item_id: (item.family, item.reverse_coded) for item in INSTRUMENT.items}
-
-
 def rows(phase, seed, people, arm=("main", "main"), asking=None):
     """What the response table holds of one wave: the shipped instrument's closed items, answered as planted."""
     closed = [one for one in INSTRUMENT.block_items("de") if one.kind == "scale"]
     found = []
     for who in people:
-        for told in answer(who, block(who, closed, phase), "de", seed, keys=SHIPPED, asking=asking):
-            turned = 6 - told.value if SHIPPED[told.item][1] else told.value
+        for told in replace(SHIPPED, asking=asking)(who, block(who, closed, phase), "de", seed):
+            turned = 6 - told.value if SHIPPED.items[told.item].is_reversed else told.value
             found.append(
                 {"arm": arm[0], "arm_role": arm[1], "phase": phase, "round": 0, "run_id": "r", "participant": who.id,
                  "agent_name": who.name, "stakeholder_type": who.stakeholder_type, "item_id": told.item,
@@ -155,12 +159,12 @@ def false_and_missed(seeds):
     for seed in seeds:
         found = findings(seed)
         families = {one["family"]: one["change"] for one in found["families"]}
-        items = {one["item"]: one["p_holm"] for one in found["items"] if SHIPPED[one["item"]][0] in TRUTH.stable}
+        items = {one["item"]: one["p_holm"] for one in found["items"] if SHIPPED.items[one["item"]].family in STABLE}
         significant = {name: change["p_holm"] < 0.05 for name, change in families.items()}
         wrong.append(any(p is not None and p < 0.05 for p in items.values()))
-        wrong.append(any(significant[family] for family in TRUTH.stable))
-        for family in TRUTH.drifting:
-            sign = np.sign(TRUTH.position_shift("small_scale", family))
+        wrong.append(any(significant[family] for family in STABLE))
+        for family in DRIFTING:
+            sign = np.sign(SHIPPED.change("small_scale", family))
             effect = families[family]["effects"]["hodges_lehmann"]
             missed.append(not (significant[family] and sign * effect["low"] > 0 and sign * effect["high"] > 0))
     return np.mean(wrong), np.mean(missed)
@@ -190,7 +194,7 @@ def test_a_neutral_memory_takes_the_planted_drift_away_and_nothing_else():
     )
     found = analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))["drift"]
     beyond = {one["family"] for one in found["minus_placebo"]["families"] if one["excludes_zero"]}
-    assert beyond == set(TRUTH.drifting)
+    assert beyond == set(DRIFTING)
 
 
 def repeated(seed, n=54, sample=20):
@@ -208,7 +212,7 @@ def test_a_repeat_is_an_occasion_of_its_own_with_the_noise_of_a_wave():
     people = population(120)
     main, again, third = (
         pd.DataFrame({p.id: {a.item: a.value for a in truth(p, block(p), "de", 4)} for p in people}).T
-        for truth in (Planted(KEYS), Planted(KEYS).again(7), Planted(KEYS).again(8))
+        for truth in (MADE, MADE.again(7), MADE.again(8))
     )
     assert main.equals(wave("T0", 4, people))  # the first asking is what it was
     assert not again.equals(third)
@@ -228,7 +232,7 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
         change = Change.between(*waves, INSTRUMENT)
         again = Retest.of(arms["retest"], change, INSTRUMENT)
         for one in reliability_figures(change, INSTRUMENT, again, None)[1]["families"]:
-            (stable if one["family"] in TRUTH.stable else drifting).append(one["share_beyond"])
+            (stable if one["family"] in STABLE else drifting).append(one["share_beyond"])
     # SD of a run's share is about .07, since r_tt rests on 20 agents: the standard error of 32 is .0125
     assert 0.02 <= np.mean(stable) <= 0.08
     assert np.mean(drifting) > 0.2
@@ -237,13 +241,13 @@ def test_where_no_drift_is_planted_the_reliable_change_index_exceeds_its_limit_i
 def test_the_reliable_change_of_the_placebo_stands_beside_the_main_arms():
     found = analyse(repeated(3), INSTRUMENT, None, AnalysisContext(language="en", baseline="measured"))
     families = {one["family"]: one for one in found["drift"]["reliable_change"]["families"]}
-    for family in TRUTH.drifting:
+    for family in DRIFTING:
         placebo = families[family]["placebo"]
         assert placebo["share_main"] == families[family]["share_beyond"]  # the placebo arm asked everybody
         difference = placebo["share_main"] - placebo["share_placebo"]
         assert placebo["difference"]["estimate"] == pytest.approx(difference)
         assert placebo["excludes_zero"] is True
-    for family in TRUTH.stable:
+    for family in STABLE:
         assert families[family]["placebo"]["difference"]["estimate"] == 0  # same truth, same occasion
     one = families["stock"]
     assert 0 <= one["reliability"]["low"] < one["reliability"]["r"] < one["reliability"]["high"] < 1
@@ -263,10 +267,12 @@ def test_no_digest_no_shift():
     for digest in (None, ""):
         for p in people:
             again = p.model_copy(update={"digest": digest})
-            assert all(latent(again, f, "T1", 0) == latent(p, f, "T0", 0) for f in FAMILIES)
+            assert all(MADE.latent(again, f, "T1", 0) == MADE.latent(p, f, "T0", 0) for f in FAMILIES)
     remembering = people[0].model_copy(update={"digest": "posts"})
-    assert latent(remembering, "governance", "T1", 0) - latent(people[0], "governance", "T0", 0) == pytest.approx(-0.3)
-    assert latent(remembering, "governance", "T0", 0) == latent(people[0], "governance", "T0", 0)
+    assert SHIPPED.latent(remembering, "governance", "T1", 0) - SHIPPED.latent(
+        people[0], "governance", "T0", 0
+    ) == pytest.approx(-0.3)
+    assert SHIPPED.latent(remembering, "governance", "T0", 0) == SHIPPED.latent(people[0], "governance", "T0", 0)
 
 
 def test_noise_alone_moves_answers_both_ways():
@@ -278,7 +284,7 @@ def test_noise_alone_moves_answers_both_ways():
 @given(st.integers(2, 11), st.integers(0, 10**6), st.sampled_from(["T0", "T1"]))
 def test_any_scale_stays_in_range(k, seed, phase):
     who = Participant(id="a", name="a", stakeholder_type="Bank", persona="b", digest="c")
-    (found,) = answer(who, block(who, [item("x", k, confidence=True)], phase), "de", seed)
+    (found,) = MADE(who, block(who, [item("x", k, confidence=True)], phase), "de", seed)
     assert found.value in range(1, k + 1)
     assert 0 <= found.confidence <= 1
 
@@ -289,28 +295,21 @@ def test_own_instruments_with_other_kinds_of_items():
         id="c", kind="choice", wording="?", options=(Option(value="a", label="A"), Option(value="b", label="B"))
     )
     number = Item(id="n", kind="number", wording="?", minimum=0, maximum=10)
-    c, n, r, t = answer(who, block(who, [choice, number, item("s", reason=True), COMMENT]), "en", 0)
+    c, n, r, _ = MADE(who, block(who, [choice, number, item("s", reason=True), COMMENT]), "en", 0)
     assert c.data in ("a", "b")
     assert 0 <= n.value <= 10
-    assert r.text in {s for side in NEUTRAL["en"].values() for s in side}
-    assert any(s in t.text for side in NEUTRAL["en"].values() for s in side)
+    general = GENERAL.views["any"]  # the item is in no family, so it is spoken of by its own name
+    assert r.text in {s.replace("{about}", "s") for s in (*general.on(True)["en"], *general.on(False)["en"])}
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_comments_fit_language_position_and_memory(language):
     for p in population(18, "posts"):
-        (before,) = answer(p, block(p, [COMMENT], "T0"), language, 0, keys=KEYS)
-        (after,) = answer(p, block(p, [COMMENT], "T1"), language, 0, keys=KEYS)
-        strongest = max(FAMILIES, key=lambda f: abs(latent(p, f, "T0", 0)))
-        assert any(s in before.text for s in VIEWS[language][strongest][latent(p, strongest, "T0", 0) >= 0])
+        (before,) = MADE(p, block(p, [COMMENT], "T0"), language, 0)
+        (after,) = MADE(p, block(p, [COMMENT], "T1"), language, 0)
+        strongest = max(FAMILIES, key=lambda f: abs(MADE.latent(p, f, "T0", 0)))
+        assert any(s in before.text for s in VIEWS[strongest].on(MADE.latent(p, strongest, "T0", 0) >= 0)[language])
         assert any(after.text.endswith(s) for s in EXPERIENCE[language])
         assert not any(s in before.text for s in EXPERIENCE[language])
-    texts = {answer(p, block(p, [COMMENT]), language, 0, keys=KEYS)[0].text for p in population(54)}
+    texts = {MADE(p, block(p, [COMMENT]), language, 0)[0].text for p in population(54)}
     assert len(texts) > 25
-
-
-def test_the_document_states_the_truth():
-    document = (Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text(encoding="utf-8")
-    for kind, position in TRUTH.position.items():
-        cells = [f"{p:+.2f} ({s:+.2f})" for p, s in zip(position, TRUTH.shift[kind], strict=True)]
-        assert f"| {kind} | {' | '.join(cells)} |" in document

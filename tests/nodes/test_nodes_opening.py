@@ -13,6 +13,7 @@ from enquete.checkpoints.canonical import move_latest
 from enquete.checkpoints.folders import LEDGER, read_record, read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.instruments.pack import pack_named
 from enquete.nodes.opening import Choice, begin, choose_run
 from enquete.nodes.survey import survey
 from enquete.state.errors import (
@@ -217,7 +218,7 @@ class TestBaseline:
 
     def test_another_instrument_is_refused(self, running: Path, tmp_path: Path, root: Path) -> None:
         self.earlier(running)
-        shipped = (root / "enquete" / "instruments" / "longitudinal.yaml").read_text("utf-8")
+        shipped = pack_named().instruments["longitudinal"].read_text("utf-8")
         own = tmp_path / "own.yaml"
         own.write_text(shipped.replace("instruction:", "instruction: ", 1) + "\n", "utf-8")
         assert (

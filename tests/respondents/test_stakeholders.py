@@ -1,7 +1,15 @@
 import pytest
 
-from enquete.respondents.stakeholders import _VOICE, TYPES, type_of, voice
+from enquete.instruments.pack import NEUTRAL, pack_named
+from enquete.respondents import stakeholders
+from enquete.respondents.stakeholders import voice
 from enquete.state.seam import Participant
+
+FISHERIES = pack_named("fisheries")
+
+
+def type_of(who):
+    return stakeholders.type_of(who, FISHERIES)
 
 
 def who(kind, persona="", name="A"):
@@ -51,5 +59,6 @@ def test_other_populations_keep_their_own_types():
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_type_has_a_voice(language):
-    assert set(_VOICE[language]) == {*TYPES, "other"}
-    assert voice("other:bank", language, 1) in _VOICE[language]["other"]
+    for kind, known in FISHERIES.types.items():
+        assert voice(kind, FISHERIES, language, 1) in known.voice[language]
+    assert voice("other:bank", FISHERIES, language, 1) in pack_named(NEUTRAL).voice[language]

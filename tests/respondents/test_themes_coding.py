@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from enquete.analysis.agreement.codings import coding_agreement
-from enquete.graphs.delphi.synthetic import answer, voiced
-from enquete.graphs.delphi.voices import CLAIMS
+from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.synthetic import planted
+from enquete.instruments.load import load_shipped
 from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
 from enquete.respondents.themes.prompts import assign_prompt, assign_schema, merge_prompt, theme_prompt
 from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
@@ -33,6 +34,7 @@ from enquete.respondents.themes.types import (
 )
 from enquete.state.seam import Block, BlockKey, Item, Participant
 
+PLANTED = planted(load_shipped(DelphiInstrument, "delphi"))
 KINDS = ("Fischer", "Trawler company", "Angler", "NGO", "Scientist", "Behörde", "Fish processor", "Consumer", "Mayor")
 QUESTIONS = ("drivers", "risks", "measures", "responsibility")
 
@@ -52,9 +54,9 @@ def panel(n, language, seed=0):
     for i in range(n):
         who = Participant(id=f"agent:{i}", name=f"N{i}", stakeholder_type=KINDS[i % 9], persona=f"P{i}")
         key = BlockKey("run", "main", "delphi", "T1", "", 1, 0, who.id, "all")
-        for found in answer(who, Block(key=key, instruction="", items=items), language, seed):
+        for found in PLANTED(who, Block(key=key, instruction="", items=items), language, seed):
             statements.append(Statement(id=f"{who.id}|{found.item}", text=found.text))
-            truth[statements[-1].id] = voiced(who, found.item, seed)
+            truth[statements[-1].id] = PLANTED.voiced(who, found.item, seed)
     return statements, truth
 
 
@@ -88,7 +90,7 @@ def test_rule_recovers_most_planted_themes(language, n, least):
 def test_rule_agrees_with_the_plant_sentence_by_sentence(language):
     # Every planted claim as an answer of its own, four times over: measured ARI .76 (de, 86% coded) and .85 (en,
     # 92% coded); chance is 0.
-    claims = [(key, claim) for key, texts in CLAIMS[language].items() for claim in texts]
+    claims = [(key, claim) for key, theme in PLANTED.truth.themes.items() for claim in theme.claims[language]]
     statements = [Statement(id=f"p{i:03}|q", text=claims[i % len(claims)][1]) for i in range(4 * len(claims))]
     found = code_by_rule(BatchInput(topic="x", statements=statements))
     home = {name: k for k, theme in enumerate(found.themes) for name in theme.statement_ids}

@@ -9,6 +9,7 @@ import pytest
 
 import enquete
 from enquete.checkpoints.canonical import latest
+from enquete.instruments.pack import pack_named
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder, personas_file, set_status
@@ -98,7 +99,7 @@ def test_an_earlier_t0_with_another_instrument_is_refused(tmp_path: Path, root: 
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
     enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
     set_status(sim, "completed")
-    text = (root / "enquete/instruments/longitudinal.yaml").read_text("utf-8")
+    text = pack_named().instruments["longitudinal"].read_text("utf-8")
     own = tmp_path / "own.yaml"
     own.write_text(text.replace("innerhalb der nächsten zehn Jahre", "bis 2040"), "utf-8")
     with pytest.raises(RunMismatch, match="another longitudinal instrument"):

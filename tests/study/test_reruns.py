@@ -16,6 +16,7 @@ import enquete
 from enquete.checkpoints.folders import read_record
 from enquete.graphs.registry import methodologies
 from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
+from enquete.instruments.pack import pack_named
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.study.comparing import compare
 from tests.support import unwritten
@@ -23,7 +24,7 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, spent, stored_answers
 
-SHIPPED = Path(enquete.__file__).parent / "instruments"
+SHIPPED = pack_named().instruments
 BOTH = ["scenario", "delphi"]
 AGENTS = 5
 
@@ -31,7 +32,7 @@ AGENTS = 5
 @pytest.fixture
 def edited(tmp_path: Path) -> str:
     """The Delphi instrument with at most three themes."""
-    content = yaml.safe_load((SHIPPED / "delphi.yaml").read_text("utf-8"))
+    content = yaml.safe_load(SHIPPED["delphi"].read_text("utf-8"))
     content["max_themes"] = 3
     path = tmp_path / "delphi.yaml"
     path.write_text(yaml.safe_dump(content, allow_unicode=True), "utf-8")

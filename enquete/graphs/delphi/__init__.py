@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, planted, readout
+from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, readout
+from enquete.graphs.delphi.synthetic import planted
 from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(

@@ -14,11 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.panel.dispersion import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.synthetic import answer
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
 from enquete.respondents.themes.types import Statement, ThemeBrief
-from enquete.state.seam import ATTEMPTS, Block, Desk, Item, Language, Plan, Procedure, Truth
+from enquete.state.seam import ATTEMPTS, Block, Desk, Item, Language, Plan, Procedure
 
 FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
 HEADINGS: dict[Language, tuple[str, str]] = {
@@ -188,8 +187,3 @@ def readout(desk: Desk, round: int) -> dict[str, Any]:
     medians = {item: values["median"] for item, values in feedback.items()}
     themes = {str(theme["id"]): str(theme["label"]) for theme in frozen_themes(desk)}
     return {"themes": themes, "feedback": {f"round {round}": medians} if medians else {}}
-
-
-def planted(instrument: DelphiInstrument) -> Truth:
-    """The synthetic respondent's truth."""
-    return answer

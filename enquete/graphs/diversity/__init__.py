@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import Diversity, DiversitySettings, planted
+from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
+from enquete.graphs.diversity.synthetic import planted
 from enquete.state.seam import Methodology, Steps
 
 METHODOLOGY = Methodology(

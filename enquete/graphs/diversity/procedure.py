@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.synthetic import answer
-from enquete.state.seam import Block, Desk, Item, Procedure, Truth
+from enquete.state.seam import Block, Desk, Item, Procedure
 
 SORT, AXES = "sort", "axes"
 
@@ -69,8 +68,3 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
             Block(key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}),
             Block(key=desk.key(unit, AXES), instruction=above[1], items=axes),
         ]
-
-
-def planted(instrument: DiversityInstrument) -> Truth:
-    """The synthetic respondent's truth."""
-    return answer

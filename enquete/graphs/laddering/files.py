@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, ModelWrapValidatorHandler, model_validator
 
 from enquete.instruments.load import load_instrument, validate_instrument
+from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.instruments.reading import Line, identifier, not_empty, reading, suggestion
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Part, Text
@@ -42,7 +44,7 @@ FileT = TypeVar("FileT", bound=LayerFile)
 
 
 def load_layer(model: type[FileT], layer: str, name: str) -> FileT:
-    """The file that `name` means: one that ships in instruments/laddering/<layer>, else a path to a YAML file.
+    """The file that `name` means: one that ships (concepts in packs, methodologies for all of them), else a path to a YAML file.
 
     Raises InstrumentError naming file and line, or the names that ship where there is no such file.
     """
@@ -58,11 +60,15 @@ def load_layer(model: type[FileT], layer: str, name: str) -> FileT:
 @cache
 def shipped(layer: str) -> tuple[str, ...]:
     """The names that ship in a layer ("concepts", "methodologies"), sorted."""
-    folder = files("enquete.instruments").joinpath("laddering", layer)
-    return tuple(sorted(one.name.removesuffix(".yaml") for one in folder.iterdir() if one.name.endswith(".yaml")))
+    return tuple(sorted(_files(layer)))
+
+
+@cache
+def _files(layer: str) -> dict[str, Traversable]:
+    return yaml_files([files("enquete.instruments") / layer, *(FOLDER / pack / layer for pack in packs())])
 
 
 @cache
 def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
-    file = files("enquete.instruments").joinpath("laddering", layer, f"{name}.yaml")
+    file = _files(layer)[name]
     return validate_instrument(model, read_source(file.name, file.read_bytes()))

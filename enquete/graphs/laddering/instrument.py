@@ -1,4 +1,4 @@
-"""Instrument of the laddering interview: what is the same whatever is asked about and however it is chosen."""
+"""Instrument of the laddering interview: what it is about, and what is the same however the next question is chosen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StrictInt
 
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import wrong
+from enquete.instruments.reading import Line, wrong
 from enquete.instruments.text import Part, Text
 from enquete.state.seam import Language
 
@@ -33,8 +33,9 @@ class Stops(Part):
 
 
 class LadderingInstrument(Instrument):
-    """What the respondent is told, when to stop, what the map leaves out."""
+    """What is asked about, what the respondent is told, when to stop, what the map leaves out."""
 
+    concept: Line  # a shipped concept or a YAML file; the setting of that name replaces it
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]
     transcript_heading: Text
     stops: Stops = Stops()

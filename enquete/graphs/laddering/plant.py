@@ -1,17 +1,17 @@
-"""The planted chains as read from plant.yaml: who carries which thoughts, and in which words they are said."""
+"""The planted chains: who carries which thoughts (truth/laddering.yaml of a pack), and in which words they are said (plant.yaml)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import NamedTuple
 
-import yaml
-from pydantic import BaseModel, ConfigDict, field_validator
-
+from enquete.graphs.laddering.concept import Concept
+from enquete.instruments.pack import Data, Pack, Words, pack_on, read_yaml
+from enquete.instruments.text import Text
 from enquete.respondents.planted import persona_hash, sample
 from enquete.respondents.stakeholders import type_of
 from enquete.state.seam import Language, Participant
@@ -19,15 +19,13 @@ from enquete.state.seam import Language, Participant
 CARRIED = 3
 """Chains an agent carries."""
 
+ELEMENT = "{element}"
+
 Says = Mapping[Language, Mapping[str, tuple[str, ...]]]
-Patterns = Mapping[Language, re.Pattern[str]]
+Patterns = Mapping[Language, Words]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Thought(_Strict):
+class Thought(Data):
     """A concept in several wordings. `kind`: what a question must ask for to bring it up; "" for the first of a chain.
 
     `beside`: what else it leads to, and nothing follows from.
@@ -45,11 +43,18 @@ class Thought(_Strict):
     def all_wordings(self) -> tuple[str, ...]:
         return (*self.de, *self.en)
 
+    def about(self, element: Text) -> Thought:
+        """With an element of the concept in the place of {element}."""
+        de, en = (
+            tuple(wording.replace(ELEMENT, element.in_(language)) for wording in self.wordings(language))
+            for language in ("de", "en")
+        )
+        return self if (de, en) == (self.de, self.en) else self.model_copy(update={"de": de, "en": en})
 
-class Chain(_Strict):
+
+class Chain(Data):
     """Thoughts in their order; `who`: stakeholder types that carry it, everybody where none is named."""
 
-    topic: str
     method: str
     who: tuple[str, ...] = ()
     thoughts: tuple[Thought, ...]
@@ -59,50 +64,55 @@ class Chain(_Strict):
         return tuple(thought for one in self.thoughts for thought in (one, *one.beside))
 
 
-class Fatigue(_Strict):
+class Fatigue(Data):
     """How many agents tire, and after which turn."""
 
     share: float
     after_turn: int
 
 
-class Plant(_Strict):
-    """The whole file; patterns as regular expressions without regard to case."""
+class LadderingTruth(Data):
+    """truth/laddering.yaml. A thought of the neutral pack may be {element}: one of whatever the interview is about."""
 
-    topics: Mapping[str, re.Pattern[str]]
+    chains: tuple[Chain, ...] = ()
+
+
+class Manner(Data):
+    """plant.yaml: how planted thoughts are brought up and said, whatever they are about."""
+
     cues: Mapping[str, Patterns]
     leads: Mapping[str, tuple[str, ...]]  # kind → kinds it may bring up within its chain
     more: Patterns
     meaning: Patterns
     fatigue: Fatigue
-    chains: tuple[Chain, ...]
     says: Says
 
-    @field_validator("topics", "more", "meaning", mode="before")
-    @classmethod
-    def _compiled(cls, patterns: Mapping[str, str]) -> Mapping[str, re.Pattern[str]]:
-        return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in patterns.items()}
 
-    @field_validator("cues", mode="before")
-    @classmethod
-    def _compiled_cues(cls, cues: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, re.Pattern[str]]]:
-        return {kind: {name: re.compile(text, re.IGNORECASE) for name, text in by.items()} for kind, by in cues.items()}
+@dataclass(frozen=True)
+class Plant:
+    """What agents carry on one concept: the chains of the pack that knows its topic, else chains that begin with its elements."""
 
-    def carried(self, who: Participant, told: str, method: str, seed: int) -> tuple[Chain, ...]:
-        """An agent's chains on the topic that the instruction tells of; those of its type, else drawn from all.
+    manner: Manner
+    pack: Pack
+    chains: tuple[Chain, ...]
+    elements: tuple[Text, ...]
+
+    def carried(self, who: Participant, method: str, seed: int) -> tuple[Chain, ...]:
+        """An agent's chains; those of its type, else drawn from all.
 
         A methodology that nothing was planted for is answered from the means-end chains.
         """
         methods = {chain.method for chain in self.chains}
-        fitting = [
-            chain for chain in self.chains if chain.method == (method if method in methods else "means_end_chain")
-        ]
-        topic = next((name for name, pattern in self.topics.items() if pattern.search(told)), "any")
-        about = [one for one in fitting if one.topic == topic] or [one for one in fitting if one.topic == "any"]
-        kind = type_of(who)
-        own = [chain for chain in about if not chain.who or kind in chain.who] or about
+        fitting = [one for one in self.chains if one.method == (method if method in methods else "means_end_chain")]
+        kind = type_of(who, self.pack)
+        own = [chain for chain in fitting if not chain.who or kind in chain.who] or fitting
         key = (seed, "laddering", "carried", method, persona_hash(who))
-        return tuple(sample([(chain, 1.0) for chain in own], CARRIED, *key))
+        drawn = sample([(chain, 1.0) for chain in own], CARRIED, *key)
+        about = sample([(element, 1.0) for element in self.elements], CARRIED, *key, "element")
+        return tuple(
+            chain.model_copy(update={"thoughts": tuple(one.about(element) for one in chain.thoughts)})
+            for chain, element in zip(drawn, cycle(about), strict=False)
+        )
 
 
 class Link(NamedTuple):
@@ -123,9 +133,14 @@ def links(chains: Sequence[Chain], leads: Mapping[str, Sequence[str]] | None = N
     return list({(id(link.source), id(link.target)): link for link in (*ahead, *beside, *across)}.values())
 
 
+def plant(concept: Concept) -> Plant:
+    """What is planted about a concept."""
+    pack = pack_on(concept.topic)
+    elements = tuple(element.label for element in concept.elements.values())
+    return Plant(manner(), pack, pack.truth("laddering", LadderingTruth).chains, elements)
+
+
 @cache
-def plant() -> Plant:
+def manner() -> Manner:
     """plant.yaml, validated."""
-    return Plant.model_validate(
-        yaml.safe_load(files("enquete.graphs.laddering").joinpath("plant.yaml").read_text("utf-8"))
-    )
+    return Manner.model_validate(read_yaml(files("enquete.graphs.laddering") / "plant.yaml"))

@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validat
 
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.files import LayerFile, load_layer
+from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.instruments.load import load_shipped
 from enquete.instruments.text import LANGUAGE_NAMES, texts_of
 from enquete.state.errors import InstrumentError
 from enquete.state.seam import Language
@@ -44,18 +46,24 @@ def require_language(setting: str, name: str, layer: LayerFile, language: Langua
         )  # fmt: skip
 
 
+def _concept_of(instrument: LadderingInstrument | None) -> str:
+    """What an instrument is about; what the shipped one is about where none is known."""
+    return (instrument or load_shipped(LadderingInstrument, "laddering")).concept
+
+
 class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
-    Validated with a context `language`, that of the run, it also raises where a file cannot be used in it.
+    Validated with a context `instrument`, that of the run, it takes the concept from there; with a context `language`, it
+    also raises where a file cannot be used in it.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     turns: Annotated[int, Field(ge=1, le=60, description="questions an interview has at most")] = 15
-    concept: Annotated[str, Field(description="what is asked about: a shipped concept or a YAML file")] = (
-        "fisheries_2040"
-    )
+    concept: Annotated[
+        str, Field(description="what is asked about: a shipped concept or a YAML file; the instrument's unless named")
+    ] = ""
     methodology: Annotated[str, Field(description="how is asked: a shipped methodology or a YAML file")] = (
         "means_end_chain"
     )
@@ -74,12 +82,14 @@ class LadderingSettings(BaseModel):
 
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
+        context = info.context or {}
+        self.concept = self.concept or _concept_of(context.get("instrument"))
         if self.layers is None:
             self.layers = Layers(
                 concept=load_layer(Concept, "concepts", self.concept),
                 methodology=load_layer(InterviewMethod, "methodologies", self.methodology),
             )
-        language = (info.context or {}).get("language")
+        language = context.get("language")
         if language:
             require_language("concept", self.concept, self.layers.concept, language)
             require_language("methodology", self.methodology, self.layers.methodology, language)

@@ -12,6 +12,7 @@ from functools import partial
 
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.plant import Link, Plant, Thought, links, plant
+from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.planted import persona_hash, pick, uniform
 from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.seam import Answer, Block, Item, Language, Participant, Truth
@@ -21,9 +22,9 @@ VOICE = 0.25  # of the telling answers begin with a sentence about oneself
 NAMED = 0.6  # share of a wording's words that a question must quote to be about it
 
 
-def planted(instrument: LadderingInstrument) -> Truth:
-    """The truth of the shipped plant; topic and methodology are read from the block."""
-    return partial(answer, planting=plant())
+def planted(instrument: LadderingInstrument, settings: LadderingSettings) -> Truth:
+    """The truth about the concept that is asked about; the methodology is read from the block."""
+    return partial(answer, planting=plant(settings.topic))
 
 
 def answer(who: Participant, block: Block, language: Language, seed: int, *, planting: Plant) -> tuple[Answer, ...]:
@@ -35,7 +36,7 @@ def answer(who: Participant, block: Block, language: Language, seed: int, *, pla
 
 def tires(who: Participant, seed: int, planting: Plant) -> bool:
     """Whether this agent has only a few words left after a while."""
-    return uniform(seed, METHODOLOGY, "tires", persona_hash(who)) < planting.fatigue.share
+    return uniform(seed, METHODOLOGY, "tires", persona_hash(who)) < planting.manner.fatigue.share
 
 
 class _Speaker:
@@ -44,15 +45,15 @@ class _Speaker:
     def __init__(self, who: Participant, block: Block, item: Item, language: Language, seed: int, planting: Plant):
         self._who = who
         self._language = language
-        self._plant = planting
+        self._plant, self._pack = planting.manner, planting.pack
         self._question = item.wording.lower()
         self._said = " ".join(text for _, text in block.quoted).lower()
         self._key = (seed, METHODOLOGY, block.key.session, persona_hash(who))
         self._seed = seed
         self._turn = block.key.turn
-        self._chains = planting.carried(who, block.instruction, block.key.session, seed)
-        self._links = links(self._chains, planting.leads)
-        self._tired = tires(who, seed, planting) and self._turn > planting.fatigue.after_turn
+        self._chains = planting.carried(who, block.key.session, seed)
+        self._links = links(self._chains, self._plant.leads)
+        self._tired = tires(who, seed, planting) and self._turn > self._plant.fatigue.after_turn
 
     def says(self) -> str:
         thoughts = [thought for chain in self._chains for thought in chain.all_thoughts]
@@ -104,4 +105,8 @@ class _Speaker:
             kind = {"link": "tired", "begin": "tired_begin"}.get(kind, "tired_none")
         text = pick(lines[kind], *self._key, kind, self._turn).format(a=a, b=b)
         tells = kind in ("link", "begin") and uniform(*self._key, "voice", self._turn) < VOICE
-        return f"{voice(type_of(self._who), self._language, *self._key, self._turn)} {text}" if tells else text
+        return (
+            f"{voice(type_of(self._who, self._pack), self._pack, self._language, *self._key, self._turn)} {text}"
+            if tells
+            else text
+        )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.procedure import Wave, planted
+from enquete.graphs.longitudinal.procedure import Wave
+from enquete.graphs.longitudinal.synthetic import planted
 from enquete.state.seam import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(

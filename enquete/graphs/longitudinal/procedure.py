@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.synthetic import Planted
-from enquete.state.seam import Block, Desk, Item, NoSettings, Procedure, Truth
+from enquete.state.seam import Block, Desk, Item, NoSettings, Procedure
 
 PART = "items"
 
@@ -22,8 +21,3 @@ class Wave(Procedure[LongitudinalInstrument, NoSettings]):
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
         return [Block(key=desk.key(unit, PART), instruction=instruction, items=self._items)]
-
-
-def planted(instrument: LongitudinalInstrument) -> Truth:
-    """The synthetic respondent's truth, told which family an item belongs to and which way it is keyed."""
-    return Planted({item.item_id: (item.family, item.reverse_coded) for item in instrument.items})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import Rating, planted
+from enquete.graphs.scenario.procedure import Rating
+from enquete.graphs.scenario.synthetic import planted
 from enquete.state.seam import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(

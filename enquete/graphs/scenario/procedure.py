@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
-from enquete.graphs.scenario.synthetic import answers_of
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.types import Statement
-from enquete.state.seam import ATTEMPTS, Block, Desk, NoSettings, Outcome, Plan, Procedure, Truth
+from enquete.state.seam import ATTEMPTS, Block, Desk, NoSettings, Outcome, Plan, Procedure
 
 
 class Rating(Procedure[ScenarioInstrument, NoSettings]):
@@ -77,8 +76,3 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
 def themes_of(scenario: str) -> str:
     """The name under which a scenario's themes are frozen."""
     return f"themes/{scenario}"
-
-
-def planted(instrument: ScenarioInstrument) -> Truth:
-    """The synthetic respondent's truth, told what the scenarios and dimensions of this instrument are about."""
-    return answers_of(instrument)

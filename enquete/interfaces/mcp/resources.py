@@ -4,7 +4,6 @@
 
 import json
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -13,6 +12,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import Field
 
 from enquete import study
+from enquete.instruments.pack import pack_named
 from enquete.interfaces.mcp.errors import explained
 from enquete.interfaces.mcp.office import Ctx, Office, office
 from enquete.interfaces.mcp.reading import findings, report_of
@@ -82,7 +82,7 @@ def _read(desk: Office, path: Path) -> str:
 
 def instrument_reader(name: str) -> Callable[[], str]:
     def instrument() -> str:
-        return (files("enquete.instruments") / f"{name}.yaml").read_text("utf-8")
+        return pack_named().instruments[name].read_text("utf-8")
 
     return instrument
 

@@ -19,7 +19,14 @@ from enquete.instruments.load import load_shipped
 from enquete.state.seam import Answer, Arm, Block, BlockKey, InterviewerTask, Language, Participant, Reply
 
 INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
+CONCEPTS = ("fisheries_2040", "oat_drink")
+PLANTS = {name: plant(LadderingSettings(concept=name).topic) for name in CONCEPTS}
+PLANT = PLANTS["fisheries_2040"]
 Says = Callable[[Participant, Block], Answer]
+
+
+def planting(settings: LadderingSettings) -> Plant:
+    return PLANTS[settings.concept]
 
 
 class MemoryDesk:
@@ -31,11 +38,18 @@ class MemoryDesk:
     phase = "T1"
     asking: Literal["block", "item"] = "block"
 
-    def __init__(self, who: Participant, language: Language = "de", says: Says | None = None, seed: int = 0):
+    def __init__(
+        self,
+        who: Participant,
+        language: Language = "de",
+        says: Says | None = None,
+        seed: int = 0,
+        planted: Plant = PLANT,
+    ):
         self.arm = Arm(seed=seed)
         self.language: Language = language
         self._who = who
-        self._says = says or (lambda who, block: answer(who, block, language, seed, planting=plant())[0])
+        self._says = says or (lambda who, block: answer(who, block, language, seed, planting=planted)[0])
         self.blocks: list[Block] = []
         self.answers_by_key: dict[BlockKey, dict[str, Answer]] = {}
         self.tasks: dict[tuple[str, str], InterviewerTask[Any]] = {}
@@ -98,7 +112,3 @@ def person(number: int = 1, kind: str = "Küstenfischer") -> Participant:
     return Participant(
         id=f"agent:{number}", name=f"Person {number}", stakeholder_type=kind, persona=f"Nr. {number}, lebt am Meer."
     )
-
-
-def planting() -> Plant:
-    return plant()

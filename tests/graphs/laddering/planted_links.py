@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.phrases import similarity
-from enquete.graphs.laddering.plant import Thought, links, plant
+from enquete.graphs.laddering.plant import Thought, links
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.state.seam import Language, Participant
-from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
+from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, planting
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung", "Reederei", "Fischhandel",
          "Verbraucher", "Gemeinde", "Rentner")  # fmt: skip
@@ -32,12 +32,9 @@ class Recall(NamedTuple):
         return self.found / self.planted
 
 
-def recall(
-    interview: Interview, who: Participant, settings: LadderingSettings, language: Language, seed: int = 0
-) -> Recall:
-    told = INSTRUMENT.told(settings.topic.topic, language)
-    carried = plant().carried(who, told, settings.method.id, seed)
-    planted = links(carried, plant().leads)
+def recall(interview: Interview, who: Participant, settings: LadderingSettings, seed: int = 0) -> Recall:
+    carried = planting(settings).carried(who, settings.method.id, seed)
+    planted = links(carried, planting(settings).manner.leads)
     ends = {frozenset((edge.source, edge.target)) for edge in interview.graph.edges.values()}
     found = sum(
         any(frozenset((a, b)) in ends for a in _nodes(interview, link.source) for b in _nodes(interview, link.target))
@@ -56,8 +53,8 @@ def study(agents: int, settings: LadderingSettings, language: Language) -> tuple
     total, interviews = Recall(0, 0), list[Interview]()
     for number in range(agents):
         who = person(number, TYPES[number % len(TYPES)])
-        interview = interviewed(MemoryDesk(who, language), settings)
-        one = recall(interview, who, settings, language)
+        interview = interviewed(MemoryDesk(who, language, planted=planting(settings)), settings)
+        one = recall(interview, who, settings)
         total = Recall(total.found + one.found, total.planted + one.planted)
         interviews.append(interview)
     return total.share, interviews

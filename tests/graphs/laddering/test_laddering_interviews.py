@@ -10,13 +10,12 @@ import pytest
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.phrases import normal
-from enquete.graphs.laddering.plant import plant
 from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingSettings, Layers
 from enquete.graphs.laddering.synthetic import tires
 from enquete.instruments.text import Text
 from enquete.state.seam import Answer, Block, Language, Participant
-from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
+from tests.graphs.laddering.memory_desk import PLANT, MemoryDesk, interviewed, person
 from tests.graphs.laddering.planted_links import focuses, study
 
 AGENTS = 10
@@ -62,10 +61,10 @@ def test_no_question_is_long_double_or_asked_twice_in_any_ontology() -> None:
 
 
 def test_a_respondent_who_tires_is_let_go_early_for_the_right_reason() -> None:
-    numbers = (n for n in itertools.count() if tires(person(n), 0, plant()))
+    numbers = (n for n in itertools.count() if tires(person(n), 0, PLANT))
     for number in itertools.islice(numbers, 3):
         interview = interviewed(MemoryDesk(person(number)), LadderingSettings(turns=20))
-        after = plant().fatigue.after_turn
+        after = PLANT.manner.fatigue.after_turn
         assert [turn.depth for turn in interview.turns[after:]] == ["surface"] * 7
         assert (interview.stop, len(interview.turns)) == ("shallow", after + 6 + 1)  # and the closing question
 

@@ -11,6 +11,7 @@ from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.files import load_layer, shipped
 from enquete.graphs.laddering.methods import FOCUS, MOST_FOCUS_WORDS, MOST_WORDS, InterviewMethod
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.state.errors import InstrumentError
 
 FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_chain", "repertory_grid")
@@ -18,7 +19,8 @@ FIVE = ("critical_incident", "customer_journey", "jobs_to_be_done", "means_end_c
 
 def own(tmp_path: Path, layer: str, name: str, *changes: tuple[str, str]) -> Path:
     """A shipped file with some of its text replaced."""
-    text = files("enquete.instruments").joinpath("laddering", layer, f"{name}.yaml").read_text("utf-8")
+    folders = [FOLDER / pack / layer for pack in packs()] + [files("enquete.instruments") / layer]
+    text = yaml_files(folders)[name].read_text("utf-8")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)

@@ -17,11 +17,12 @@ from enquete.graphs.laddering.plant import links, plant
 from enquete.graphs.laddering.reader import clause_to_concept, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer
-from enquete.respondents.stakeholders import TYPES
+from enquete.instruments.text import Text
 from enquete.state.seam import Block, BlockKey, Item
-from tests.graphs.laddering.memory_desk import INSTRUMENT, person
+from tests.graphs.laddering.memory_desk import PLANT, PLANTS, person
 
 SETTINGS = LadderingSettings()
+NOBODYS = plant(SETTINGS.topic.model_copy(update={"topic": Text(de="Fahrräder", en="Bicycles")}))  # no pack knows it
 FOCUS = Known(text="feste Regeln", type="attribute")
 
 
@@ -110,18 +111,18 @@ def test_a_clause_becomes_a_name(clause: str, concept: str) -> None:
 
 def asked(question: str, said: str = "", turn: int = 1) -> Block:
     key = BlockKey("r", "main", "laddering", "T1", "means_end_chain", 0, turn, person().id, "turn")
-    told = INSTRUMENT.told(SETTINGS.topic.topic, "de")
+    told = "Ein Gespräch."
     quoted = (("Das Gespräch bis hierher", said),) if said else ()
     return Block(key=key, instruction=told, items=(Item(id="turn_01", kind="text", wording=question),), quoted=quoted)
 
 
 def reply(question: str, said: str = "", turn: int = 1) -> str:
-    (given,) = answer(person(), asked(question, said, turn), "de", 0, planting=plant())
+    (given,) = answer(person(), asked(question, said, turn), "de", 0, planting=PLANT)
     return given.text
 
 
 def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
-    chain = plant().carried(person(), INSTRUMENT.told(SETTINGS.topic.topic, "de"), "means_end_chain", 0)[0]
+    chain = PLANT.carried(person(), "means_end_chain", 0)[0]
     said = "Antwort: Mir geht es um " + chain.thoughts[0].de[0]
     text = reply(f"Warum ist Ihnen „{chain.thoughts[0].de[0]}“ wichtig?", said)
     assert sum(any(wording in text for wording in thought.de) for thought in chain.thoughts[1:]) == 1
@@ -132,12 +133,12 @@ def test_a_good_question_reveals_the_next_thought_and_only_that() -> None:
     "question", ["Warum ist Ihnen „blaue Wolken“ wichtig?", "Habe ich „{first}“ so richtig verstanden?", "Und?"]
 )
 def test_another_question_reveals_nothing(question: str) -> None:
-    chain = plant().carried(person(), INSTRUMENT.told(SETTINGS.topic.topic, "de"), "means_end_chain", 0)[0]
+    chain = PLANT.carried(person(), "means_end_chain", 0)[0]
     first = chain.thoughts[0].de[0]
     text = reply(question.format(first=first), f"Antwort: {first}")
     assert not any(
         wording in text
-        for one in plant().chains
+        for one in PLANT.chains
         for thought in one.thoughts
         for wording in thought.de
         if wording != first
@@ -153,19 +154,17 @@ def test_every_type_carries_chains_of_its_own_in_every_methodology() -> None:
         "repertory_grid",
         "unheard_of",
     ):
-        for kind in (*TYPES, "Zahnarzt"):
-            for told in ("Thema: Fischerei.", "Thema: Haferdrink.", "Thema: Fahrräder."):
-                carried = plant().carried(person(1, kind), told, methodology, 0)
-                assert carried
-                assert len(links(carried)) >= 3
+        for planted in (*PLANTS.values(), NOBODYS):
+            for kind in (*PLANT.pack.types, "Zahnarzt"):
+                assert len(links(planted.carried(person(1, kind), methodology, 0))) >= 6
 
 
 def test_wordings_are_long_enough_to_be_told_apart() -> None:
-    for chain in plant().chains:
-        for thought in chain.thoughts:
+    for planted in (*PLANTS.values(), NOBODYS):
+        for thought in (thought for chain in planted.chains for thought in chain.thoughts):
             assert len(thought.de) >= 2
             assert len(thought.en) >= 2
-            assert thought.kind in {"", *plant().cues}
+            assert thought.kind in {"", *planted.manner.cues}
 
 
 # --- no list is shared -------------------------------------------------------------------------------------------------
@@ -181,9 +180,15 @@ def test_reader_and_plant_share_no_module_and_no_word_list() -> None:
     for module in (plant_module, synthetic):
         assert not any(name.endswith(("reader", "extraction", "readings", "interviewer")) for name in imports(module))
     code = normal(Path(reader.__file__).read_text("utf-8"))
-    planted = [wording for chain in plant().chains for thought in chain.thoughts for wording in thought.all_wordings]
+    planted = [
+        wording
+        for one in (*PLANTS.values(), NOBODYS)
+        for chain in one.chains
+        for thought in chain.thoughts
+        for wording in thought.all_wordings
+    ]
     assert not [wording for wording in planted if normal(wording) in code]
-    sentences = [line for says in plant().says.values() for lines in says.values() for line in lines]
+    sentences = [line for says in PLANT.manner.says.values() for lines in says.values() for line in lines]
     assert not [line for line in sentences if normal(line) in code]
     patterns = " ".join(
         p.pattern for p in (*reader._FORWARD, *reader._ANSWERING, *reader._NAMED, reader._NOTHING)
