@@ -14,6 +14,7 @@ GAPS = ("refused", "invalid", "failed")
 STATUSES = (*RESPONDED, *GAPS, "not_reached")
 
 _NEEDED = ("participant", "stakeholder_type", "item", "value", "scale_min", "scale_max", "status")
+_READ = ("family", "reverse_keyed", "item_position", "option_order", "block")
 _OF_AN_ITEM = ["scale_min", "scale_max", "reverse_keyed", "family"]
 
 
@@ -67,7 +68,7 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """A copy with every column of the right type, or ValueError."""
     if missing := [name for name in _NEEDED if name not in frame.columns]:
         raise ValueError(f"answers lack the column(s) {', '.join(missing)}; needed are {', '.join(_NEEDED)}")
-    rows = frame.assign(
+    rows = frame[[name for name in (*_NEEDED, *_READ) if name in frame.columns]].assign(
         **{name: pd.to_numeric(frame[name]).astype(float) for name in ("value", "scale_min", "scale_max")}
     )
     defaults: dict[str, str | float] = {"family": "", "block": "", "option_order": "", "item_position": np.nan}
@@ -75,24 +76,25 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     keyed = rows["reverse_keyed"].eq(True) if "reverse_keyed" in rows.columns else False
     rows = rows.assign(reverse_keyed=keyed, family=rows["family"].astype(object).fillna("").astype(str))
     doubled = rows.duplicated(["participant", "item"])
-    _refuse(rows[doubled], "answered twice; give one arm, phase and round at a time")
-    _refuse(rows[~rows["status"].isin(STATUSES)], f"has an unknown status; known are {', '.join(STATUSES)}", "status")
+    _refuse(rows, doubled, "answered twice; give one arm, phase and round at a time")
+    _refuse(rows, ~rows["status"].isin(STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     _refuse(
-        rows[rows["scale_min"].notna() & ~(rows["scale_max"] > rows["scale_min"])],
+        rows,
+        rows["scale_min"].notna() & ~(rows["scale_max"] > rows["scale_min"]),
         "needs scale_max > scale_min",
         "scale_max",
     )
     off = rows["value"].lt(rows["scale_min"]) | rows["value"].gt(rows["scale_max"])
     broken = rows["scale_min"].notna() & rows["value"].sub(rows["scale_min"]).mod(1).gt(0)
-    _refuse(rows[(off | broken) & rows["status"].isin(RESPONDED)], "is not a point of the item's scale", "value")
+    _refuse(rows, (off | broken) & rows["status"].isin(RESPONDED), "is not a point of the item's scale", "value")
     kinds = rows.drop_duplicates(["participant", "stakeholder_type"])
-    _refuse(kinds[kinds.duplicated("participant")], "has two stakeholder types", "stakeholder_type")
+    _refuse(kinds, kinds.duplicated("participant"), "has two stakeholder types", "stakeholder_type")
     return rows
 
 
-def _refuse(rows: pd.DataFrame, problem: str, column: str = "") -> None:
-    if len(rows):
-        row = rows.iloc[0]
+def _refuse(rows: pd.DataFrame, wrong: pd.Series[bool], problem: str, column: str = "") -> None:
+    if wrong.any():
+        row = rows[wrong].iloc[0]
         given = row[column] if column else ""
         value = f", {column} {given:g}" if isinstance(given, float) else f", {column} {given!r}" if column else ""
         scale = f" {row['scale_min']:g}–{row['scale_max']:g}" if problem.endswith("scale") else ""
@@ -101,7 +103,8 @@ def _refuse(rows: pd.DataFrame, problem: str, column: str = "") -> None:
 
 def _item_facts(closed: pd.DataFrame, items: pd.Index[str]) -> pd.DataFrame:
     facts = closed.drop_duplicates(["item", *_OF_AN_ITEM])
-    _refuse(facts[facts.duplicated("item")], "scale, keying or family differs between the item's rows; it must be one")
+    doubled = facts.duplicated("item")
+    _refuse(facts, doubled, "scale, keying or family differs between the item's rows; it must be one")
     return facts.set_index("item")[_OF_AN_ITEM].reindex(items)
 
 
@@ -117,7 +120,8 @@ def _options(closed: pd.DataFrame, value: Floats) -> tuple[tuple[tuple[float, ..
         table[row, : len(order)] = order
     match = table[code] == value[:, None]
     found = match.any(axis=1)
-    _refuse(closed[(code >= 0) & ~np.isnan(value) & ~found], "is not among the options shown", "value")
+    unknown = pd.Series((code >= 0) & ~np.isnan(value) & ~found, index=closed.index)
+    _refuse(closed, unknown, "is not among the options shown", "value")
     return orders, code, np.where(found, match.argmax(axis=1), np.nan)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from enquete.reports.crossing.agents import POPULATION, AgentTable, agent_table
-from enquete.reports.crossing.associations import MOST_CATEGORIES, REASONS, as_json, associate, section, twins
+from enquete.reports.crossing.associations import MOST_CATEGORIES, REASONS, as_json, associate, section
 from tests.reports.test_reports_crossing import PEOPLE, TYPES, results, table
 
 SCALE = {"scale_min": 1, "scale_max": 5, "memory_available": True}
@@ -128,16 +128,16 @@ def test_groupings_that_are_the_same_have_one_row():
     alike = {who: "2" if TYPES[who] == "x" else "12"[n % 2] for n, who in enumerate(PEOPLE)}
     agents = made(q(**alike))  # archetype A are the first and third kind, Q factor 1 too
     found = associate(agents)
-    assert twins(agents) == {"q_factor": "archetype"}
+    assert agents.twins == {"q_factor": "archetype"}
     assert not any("q_factor" in (one.first, one.second) for one in found)
     text = section(agents, found, "de")
     assert "| Archetyp = Q-Faktor |" in text
     assert "darum eine Zeile: Archetyp = Q-Faktor." in text
     assert as_json(agents, found)["identical"] == [{"column": "q_factor", "same_as": "archetype"}]
     other = made(q(**{**alike, "p1": "2"}))
-    assert twins(other) == {}
+    assert other.twins == {}
     unflagged = made(q(**{who: factor for who, factor in alike.items() if who != "p1"}))
-    assert twins(unflagged) == {}  # the same wherever both are known, but not of the same agents
+    assert unflagged.twins == {}  # the same wherever both are known, but not of the same agents
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

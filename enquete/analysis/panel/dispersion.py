@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Floats = NDArray[np.float64]
 
@@ -39,14 +39,14 @@ def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Disper
     x = np.asarray(ratings, dtype=np.float64)
     known = x[~np.isnan(x)]
     counts = frequencies(known, low, high)
-    quartiles = np.percentile(known, [25, 50, 75]).tolist() if known.size else [None] * 3
+    q1, median, q3 = np.percentile(known, [25, 50, 75]).tolist() if known.size else (None, None, None)
     return Dispersion(
         n=int(known.size),
         n_missing=int(x.size - known.size),
-        median=quartiles[1],
-        q1=quartiles[0],
-        q3=quartiles[2],
-        iqr=iqr(known),
+        median=median,
+        q1=q1,
+        q3=q3,
+        iqr=None if q1 is None or q3 is None else q3 - q1,
         mean=float(known.mean()) if known.size else None,
         sd=float(known.std(ddof=1)) if known.size > 1 else None,
         top_share=float(counts[-top:].sum() / known.size) if known.size else None,
@@ -92,7 +92,7 @@ def agreement(counts: ArrayLike) -> float | None:
     while remaining.any():
         pattern = remaining > 0
         m = remaining[pattern].min()
-        a += pattern.sum() * m / n * _layer_agreement(pattern)
+        a += pattern.sum() * m / n * _layer_agreement(tuple(pattern.tolist()))
         remaining = np.where(pattern, remaining - m, 0)
     return float(np.clip(a, -1.0, 1.0))
 
@@ -118,7 +118,7 @@ def consensus(counts: ArrayLike) -> float | None:
 def bimodality(ratings: ArrayLike) -> float | None:
     """Bimodality coefficient BC = (g₁² + 1) / (g₂ + 3(n − 1)²/((n − 2)(n − 3))).
 
-    g₁, g₂ are skewness and excess kurtosis, corrected for bias. A uniform distribution has 5/9; larger hints at two
+    g₁, g₂ are skewness and excess kurtosis, corrected for bias as scipy corrects them. A uniform distribution has 5/9; larger hints at two
     modes, and strong skew does too. None for n < 4 or without variance. Source: SAS; Pfister et al. 2013.
     """
     x = np.asarray(ratings, dtype=np.float64)
@@ -126,8 +126,10 @@ def bimodality(ratings: ArrayLike) -> float | None:
     n = x.size
     if n < 4 or np.ptp(x) == 0:
         return None
-    g1, g2 = float(stats.skew(x, bias=False)), float(stats.kurtosis(x, bias=False))
-    return (g1**2 + 1) / (g2 + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
+    m2, m3, m4 = (float(((x - x.mean()) ** power).mean()) for power in (2, 3, 4))
+    g1 = np.sqrt(n * (n - 1)) / (n - 2) * m3 / m2**1.5
+    g2 = (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * m4 / m2**2 - 3 * (n - 1))
+    return float(g1**2 + 1) / (g2 + 3 * (n - 1) ** 2 / ((n - 2) * (n - 3)))
 
 
 def _counts(counts: ArrayLike) -> Floats:
@@ -137,11 +139,12 @@ def _counts(counts: ArrayLike) -> Floats:
     return c
 
 
-def _layer_agreement(pattern: NDArray[np.bool_]) -> float:
-    k, s = pattern.size, int(pattern.sum())
+@cache
+def _layer_agreement(pattern: tuple[bool, ...]) -> float:
+    k, s = len(pattern), sum(pattern)
     if s == 1:
         return 1.0
-    triples = [tuple(triple) for triple in combinations(pattern.tolist(), 3)]
+    triples = [tuple(triple) for triple in combinations(pattern, 3)]
     tu = triples.count((True, True, False)) + triples.count((False, True, True))
     tdu = triples.count((True, False, True))
     u = ((k - 2) * tu - (k - 1) * tdu) / ((k - 2) * (tu + tdu)) if tu + tdu else 1.0

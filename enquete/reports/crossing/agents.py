@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import pandas as pd
@@ -68,6 +69,18 @@ class AgentTable:
     def pairs(self) -> list[tuple[str, str]]:
         """Findings of different methodologies. Those of one share their answers, so that they go together by construction."""
         return [(a.column, b.column) for a, b in combinations(self.findings, 2) if a.methodology != b.methodology]
+
+    @cached_property
+    def twins(self) -> dict[str, str]:
+        """Groupings of one methodology that part the same agents alike, by column: the earlier one stands for both."""
+        found: dict[str, str] = {}
+        groupings = [one for one in self.findings if one.kind == "categorical" and one.known]
+        for first, second in combinations(groupings, 2):
+            if first.methodology == second.methodology and second.column not in found:
+                a, b = (pd.factorize(self.table[one.column])[0] for one in (first, second))
+                if (a == b).all():
+                    found[second.column] = found.get(first.column, first.column)
+        return found
 
     def named(self, column: str, language: Language) -> str:
         return next((one.name[language] for one in self.findings if one.column == column), column)

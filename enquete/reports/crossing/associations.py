@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import combinations
 
-import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.relations.crosstable import CrossFinding, cross_table
@@ -73,27 +71,14 @@ def associate(agents: AgentTable) -> list[CrossFinding]:
     crowded = {
         one.column for one in agents.findings if one.kind == "categorical" and one.values.nunique() > MOST_CATEGORIES
     }
-    compared = known - crowded - twins(agents).keys()
+    compared = known - crowded - agents.twins.keys()
     pairs = [pair for pair in agents.pairs() if set(pair) <= compared]
     return cross_table(agents.table, agents.kinds, pairs=pairs) if pairs else []
 
 
-def twins(agents: AgentTable) -> dict[str, str]:
-    """Groupings of one methodology that part the same agents alike, by column: the earlier one stands for both."""
-    found: dict[str, str] = {}
-    groupings = [one for one in agents.findings if one.kind == "categorical" and one.known]
-    for first, second in combinations(groupings, 2):
-        if first.methodology != second.methodology or second.column in found:
-            continue
-        a, b = agents.table[first.column], agents.table[second.column]
-        if (pd.factorize(a)[0] == pd.factorize(b)[0]).all():
-            found[second.column] = found.get(first.column, first.column)
-    return found
-
-
 def named_pairs(agents: AgentTable) -> list[tuple[str, str]]:
     """NAMED as columns of this table; a column that is not there stands as NAMED has it."""
-    same, columns = twins(agents), [one.column for one in agents.findings]
+    same, columns = agents.twins, [one.column for one in agents.findings]
     scenarios = [one.column for one in agents.findings if one.column.startswith("desirability_") and one.scenario]
 
     def chosen(name: str) -> list[str]:
@@ -116,7 +101,7 @@ def as_json(agents: AgentTable, found: Sequence[CrossFinding]) -> JsonValue:
         {"first": one.first, "second": one.second, **asdict(one.association), "p_holm": one.p_holm, "p_bh": one.p_bh}
         for one in found
     ]
-    identical = [{"column": column, "same_as": kept} for column, kept in twins(agents).items()]
+    identical = [{"column": column, "same_as": kept} for column, kept in agents.twins.items()]
     return jsonable({"unit_of_inference": "run", "columns": columns, "identical": identical, "pairs": pairs})
 
 
@@ -134,7 +119,7 @@ def _parts(agents: AgentTable, found: Sequence[CrossFinding], language: Language
     named, others = _ordered(agents, found)
     yield words["intro"].format(n=sum(one.association.p is not None for one in found), named=len(named))
     yield words["frame"]
-    same = "; ".join(_named(kept, agents, language) for kept in dict.fromkeys(twins(agents).values()))
+    same = "; ".join(_named(kept, agents, language) for kept in dict.fromkeys(agents.twins.values()))
     if same:
         yield words["identical"].format(listed=escape(same))
     heads = [words[key] for key in ("first", "second", "measure", "effect", "interval", "n", "p", "holm", "bh")]
@@ -186,7 +171,7 @@ def _named(column: str, agents: AgentTable, language: Language) -> str:
     """The column's name, with those of the groupings that are the same."""
     if column in _MISSING and column not in {one.column for one in agents.findings}:
         return _MISSING[column][language]
-    same = [one for one, kept in twins(agents).items() if kept == column]
+    same = [one for one, kept in agents.twins.items() if kept == column]
     return " = ".join(agents.named(one, language) for one in (column, *same))
 
 

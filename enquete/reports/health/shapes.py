@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import entropy as shannon
 
 from enquete.analysis.answer_table import Floats
 from enquete.reports.context import RESPONDED
@@ -35,7 +34,7 @@ def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
     """Every closed item by phase and round, in the table's order. rows: of one arm."""
     closed = rows[rows["scale_min"].notna()]
     keys = ["methodology", "phase", "round", "item_id"]
-    for _, group in closed.groupby(keys, sort=False):
+    for _, group in closed[[*keys, "scale_min", "scale_max", "status", "value"]].groupby(keys, sort=False):
         name, phase, number, item = group[keys].iloc[0].tolist()
         yield _shape((str(name), str(phase), int(number), str(item)), group)
 
@@ -58,4 +57,5 @@ def entropy(values: Floats, points: int) -> float | None:
     if len(values) < 2:
         return None
     counts = np.unique(values, return_counts=True)[1]
-    return float(shannon(counts) / np.log(points))
+    share = counts / len(values)
+    return float(share @ -np.log(share) / np.log(points)) + 0.0

@@ -57,7 +57,7 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[Asked]:
     """Every (methodology, item) of the table, in its order. Rows of an earlier run are of the same instrument."""
     found: list[Asked] = []
     for name in dict.fromkeys(frame["methodology"]):
-        rows = frame[frame["methodology"].eq(name)]
+        rows = frame.loc[frame["methodology"].eq(name), ["item_id", "phase", "round"]]
         texts = {
             language: {item.id: item for item in control_items(language)} | dict(_asked(reading, name, rows, language))
             for language in _languages(reading, name)
