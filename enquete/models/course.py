@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from enquete.models.dialect import Rung
 from enquete.models.faults import Away, NoRoom, Tally, Trouble
 from enquete.models.outage import LONGEST_BACKOFF, Server, Silence, backoff
+from enquete.state.seam import Prompt
 
 MOST_RETURNS = 5
 """A request that fails after each of so many returns of its server is at fault itself, or will not get through."""
@@ -27,6 +28,35 @@ MOST_REFUSALS = 100
 """Times that one request is told "later" while others are accepted; at ten seconds each, a quarter of an hour."""
 TRUSTED = 3
 """Times in a row that a server's own Retry-After is believed before back-off is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A prompt and how it is to be answered, the same at every attempt. `room`: see Transport.send."""
+
+    prompt: Prompt
+    model: str
+    temperature: float
+    seed: int
+    room: Callable[[], bool] | None = None
+
+
+CANARY = Prompt(
+    system="This is a test of the connection.",
+    messages=({"role": "user", "content": "Are you there?"},),
+    schema={"type": "object", "properties": {"there": {"type": "boolean"}}, "required": ["there"]},
+    max_output_tokens=32,  # an answer cut off by its length is an answer too
+)
+
+
+def canary(request: Request) -> Request:
+    """A question that any working server answers, as `request` is sent: it tells a server's failure from a request's own.
+
+    A request that is answered 500 each time may be too long for the server, or the server may answer everybody so. When
+    nobody else happens to be served, this one is sent in between. It is short, so it costs next to nothing; the request for
+    whose sake it was sent is charged for it, at its own reservation.
+    """
+    return Request(CANARY, request.model, request.temperature, request.seed)
 
 
 @dataclass(slots=True)

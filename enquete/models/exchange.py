@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -12,26 +10,13 @@ import openai
 from langchain_core.outputs import ChatResult
 
 from enquete.models.clients import Clients
+from enquete.models.course import Request
 from enquete.models.dialect import Form, messages
-from enquete.models.faults import Refused, Tally, Trouble, complaint, connection_fault, hopeless, read_error
-from enquete.state.seam import Prompt
+from enquete.models.faults import GATEWAY, Refused, Tally, Trouble, complaint, connection_fault, hopeless, read_error
 
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
 RETRIED = frozenset({408, 409, 425, 429})
-GATEWAY = frozenset({502, 503, 504, 529})
-"""Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A prompt and how it is to be answered. `room`: see Transport.send."""
-
-    prompt: Prompt
-    model: str
-    temperature: float
-    seed: int
-    room: Callable[[], bool] | None = None
 
 
 class Exchange:
@@ -90,21 +75,3 @@ def retry_after(header: str | None) -> float | None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - datetime.now(UTC)).total_seconds()
     return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None
-
-
-CANARY = Prompt(
-    system="This is a test of the connection.",
-    messages=({"role": "user", "content": "Are you there?"},),
-    schema={"type": "object", "properties": {"there": {"type": "boolean"}}, "required": ["there"]},
-    max_output_tokens=32,  # an answer cut off by its length is an answer too
-)
-
-
-def canary(request: Request) -> Request:
-    """A question that any working server answers, as `request` is sent: it tells a server's failure from a request's own.
-
-    A request that is answered 500 each time may be too long for the server, or the server may answer everybody so. When
-    nobody else happens to be served, this one is sent in between. It is short, so it costs next to nothing; the request for
-    whose sake it was sent is charged for it, at its own reservation.
-    """
-    return Request(CANARY, request.model, request.temperature, request.seed)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from enquete.models.cleaning import clean_text
 from enquete.models.dialect import Form
 from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
+
+GATEWAY = frozenset({502, 503, 504, 529})
+"""Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
 
 Setting = Literal["LLM_API_KEY", "LLM_MODEL_NAME", "LLM_BASE_URL", ""]
 
@@ -172,6 +173,8 @@ def connection_fault(error: BaseException) -> tuple[bool, str]:
 
     By aiohttp's own error at the end of the chain: the SDK's transport reports most of them as a connect time-out.
     """
+    import aiohttp  # noqa: PLC0415 - it has been imported where a connection failed, and is slow where none was made
+
     causes = [error]
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)

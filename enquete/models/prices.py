@@ -5,20 +5,13 @@ Unknown stays unknown (None): a price is 0 only where somebody said so, or where
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 
-import genai_prices
-from genai_prices.data import providers
-from genai_prices.data_snapshot import DataSnapshot
-from genai_prices.types import ConditionalPrice, ModelInfo, ModelPrice, Provider, TieredPrices, TimeOfDateConstraint
 from platformdirs import user_config_dir
 
-from enquete.models.price_file import PriceFile, Server, read_price_file, server_of
+from enquete.models.price_file import PriceFile, read_price_file, server_of
 
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""
@@ -26,9 +19,6 @@ WITHOUT_MODEL = frozenset({"synthetic", "rule"})
 """What stands for a model where none is asked: the synthetic respondent, the rule-based interviewer."""
 
 _LOCAL_NAMES = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home.arpa")
-# Of our own, so that a program around us that lets genai-prices update itself does not change a run's prices.
-_LIST = DataSnapshot(providers=providers, from_auto_update=False)
-_ANY_PROVIDER = "litellm"  # genai-prices' word for "tell by the name, with or without `provider/` in front"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,10 @@ class Prices:
             return Price(entry.input, entry.output, f"{self._name}: {place}")
         if server is None or is_local(server.host):
             return None
-        return _listed(model, server)
+        from enquete.models.price_list import listed  # noqa: PLC0415 - the list takes half a second to import
+
+        found_there = listed(model, server)
+        return Price(*found_there) if found_there else None
 
 
 def is_local(host: str) -> bool:
@@ -100,69 +93,3 @@ def is_local(host: str) -> bool:
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return not address.ipv4_mapped.is_global
     return not address.is_global
-
-
-def _listed(model: str, server: Server) -> Price | None:
-    """By the server's own list where it is known, else by the model's name."""
-    provider = _provider(server)
-    try:
-        owner, info = _LIST.find_provider_model(model, provider, None if provider else _ANY_PROVIDER, None)
-    except LookupError:
-        return None
-    bounds = _upper(info, datetime.now(UTC))
-    if bounds is None:
-        return None
-    source = f"genai-prices {genai_prices.__version__}: {owner.id}/{info.id}"
-    if bounds[2]:
-        source += ", upper price"
-    if provider is None:
-        source += f", by the model's name ({server.host} has no known prices)"
-    return Price(float(bounds[0]), float(bounds[1]), source)
-
-
-def _provider(server: Server) -> Provider | None:
-    try:
-        return _LIST.find_provider(None, None, f"{server.scheme or 'https'}://{server.host}{server.path}")
-    except LookupError:
-        return None
-
-
-def _upper(info: ModelInfo, now: datetime) -> tuple[Decimal, Decimal, bool] | None:
-    """(input, output, whether another price may hold), or None where the tokens of a chat are not all that is charged."""
-    pairs = {pair for moment in _moments(info, now) for pair in _pairs(info.get_prices(moment))}
-    if None in pairs:
-        return None
-    known = [pair for pair in pairs if pair]
-    return max(read for read, _ in known), max(written for _, written in known), len(known) > 1
-
-
-def _moments(info: ModelInfo, now: datetime) -> Iterator[datetime]:
-    """Now, and every time of this day at which the price may change."""
-    yield now
-    for conditional in info.prices if isinstance(info.prices, list) else ():
-        yield from _borders(conditional, now)
-
-
-def _borders(conditional: ConditionalPrice, now: datetime) -> Iterator[datetime]:
-    hours = conditional.constraint
-    if isinstance(hours, TimeOfDateConstraint):
-        for border in (hours.start_time, hours.end_time):
-            yield datetime.combine(now.date(), border, tzinfo=border.tzinfo or UTC)
-
-
-def _pairs(prices: ModelPrice) -> Iterator[tuple[Decimal, Decimal] | None]:
-    """(input, output) for the shortest and for the dearest context; None where there is none or a fee per request."""
-    if prices.input_mtok is None or prices.output_mtok is None or prices.requests_kcount is not None:
-        yield None
-        return
-    written = [prices.output_mtok, prices.output_reasoning_mtok]  # some charge otherwise for thinking
-    yield _least(prices.input_mtok), _least(prices.output_mtok)
-    yield _most(prices.input_mtok), max(_most(price) for price in written if price is not None)
-
-
-def _least(price: Decimal | TieredPrices) -> Decimal:
-    return price.base if isinstance(price, TieredPrices) else price
-
-
-def _most(price: Decimal | TieredPrices) -> Decimal:
-    return max([price.base, *(tier.price for tier in price.tiers)]) if isinstance(price, TieredPrices) else price

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from langchain_core.outputs import ChatResult
+from typing import TYPE_CHECKING
 
 from enquete.models.cleaning import clean_text
 from enquete.models.faults import Tally, mask
+
+if TYPE_CHECKING:
+    from langchain_core.outputs import ChatResult
 
 LONG_KEY = 12
 """Characters. Shorter keys are placeholders ("ollama", "EMPTY") that may well be words of an answer."""

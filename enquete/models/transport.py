@@ -20,11 +20,10 @@ from tenacity import AsyncRetrying, retry_if_exception_type
 
 from enquete.models import dialect as dialects
 from enquete.models import endings
-from enquete.models.clients import Clients
-from enquete.models.course import MOST_REFUSALS, Course
+from enquete.models.course import MOST_REFUSALS, Course, Request, canary
 from enquete.models.dialect import Dialect, Rung
-from enquete.models.exchange import GATEWAY, Exchange, Request, canary
 from enquete.models.faults import (
+    GATEWAY,
     Away,
     Halted,
     NoRoom,
@@ -67,6 +66,9 @@ class Transport:
         stay away, or accept nothing, before Unavailable is raised with `outage`. Raises SettingsError for a base URL
         that is none.
         """
+        from enquete.models.clients import Clients  # noqa: PLC0415 - seconds of import, for runs that ask a model alone
+        from enquete.models.exchange import Exchange  # noqa: PLC0415
+
         self.base_url = checked_url(base_url)
         self._key = api_key.get_secret_value() if api_key else ""
         self._shown = mask(shown_url(self.base_url), self._key)

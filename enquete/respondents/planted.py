@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 from typing import Protocol, TypeVar, runtime_checkable
-
-from scipy.special import ndtri
 
 from enquete.state.seam import Answer, Block, Item, Language, Option, Participant, Truth
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
+_NORMAL = NormalDist()
 
 
 @runtime_checkable
@@ -42,7 +42,7 @@ def uniform(*key: str | int) -> float:
 
 def normal(*key: str | int) -> float:
     """A standard normal number, drawn from `key`."""
-    return float(ndtri(min(max(uniform(*key), 1e-12), 1 - 1e-12)))
+    return _NORMAL.inv_cdf(min(max(uniform(*key), 1e-12), 1 - 1e-12))
 
 
 def pick(choices: Sequence[T], *key: str | int) -> T:

@@ -18,7 +18,6 @@ from enquete.nodes.opening import choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.survey import Survey, UnreadableRun, survey
 from enquete.nodes.workplace import Progress
-from enquete.reports.synthesis import write_synthesis
 from enquete.simulations.check import CheckReport
 from enquete.simulations.check import check as check_simulation
 from enquete.simulations.locate import list_simulations, locate
@@ -143,6 +142,8 @@ def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = 
 
     Makes no call and needs no lock. Raises RunNotFound, LedgerError.
     """
+    from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
+
     mend_latest(interviews_of(str(sim_id), root, out))
     run = load_run(sim_id, run_id, root=root, out=out)
     write_synthesis(run.folder, planned(run.record), partial=run.status != "completed")

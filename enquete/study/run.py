@@ -15,7 +15,6 @@ from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
 from enquete.reports.figures import draw
 from enquete.reports.reading import open_run
-from enquete.reports.synthesis import load_results
 from enquete.reports.table.rows import responses, undetermined
 from enquete.study.display import figures, show, table
 from enquete.study.standing import StageStatus, Standing, stand
@@ -83,6 +82,8 @@ class Run:
     @cached_property
     def results(self) -> dict[str, Any]:
         """Findings by methodology."""
+        from enquete.reports.synthesis import load_results  # noqa: PLC0415 - analyses are slow to import
+
         return load_results(self.folder)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
 from enquete.checkpoints.salvage import is_sound
@@ -18,9 +18,11 @@ from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound
 from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
-from enquete.study.driver import Driver
 from enquete.study.estimating import estimate_run, require_affordable
 from enquete.study.run import Run
+
+if TYPE_CHECKING:
+    from enquete.study.driver import Driver
 
 
 class Start:
@@ -46,6 +48,8 @@ class Start:
         self.to_begin: Choice | None = None
 
     def driver(self, progress: Progress | None = None) -> Driver:
+        from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
+
         return Driver(self.folder, self.machine, progress, fresh=self.fresh, simulation=self.simulation)
 
     async def begin(self) -> None:

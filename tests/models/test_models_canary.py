@@ -11,8 +11,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.course import CONFIRMATIONS, MOST_RETURNS, Course
-from enquete.models.exchange import CANARY
+from enquete.models.course import CANARY, CONFIRMATIONS, MOST_RETURNS, Course
 from enquete.models.faults import Away, Tally, Trouble, Unavailable
 from enquete.models.limits import Limiter
 from enquete.models.outage import Server
