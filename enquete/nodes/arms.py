@@ -16,18 +16,6 @@ from enquete.state.errors import SettingsError
 from enquete.state.seam import AS_WRITTEN, PRESENTATIONS, Arm, Methodology
 from enquete.state.settings import RunRequest
 
-CLOSED: Final = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
-"""Probes of closed questions that are the same for everybody."""
-
-_SHIPPED: Final[Mapping[str, tuple[str, ...]]] = {
-    "longitudinal": (*CLOSED, "negative_control"),
-    "diversity": CLOSED,
-    "delphi": (*CLOSED, "false_median"),
-    "scenario": CLOSED,
-}
-"""For methodologies that do not say it themselves (`Methodology.probes`). An interview that goes its own way has no probe:
-asked again, it is another interview, which is what a replicate is for."""
-
 _NEEDS_RETEST: Final = ("persona_swapped", "persona_null")
 _TWO_WAVES: Final = "negative_control"
 
@@ -83,7 +71,7 @@ def _probes(
     has_simulation: bool,
 ) -> Iterable[Arm]:
     for kind in _kinds(request):
-        asked = tuple(name for name, methodology in methods.items() if kind in probes_of(methodology))
+        asked = tuple(name for name, methodology in methods.items() if kind in methodology.probes)
         two_waves = kind != _TWO_WAVES or has_simulation
         if not (asked and two_waves):
             if kind in request.probes:
@@ -110,16 +98,10 @@ def _kinds(request: RunRequest) -> list[str]:
     return [kind for kind in _CHANGES if kind in wanted]
 
 
-def probes_of(methodology: Methodology[Any, Any]) -> tuple[str, ...]:
-    """Kinds of probes that make sense for it."""
-    return methodology.probes or _SHIPPED.get(methodology.name, ())
-
-
 def _senseless(kind: str, methods: Iterable[str], asked: bool) -> str:
     if asked:
         return f"probes: {kind!r} compares two waves, and a personas file has one; name a simulation, or leave it out"
-    fitting = [name for name, kinds in _SHIPPED.items() if kind in kinds]
-    return f"probes: {kind!r} makes no sense for {', '.join(methods)}; it is for {', '.join(fitting)}"
+    return f"probes: {kind!r} makes no sense for {', '.join(methods)}; leave it out"
 
 
 def _placebo(

@@ -24,10 +24,15 @@ NARRATIVE_SHARE = 20
 """The narrative may hold back one part in so many of the cap; a run with less to spend gets the rule's text."""
 
 
-def load_methodology(dotted: str) -> Methodology[Any, Any]:
-    """`package.module:NAME`, so that a run's record (and a worker process) can name a methodology."""
+def loaded(dotted: str) -> Any:
+    """What stands at `package.module:NAME`."""
     module, _, name = dotted.partition(":")
-    found: Methodology[Any, Any] = getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name)
+
+
+def load_methodology(dotted: str) -> Methodology[Any, Any]:
+    """By a name that a run's record (and a worker process) can keep."""
+    found: Methodology[Any, Any] = loaded(dotted)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What passes between the reports and a methodology's `analysis` and `present` modules."""
+"""What passes between the reports and a methodology's evaluation, and careful reading of findings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from enquete.state.seam import Language
 RESPONDED = ("ok", "repaired")
 """Statuses that carry an answer; every other row is a typed gap."""
 
+Found = Mapping[str, JsonValue]
+"""Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
 Files = Mapping[str, "Records | Mapping[str, JsonValue] | str"]
-"""What `present.files` returns: file name → one object (written as JSON) or rows (written as JSONL, streamed)."""
+"""What `Evaluation.files` returns: file name → one object (written as JSON) or rows (written as JSONL, streamed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,25 @@ class AnalysisContext:
     outcomes: Mapping[str, str] = field(default_factory=dict)  # phase → done, short, waiting, failed
     incomparable: tuple[str, ...] = ()  # why T0 and T1 cannot be compared, in the run's language
     pairing: Mapping[str, JsonValue] = field(default_factory=dict)  # matched, lost, new, changed agents
+
+
+def at(value: Any, *path: str) -> Any:
+    """What lies under `path` in nested findings; None where any part of it is missing."""
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
+    """The list of objects under `path`; empty where there is none."""
+    found = at(value, *path)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, Sequence) else []
+
+
+def figure(value: Any, *path: str) -> float | None:
+    """The number under `path`; None where there is none."""
+    found = at(value, *path)
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
 def responded(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +11,17 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.reports.context import Files
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
-from enquete.reports.files import write_csv, write_files, write_json, write_jsonl
+from enquete.reports.evaluation import evaluation
+from enquete.reports.files import records, write_csv, write_files, write_json, write_jsonl
 from enquete.reports.reading import RunReading
 from enquete.reports.replicates import text as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.table.codebook import codebook, markdown
-from enquete.reports.table.rows import ANSWER, ResponseRow, records
+from enquete.reports.table.rows import ANSWER, ResponseRow
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -79,7 +77,7 @@ def crossing_file(material: Material) -> dict[str, Any]:
     paragraphs = [paragraph.model_dump(mode="json") for paragraph in prose.paragraphs]
     return {
         "claims": claims,
-        "absent": [asdict(absent) for absent in material.crossing.absent],
+        "absent": [{"claim": absent.claim, "why": absent.why} for absent in material.crossing.absent],
         "summary": {"by": prose.by, "paragraphs": paragraphs, "problems": list(prose.problems)},
     }
 
@@ -101,8 +99,7 @@ def write_stage(
     folder = stage_folder(reading, methodology, phase)
     own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
     if findings is not None:
-        present = importlib.import_module(reading.methodology(methodology).present)
-        files: Files = present.files(findings, own.reset_index(drop=True), phase)
+        files = evaluation(reading.methodology(methodology)).files(findings, own.reset_index(drop=True), phase)
         write_files(folder, files)
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 

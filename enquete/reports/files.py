@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pandas as pd
+from pydantic import JsonValue
 
 from enquete.reports.context import Files, jsonable
 
@@ -34,6 +35,16 @@ def replacing(path: Path) -> Iterator[TextIO]:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
+    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
+    names = [str(name) for name in frame.columns]
+    for start in range(0, len(frame), chunk):
+        piece = frame.iloc[start : start + chunk].astype(object)
+        columns = piece.where(piece.notna(), None)
+        for values in zip(*(columns[name].tolist() for name in names), strict=True):
+            yield dict(zip(names, values, strict=True))
 
 
 def dump(value: object, indent: int | None = None) -> str:
@@ -60,7 +71,7 @@ def _line(row: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """What `present.files` returned: a text as it is, an object as JSON, rows as JSONL."""
+    """What `Evaluation.files` returned: a text as it is, an object as JSON, rows as JSONL."""
     for name, content in files.items():
         if isinstance(content, str):
             with replacing(folder / name) as file:

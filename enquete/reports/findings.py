@@ -1,6 +1,6 @@
 """Findings: what each methodology's analysis makes of its rows.
 
-`METHODOLOGY.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
+`Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
 phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which a
 change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None beside a
 count. The findings name the arms they read.
@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table
@@ -84,7 +85,7 @@ def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
 
 
 def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool, arm: Arm) -> Mapping[str, JsonValue]:
-    analyse = reading.methodology(name).analyse
+    analyse = evaluation(reading.methodology(name)).analyse
     context = analysis_context(reading, name, partial, arm)
     result = jsonable(analyse(rows, reading.instrument(name), reading.settings(name), context))
     if not isinstance(result, dict):

@@ -6,8 +6,7 @@ Every figure is counted from the response table, the findings or the ledger; not
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,12 +17,13 @@ from jinja2 import Environment, StrictUndefined
 
 from enquete.analysis.relations.crosstable import CrossFinding
 from enquete.checkpoints.folders import write_atomically
-from enquete.reports.context import responded
+from enquete.reports.context import Found, listed, responded
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.crossing.claims import Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.section import details, summary
+from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.findings import Findings
 from enquete.reports.health.text import sections as health_sections
 from enquete.reports.health.text import shapes_table, verdict_table
@@ -31,14 +31,13 @@ from enquete.reports.health.text import summary as health_summary
 from enquete.reports.health.verdicts import Health
 from enquete.reports.health.words import WORDS as HEALTH_WORDS
 from enquete.reports.limitations import limitations, with_memory
-from enquete.reports.markdown import escape, number, of, share, table
+from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.reports.page import page
 from enquete.reports.reading import RunReading
 from enquete.reports.replicates import text as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.table.items import Asked
 from enquete.reports.wording import STATUSES, WORDS
-from enquete.state.seam import Language
 
 Stages = Sequence[tuple[str, str]]
 
@@ -69,7 +68,7 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
 def render(reading: RunReading, material: Material, *, status: str, partial: bool) -> str:
     """The report in the run's language, as Markdown."""
     language, frame, found = reading.record.language, material.frame, material.found
-    words, spent = WORDS[language], reading.spent()
+    words, spent, own = WORDS[language], reading.spent(), evaluations(reading.record.methods)
     titles = {name: title(reading, name) for name in reading.record.methods}
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
@@ -95,7 +94,7 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
         synthetic=material.health.synthetic,
         verdicts=verdict_table(material.health, titles, language),
         health=list(health_sections(material.health, titles, language)),
-        replicates=replicates_text.section(material.replicates, material.crossing.claims, titles, language),
+        replicates=replicates_text.section(material.replicates, material.crossing.claims, own, titles, language),
         associations=associations.section(material.agents, material.associations, language),
         problems=_problems(reading, frame, material.stages, found, spent),
         spent=spent_table(reading, spent),
@@ -107,8 +106,7 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
 def _summary(reading: RunReading, material: Material, titles: Mapping[str, str]) -> str:
     """What was found across methods, then in one paragraph whether it can be used."""
     language, model = reading.record.language, reading.record.main.model
-    found = material.found.results
-    claims = summary(material.crossing, material.prose, found, model, language, material.replicates)
+    claims = summary(material.crossing, material.prose, model, language, material.replicates)
     return "\n\n".join(part for part in (claims, health_summary(material.health, titles, language)) if part)
 
 
@@ -240,11 +238,23 @@ def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iter
     given = frame[frame["arm_role"].eq("main") & frame["distribution"].ne("")]
     by_probabilities = set(given["methodology"])
     for name, result in found.results.items():
-        present = importlib.import_module(reading.methodology(name).present)
-        text: str = present.section(result, reading.record.language)
+        section = evaluation(reading.methodology(name)).section
+        text = section(result, reading.record.language) if section else as_tables(plain_title(reading, name), result)
         head, _, rest = text.strip().partition("\n")
         note = WORDS[reading.record.language]["section_distribution"]
         yield f"{head}\n\n{note}\n{rest}" if name in by_probabilities else text.strip()
+
+
+def as_tables(title: str, found: Found) -> str:
+    """The section of a methodology that has none of its own: single findings, then a table of every list of entries."""
+    single = [[f"`{key}`", escape(value)] for key, value in found.items() if isinstance(value, str | int | float)]
+    parts = [f"## {escape(title)}", table(["", ""], single, numeric_from=2)]
+    for key in found:
+        entries = listed(found, key)
+        heads = list(dict.fromkeys(name for one in entries for name in one))
+        rows = [[escape(one.get(head, MISSING)) for head in heads] for one in entries]
+        parts += [f"### {escape(key)}", table(heads, rows)] if rows else []
+    return "\n\n".join(part for part in parts if part)
 
 
 def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]) -> Iterator[str]:
@@ -252,9 +262,7 @@ def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]
     language = reading.record.language
     yield from details(material.crossing.claims, language, material.replicates)
     for name, result in material.found.results.items():
-        present = importlib.import_module(reading.methodology(name).present)
-        hook: Callable[[Any, Language], str] | None = getattr(present, "appendix", None)
-        text = hook(result, language).strip() if hook else ""
+        text = evaluation(reading.methodology(name)).appendix(result, language).strip()
         if text:
             yield text
     if material.health.shapes:

@@ -23,6 +23,7 @@ from enquete.reports.crossing import narrative
 from enquete.reports.crossing.agents import agent_table
 from enquete.reports.crossing.associations import associate
 from enquete.reports.crossing.joined import cross
+from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
@@ -90,7 +91,9 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
     prepared = None
     try:
         prepared = await asyncio.to_thread(prepare, workplace.folder, planned)
-        crossing = await asyncio.to_thread(cross, prepared.found.results, prepared.frame)
+        crossing = await asyncio.to_thread(
+            cross, evaluations(workplace.record.methods), prepared.found.results, prepared.frame
+        )
         await narrative.write(workplace, crossing.claims, frozenset(with_ids(prepared.frame)["answer_id"]))
     except LedgerError:
         raise
@@ -164,8 +167,9 @@ def _material(
         trace = "".join(traceback.format_exception(error))
         found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
 
-    crossing = cross(found.results, frame)
-    agents = agent_table(found.results, frame, participants_table(reading.population))
+    own = evaluations(reading.record.methods)
+    crossing = cross(own, found.results, frame)
+    agents = agent_table(own, found.results, frame, participants_table(reading.population))
     replicates = replicate(reading, frame, found.results, crossing.claims)
     found.bugs.extend(replicates.bugs)
     return Material(
@@ -176,9 +180,9 @@ def _material(
 
 def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
     """Flags of analyses as sentences in the run's language, and one for each check of instrument health that failed."""
-    language = reading.record.language
+    language, own = reading.record.language, evaluations(reading.record.methods)
     for name, result in found.results.items():
-        spelt_out = [spelt(flag_, language) for flag_ in _texts(result.get("flags"))]
+        spelt_out = [spelt(flag_, own[name].flags, language) for flag_ in _texts(result.get("flags"))]
         checks = health_flags(health, name, plain_title(reading, name), language)
         said: list[JsonValue] = [*dict.fromkeys(text for text in (*spelt_out, *checks) if text)]
         found.results[name] = {**result, "flags": said}

@@ -442,6 +442,10 @@ class Steps:
     readout: Readout | None = None
 
 
+PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
+"""Probes that make sense for closed questions that are the same for everybody."""
+
+
 @dataclass(frozen=True)
 class Methodology(Generic[InstrumentT, SettingsT]):
     """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
@@ -455,8 +459,7 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
     procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
     synthetic: Callable[[InstrumentT, SettingsT], Truth]  # the planted truth, for an instrument
-    analyse: Callable[..., Mapping[str, JsonValue]]  # pure: see reports/findings.py
-    present: str  # dotted, imported late: report section, files
+    results: str  # dotted path of its Evaluation (reports/evaluation.py), all that reads answers; imported on first use
     steps: Steps = field(default=Steps())  # of its graph
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
-    probes: tuple[str, ...] = field(default=())  # kinds that make sense for it: see nodes/arms.py
+    probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from enquete.reports.figures import draw, has_figure
+from enquete.reports.figures import draw, drawable
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 from enquete.study.standing import StageStatus
@@ -22,15 +22,14 @@ SYNTHETIC = "Synthetic answers: no language model was asked. They test the instr
 SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
 
 
-def figures(results: Mapping[str, Any], language: Language) -> dict[str, go.Figure]:
+def figures(methods: Mapping[str, str], results: Mapping[str, Any], language: Language) -> dict[str, go.Figure]:
     """By methodology, of those that have anything to draw. Empty without plotly."""
     found = {}
-    for name, findings in results.items():
-        if has_figure(name, findings):
-            try:
-                found[name] = draw(name, results, language)
-            except InputError:  # nothing answered yet, or no plotly: the table says how far the run is
-                continue
+    for name in drawable(methods):
+        try:
+            found[name] = draw(name, methods, results, language)
+        except InputError:  # nothing answered yet, or no plotly: the table says how far the run is
+            continue
     return found
 
 

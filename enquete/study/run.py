@@ -182,11 +182,11 @@ class Run:
 
     def figure(self, name: str) -> go.Figure:
         """The interactive figure of a methodology. Raises InputError where there is none or nothing to draw yet."""
-        return draw(name, self.results, self.record.language)
+        return draw(name, self.record.methods, self.results, self.record.language)
 
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""
         return table(self.summary(), self.stages, self.flags, report)
 
     def _ipython_display_(self) -> None:
-        show(self._repr_html_, lambda: figures(self.results, self.record.language))
+        show(self._repr_html_, lambda: figures(self.record.methods, self.results, self.record.language))

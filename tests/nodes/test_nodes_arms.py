@@ -85,7 +85,7 @@ def test_a_persona_is_judged_against_a_retest() -> None:
 def test_all_leaves_out_what_makes_no_sense_and_a_name_says_so() -> None:
     assert "negative_control" not in made(phases=["T1"], simulation=False, probes=["all"])
     assert "placebo" not in made(probes=["all"])
-    with pytest.raises(SettingsError, match="'false_median' makes no sense for longitudinal; it is for delphi"):
+    with pytest.raises(SettingsError, match="'false_median' makes no sense for longitudinal; leave it out"):
         made(["longitudinal"], probes=["false_median"])
     with pytest.raises(SettingsError, match="'negative_control' compares two waves, and a personas file has one"):
         made(phases=["T1"], simulation=False, probes=["negative_control"])

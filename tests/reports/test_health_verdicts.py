@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import enquete
+from enquete.graphs.registry import methodologies
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import with_blocks
 from enquete.reports.health.verdicts import judge
@@ -43,7 +44,7 @@ def verdicts(planted: Planted, answer: Callable[[pd.DataFrame], np.ndarray] | No
         frame = frame.copy()
         closed = frame["scale_min"].notna() & frame["value"].notna()
         frame.loc[closed, "value"] = answer(frame[closed])
-    return {name: one.verdict for name, one in judge(findings, frame).verdicts.items()}
+    return {name: one.verdict for name, one in judge(methodologies(), findings, frame).verdicts.items()}
 
 
 def ends(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import pytest
 
 from enquete.reports.crossing.agents import POPULATION, AgentTable, agent_table
 from enquete.reports.crossing.associations import MOST_CATEGORIES, REASONS, as_json, associate, section
-from tests.reports.test_reports_crossing import PEOPLE, TYPES, results, table
+from tests.reports.test_reports_crossing import EVALUATIONS, PEOPLE, TYPES, results, table
 
 SCALE = {"scale_min": 1, "scale_max": 5, "memory_available": True}
 
@@ -23,7 +23,7 @@ def people(*more: str) -> pd.DataFrame:
 
 
 def made(found: dict | None = None, *more: str) -> AgentTable:
-    return agent_table(results() if found is None else found, table().assign(**SCALE), people(*more))
+    return agent_table(EVALUATIONS, results() if found is None else found, table().assign(**SCALE), people(*more))
 
 
 def test_every_agent_is_a_row_with_what_each_methodology_says_of_it():
@@ -81,7 +81,7 @@ def test_a_type_for_every_agent_is_no_category():
     who = people(*crowd)
     who["stakeholder_type"] = who.index
     assert who["stakeholder_type"].nunique() > MOST_CATEGORIES
-    found = associate(agent_table(results(), table().assign(**SCALE), who))
+    found = associate(agent_table(EVALUATIONS, results(), table().assign(**SCALE), who))
     assert found
     assert not any("stakeholder_type" in (one.first, one.second) for one in found)
 
@@ -147,7 +147,7 @@ def test_the_section_states_effects_and_the_unit_of_inference(language):
     assert ("Einheit des Schlusses ist der Lauf" if language == "de" else "unit of inference is the run") in text
     assert "{" not in text
     assert "None" not in text
-    nothing = agent_table({}, table().iloc[:0].assign(**SCALE), people())
+    nothing = agent_table(EVALUATIONS, {}, table().iloc[:0].assign(**SCALE), people())
     assert associate(nothing) == []
     assert section(nothing, [], language).count("\n\n") == 1
 

@@ -8,6 +8,7 @@ import pytest
 
 from enquete.graphs.longitudinal import METHODOLOGY as LONGITUDINAL
 from enquete.graphs.longitudinal.procedure import Wave
+from enquete.graphs.longitudinal.results import EVALUATION
 from enquete.reports.synthesis import load_summary
 
 
@@ -25,7 +26,8 @@ def broken_analysis(frame, instrument, settings, context):
 
 
 STUMBLING = replace(LONGITUDINAL, procedure=Stumbling)
-UNANALYSED = replace(LONGITUDINAL, analyse=broken_analysis)
+BROKEN = replace(EVALUATION, analyse=broken_analysis)
+UNANALYSED = replace(LONGITUDINAL, results=f"{__name__}:BROKEN")
 
 
 def dotted(name: str) -> dict[str, str]:

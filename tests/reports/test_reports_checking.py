@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.graphs.delphi.across import HELD
+from enquete.graphs.longitudinal import across
 from enquete.reports.crossing.checking import Narrative, Paragraph, figures, problems, readings
 from enquete.reports.crossing.claims import Claim, Group
 from enquete.reports.crossing.sentences import sentence
@@ -21,6 +23,8 @@ def claim(**changes) -> Claim:
     values = {
         "id": "drift_by_archetype", "template": "drift_by_archetype/differs", "methods": ("longitudinal", "diversity"),
         "groups": groups, "shown": "mean", "n": 7, "n_total": 8, "answer_ids": IDS, "n_answers": 1234, "rests_on": ("x",),
+        "text": {language: pair.differs for language, pair in across.DRIFT.items()},
+        "called": {"archetype:A": {"de": "Archetyp A", "en": "archetype A"}},
     }  # fmt: skip
     return Claim(**{**values, **changes})
 
@@ -31,6 +35,7 @@ SHARES = claim(
     groups=(Group("A", 3, 3, 2 / 3, 2), Group("B", 8, 8, 0.125, 1)),
     shown="share",
     facts={"holding_out": 3, "raters": 11, "held": 4},
+    text={language: pair.differs for language, pair in HELD.items()},
 )
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from enquete.reports.crossing.claims import Claim
-from enquete.reports.crossing.inputs import NEEDS
-from enquete.reports.crossing.joined import cross, grouped
-from enquete.reports.crossing.sentences import ABSENT, reason, sentence
+from enquete.graphs.registry import dotted_paths
+from enquete.reports.crossing.claims import Claim, Crossing, Grouping, Measure
+from enquete.reports.crossing.comparing import grouped
+from enquete.reports.crossing.joined import cross
+from enquete.reports.crossing.sentences import reason, sentence
+from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.table.evidence import alternating, with_ids
 
 PEOPLE = tuple(f"p{n}" for n in range(1, 13))
@@ -73,20 +75,27 @@ def results() -> dict[str, Any]:
     }  # fmt: skip
 
 
+EVALUATIONS = evaluations(dotted_paths())
+
+
+def crossed(found: dict[str, Any], frame: pd.DataFrame) -> Crossing:
+    return cross(EVALUATIONS, found, frame)
+
+
 def claims(found: dict[str, Any] | None = None, frame: pd.DataFrame | None = None) -> dict[str, Claim]:
-    made = cross(results() if found is None else found, table() if frame is None else frame)
+    made = crossed(results() if found is None else found, table() if frame is None else frame)
     return {claim.id: claim for claim in made.claims}
 
 
-def values(claim: Claim) -> dict[str, float | None]:
+def values_of(claim: Claim) -> dict[str, float | None]:
     return {group.group: group.value for group in claim.groups}
 
 
 def test_drift_by_archetype_and_by_type():
     made = claims()
     # A = kinds 1 and 3: (2 + 0) / 2; B = 2 and 4: (1 + 0) / 2; Fischer = 1 and 2: (2 + 1) / 2; NGO: 0
-    assert values(made["drift_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.5}
-    assert values(made["drift_by_type"]) == {"Fischer": 1.5, "NGO": 0.0}
+    assert values_of(made["drift_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.5}
+    assert values_of(made["drift_by_type"]) == {"Fischer": 1.5, "NGO": 0.0}
     assert sentence(made["drift_by_type"], "de") == (
         "Die Antworten haben sich bewegt, am stärksten bei „Fischer“: im Mittel 1,50 Skalenpunkte je Aussage (6 von 6 Agenten); "
         "am wenigsten bei „NGO“: 0,00 (6 von 6)."
@@ -95,7 +104,7 @@ def test_drift_by_archetype_and_by_type():
 
 def test_hold_outs_by_archetype_and_by_type():
     made = claims()
-    assert values(made["hold_outs_by_archetype"]) == {"archetype:A": 0.5, "archetype:B": 0.0}
+    assert values_of(made["hold_outs_by_archetype"]) == {"archetype:A": 0.5, "archetype:B": 0.0}
     assert made["hold_outs_by_type"].facts == {"holding_out": 3, "raters": 12, "held": 1}
     assert sentence(made["hold_outs_by_type"], "en") == (
         "Delphi ratings on which a minority holds out off the median: 1; 3 of 12 agents do so at least once. Their share is largest "
@@ -107,7 +116,7 @@ def test_hold_outs_by_archetype_and_by_type():
 def test_camps_by_archetype_and_by_type():
     made = claims()
     claim = made["camps_by_type_theme:y/importance"]
-    assert values(claim) == {"NGO": 1.0, "Fischer": 0.0}
+    assert values_of(claim) == {"NGO": 1.0, "Fischer": 0.0}
     assert claim.facts == {"n_below": 6, "n_above": 6, "n_items": 1}
     assert "„Quoten“ (Wichtigkeit)" in sentence(claim, "de")
     assert "am größten bei „NGO“ (100 %, 6 von 6 Agenten)" in sentence(claim, "de")
@@ -126,7 +135,7 @@ def test_camps_by_archetype_and_by_type():
 def test_without_true_hold_outs_and_others_nothing_is_said_of_them(holding, why):
     found = results()
     found["delphi"]["hold_outs"] = [stand("x", "hold_outs", list(holding), [])] if holding else []
-    made = cross(found, table())
+    made = crossed(found, table())
     assert not any("hold_outs" in claim.id for claim in made.claims)
     assert {one.why for one in made.absent} == {why}
     assert any(claim.id.startswith("camps_by_type") for claim in made.claims)
@@ -135,25 +144,25 @@ def test_without_true_hold_outs_and_others_nothing_is_said_of_them(holding, why)
 def test_camps_are_no_hold_outs():
     found = results()
     found["delphi"]["hold_outs"] = []
-    absent = {one.claim: one.why for one in cross(found, table()).absent}
+    absent = {one.claim: one.why for one in crossed(found, table()).absent}
     assert absent["hold_outs_by_type"] == absent["drift_of_hold_outs"] == "no_hold_outs"
     found["delphi"]["disagreements"].append(stand("x", "camps", kind(0), kind(1), agreement=-0.5))
-    assert "no_single_panel" in {one.why for one in cross(found, table()).absent}
+    assert "no_single_panel" in {one.why for one in crossed(found, table()).absent}
     assert "camps_by_type_theme:y/importance" in claims(found)  # A −1 splits more than −.5
 
 
 def test_desirability_by_archetype_by_type_and_by_hold_outs():
     made = claims()
     # Fischer (7 + 5) / 2, NGO (1 + 3) / 2; A (7 + 1) / 2, B (5 + 3) / 2: both 4; hold-outs 7, the others (5 + 1 + 3) / 3
-    assert values(made["desirability_by_type_calm"]) == {"Fischer": 6.0, "NGO": 2.0}
-    assert values(made["desirability_by_archetype_calm"]) == {"archetype:A": 4.0, "archetype:B": 4.0}
+    assert values_of(made["desirability_by_type_calm"]) == {"Fischer": 6.0, "NGO": 2.0}
+    assert values_of(made["desirability_by_archetype_calm"]) == {"archetype:A": 4.0, "archetype:B": 4.0}
     assert "equally desirable" in sentence(made["desirability_by_archetype_calm"], "en")
-    assert values(made["desirability_of_hold_outs"]) == {"holding_out": 7.0, "others": 3.0}
+    assert values_of(made["desirability_of_hold_outs"]) == {"holding_out": 7.0, "others": 3.0}
 
 
 def test_drift_of_hold_outs():
     claim = claims()["drift_of_hold_outs"]
-    assert values(claim) == {"holding_out": 2.0, "others": pytest.approx(1 / 3)}
+    assert values_of(claim) == {"holding_out": 2.0, "others": pytest.approx(1 / 3)}
     assert claim.methods == ("longitudinal", "delphi")
 
 
@@ -171,7 +180,7 @@ def test_a_group_of_fewer_than_three_is_not_named_but_listed_and_said():
     assert "Angler" not in sentence(claim, "en")
     assert claim.as_json()["small_groups"][0]["group"] == "Angler"
     few = retyped(**{who: f"Typ {n // 2}" for n, who in enumerate(PEOPLE)})
-    absent = {one.claim: one.why for one in cross(results(), few).absent}
+    absent = {one.claim: one.why for one in crossed(results(), few).absent}
     assert absent["drift_by_type"] == "small_groups"
 
 
@@ -198,14 +207,14 @@ def test_a_reconstructed_t0_is_never_called_drift():
     assert "keine Drift" in sentence(made["experience_by_type"], "de")
 
 
-@pytest.mark.parametrize("missing", sorted(NEEDS))
+@pytest.mark.parametrize("missing", sorted(results()))
 def test_without_a_methodology_its_claims_are_absent_with_a_reason(missing):
     found = {name: result for name, result in results().items() if name != missing}
     frame = table()
-    made = cross(found, frame[frame["methodology"].ne(missing)])
+    made = crossed(found, frame[frame["methodology"].ne(missing)])
     assert all(missing not in claim.methods for claim in made.claims)
     assert {one.why for one in made.absent} == {f"no_{missing}"}
-    whole = {claim.id for claim in cross(results(), frame).claims if missing not in claim.methods}
+    whole = {claim.id for claim in crossed(results(), frame).claims if missing not in claim.methods}
     assert {claim.id for claim in made.claims} == whole  # the others stay
 
 
@@ -229,7 +238,7 @@ def test_what_is_partial_is_absent_and_said(methodology, change, why):
     frame = table()
     if why == "no_ratings":
         frame = frame[frame["methodology"].ne("scenario")]
-    made = cross(found, frame)
+    made = crossed(found, frame)
     assert why in {one.why for one in made.absent}
     lost = {one.claim for one in made.absent}
     assert lost
@@ -238,7 +247,7 @@ def test_what_is_partial_is_absent_and_said(methodology, change, why):
     assert all(claim.groups and claim.answer_ids for claim in made.claims)
 
 
-@pytest.mark.parametrize("methodology", sorted(NEEDS))
+@pytest.mark.parametrize("methodology", sorted(results()))
 def test_findings_of_another_shape_are_no_crash(methodology):
     for odd in (
         {},
@@ -247,14 +256,14 @@ def test_findings_of_another_shape_are_no_crash(methodology):
         {"disagreements": [{"item": 1}]},
         {"disagreements": 1, "hold_outs": [stand("x", "hold_outs", [], [])], "convergence": [1], "last_round": 3},
     ):
-        cross({**results(), methodology: odd}, table())
+        crossed({**results(), methodology: odd}, table())
 
 
 def test_nothing_at_all_and_one_agent_give_no_claim():
-    empty = cross({}, table().iloc[:0])
+    empty = crossed({}, table().iloc[:0])
     assert empty.claims == ()
     assert empty.absent
-    alone = cross(results(), table()[lambda frame: frame["participant"].eq("p1")])
+    alone = crossed(results(), table()[lambda frame: frame["participant"].eq("p1")])
     assert not any(claim.id.endswith("by_type") for claim in alone.claims)
     assert "one_group" in {one.why for one in alone.absent}
 
@@ -270,21 +279,21 @@ def test_other_arms_and_unanswered_rows_are_not_read():
     frame = table()
     other = frame.assign(arm="b", arm_role="b", value=1.0)
     refused = frame[frame["participant"].eq("p4")].assign(item_id="calm/wish", methodology="scenario", status="refused")
-    assert cross(results(), pd.concat([frame, other, refused])) == cross(results(), frame)
+    assert crossed(results(), pd.concat([frame, other, refused])) == crossed(results(), frame)
 
 
 def test_answers_are_named_by_their_whole_key_and_exist():
     frame = table()
     known = set(with_ids(frame)["answer_id"])
     assert "r/main/delphi/T1//3/0/p1/theme:x/importance" in known
-    for claim in cross(results(), frame).claims:
+    for claim in crossed(results(), frame).claims:
         assert claim.answer_ids
         assert set(claim.answer_ids) <= known
         assert len(claim.answer_ids) <= claim.n_answers
 
 
 def test_every_figure_of_a_claim_stands_where_it_says():
-    for claim in cross(results(), table()).claims:
+    for claim in crossed(results(), table()).claims:
         file = {"claims": {claim.id: claim.as_json()}}
         for number in claim.as_json()["numbers"]:
             assert resolve(file, number["source"]["path"], claim.id) == number["value"]
@@ -299,11 +308,45 @@ def resolve(file: Any, path: str, claim: str) -> Any:
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_claim_and_every_reason_has_a_sentence(language):
-    made = cross(results(), table())
+    made = crossed(results(), table())
     for claim in made.claims:
         assert "{" not in sentence(claim, language)
-    for why in ABSENT:
-        assert reason(type("A", (), {"claim": "drift_by_type", "why": why})(), language)
+    nothing = crossed({}, table())
+    assert len(nothing.absent) == 11
+    assert all("{" not in reason(one, language) for one in nothing.absent)
+
+
+def test_what_is_not_part_of_the_run_is_not_missed():
+    """Without diversity there are no archetypes to compare; without Delphi no two sides."""
+    own = {name: EVALUATIONS[name] for name in ("longitudinal", "scenario")}
+    made = cross(own, results(), table())
+    assert {claim.id for claim in made.claims} == {"drift_by_type", "desirability_by_type_calm"}
+    assert made.absent == ()
+
+
+def test_a_methodology_from_outside_is_compared_with_all_others():
+    """Its measure between the archetypes, the types and the sides of the others, in generic sentences; its groups with all
+    measures. The values of the twelve agents in turn are 1 and 0; archetypes A and B are the same in turn."""
+    values = pd.Series({who: float(n % 2 == 0) for n, who in enumerate(PEOPLE)})
+
+    def measures(found, rows):
+        yield Measure("care", {"de": "Sorgfalt", "en": "care"}, values, evidence=rows, rests_on=("x",))
+
+    def groupings(found, rows):
+        labels = values.map({1.0: "high", 0.0: "low"})
+        yield Grouping("care_type", {"de": "nach Sorgfalt", "en": "by care"}, labels, ("x",))
+
+    rows = [row(who, "bws", "best", value) for who, value in values.items()]
+    own = Evaluation(lambda *_: {}, measures=measures, groupings=groupings)
+    made = cross({**EVALUATIONS, "bws": own}, {**results(), "bws": {}}, pd.concat([table(), pd.DataFrame(rows)]))
+    found = {claim.id: claim for claim in made.claims}
+    assert values_of(found["care_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.0}
+    assert sentence(found["care_by_archetype"], "en") == (
+        "care: largest among archetype A (1.00; 6 of 6 agents), smallest among archetype B (0.00; 6 of 6)."
+    )
+    assert found["care_of_hold_outs"].heading["en"] == "care (the hold-outs)"
+    assert {"care_by_type", "drift_by_care_type", "desirability_by_care_type_calm"} <= found.keys()
+    assert "care_by_care_type" not in found
 
 
 def test_alternating_takes_from_all_alike():

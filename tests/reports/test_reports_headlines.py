@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from enquete.reports.replicates.again import judged_headlines
-from enquete.reports.replicates.headlines import headlines
-from enquete.reports.replicates.text import KINDS
+from enquete.reports.replicates.again import headlines, judged_headlines
 from tests.graphs.test_diversity_analysis import findings, table
 from tests.graphs.test_longitudinal_analysis import both
+from tests.reports.test_reports_crossing import EVALUATIONS
 
 
 def drift(low: float, high: float, p: float) -> dict[str, Any]:
@@ -45,12 +44,12 @@ def found(**changes: Any) -> dict[str, Any]:
 
 def agreeing(**changes: Any) -> dict[str, tuple[int, int]]:
     """By headline of the main arm: how many of two further runs, one like it and one with `changes`, agree, of how many."""
-    main, other = headlines(found(), "en"), headlines(found(**changes), "en")
+    main, other = headlines(EVALUATIONS, found(), "en"), headlines(EVALUATIONS, found(**changes), "en")
     return {one.id: (held.held.n_agreeing, held.held.n) for one, held in judged_headlines(main, [main, other])}
 
 
 def test_the_main_arm_leads_with_what_is_significant_divided_agreed_or_apart():
-    leads = {one.id: one.shown for one in headlines(found(), "en").values() if one.leads}
+    leads = {one.id: one.shown for one in headlines(EVALUATIONS, found(), "en").values() if one.leads}
     assert leads == {
         "longitudinal.drift.trust": pytest.approx(0.4), "diversity.types": 2, "diversity.factors": 3,
         "delphi.polarised.theme:x/importance": 0.1, "delphi.consensus.theme:y/importance": 1.0, "delphi.w.importance": 0.6,
@@ -59,15 +58,15 @@ def test_the_main_arm_leads_with_what_is_significant_divided_agreed_or_apart():
 
 
 def test_every_kind_is_said_in_both_languages():
-    for one in headlines(found(), "de").values():
+    for one in headlines(EVALUATIONS, found(), "de").values():
         for language in ("de", "en"):
-            said = KINDS[language][one.kind].format(*one.about, limit="0.5")
+            said = EVALUATIONS[one.methodology].sentences[language][one.kind].format(*one.about)
             assert all(name in said for name in one.about)
 
 
 def test_real_findings_are_measured(whole):
     """Of a run of 7 agents whose T0 is reconstructed: the analysis names its figures as they are read here."""
-    measured = headlines(whole.results(), "en")
+    measured = headlines(EVALUATIONS, whole.results(), "en")
     assert {one.id.split(".")[1] for one in measured.values()} == {"polarised", "consensus", "w"}
     assert all(one.about and one.about[0] for one in measured.values())
     assert any(one.said is not None for one in measured.values() if one.methodology == "delphi")
@@ -75,7 +74,7 @@ def test_real_findings_are_measured(whole):
 
 def test_items_of_a_real_longitudinal_analysis_are_measured():
     found = both()
-    measured = headlines({"longitudinal": found}, "de").values()
+    measured = headlines(EVALUATIONS, {"longitudinal": found}, "de").values()
     assert [one.id.removeprefix("longitudinal.drift.") for one in measured] == [one["item"] for one in found["items"]]
     assert {one.said for one in measured} <= {-1, 0, 1, None}
     assert any(one.said in (-1, 1) for one in measured)
@@ -84,7 +83,7 @@ def test_items_of_a_real_longitudinal_analysis_are_measured():
 
 def test_types_and_factors_of_real_findings():
     made = findings(table(24))
-    measured = headlines({"diversity": made}, "en")
+    measured = headlines(EVALUATIONS, {"diversity": made}, "en")
     assert measured["diversity.types"].said == len(made["archetypes"])
     assert measured["diversity.factors"].said == made["q"]["number"]["used"]
 
@@ -132,7 +131,10 @@ def test_themes_agree_by_the_instruments_limits():
 
 @pytest.mark.parametrize("missing", ["longitudinal", "diversity", "delphi", "scenario"])
 def test_a_run_without_a_methodology_says_nothing_of_it(missing):
-    main, other = headlines(found(), "en"), headlines({n: r for n, r in found().items() if n != missing}, "en")
+    main, other = (
+        headlines(EVALUATIONS, found(), "en"),
+        headlines(EVALUATIONS, {n: r for n, r in found().items() if n != missing}, "en"),
+    )
     for one, held in judged_headlines(main, [other]):
         assert held.held.n_missing == (one.methodology == missing)
 
@@ -147,11 +149,12 @@ def test_a_run_without_a_methodology_says_nothing_of_it(missing):
 )
 def test_what_is_not_tested_or_not_significant_is_no_headline(changes):
     assert not any(
-        one.methodology == "longitudinal" and one.leads for one in headlines(found(**changes), "en").values()
+        one.methodology == "longitudinal" and one.leads
+        for one in headlines(EVALUATIONS, found(**changes), "en").values()
     )
 
 
 def test_numbers_set_by_hand_and_too_few_agents_are_no_findings():
     q = {"n_analysed": 9, "number": {"used": 3, "asked": 3}}
     changes = {"diversity": {"typology": {"k": 1, "reason": "few"}, "archetypes": [], "q": q}}
-    assert not any(one.methodology == "diversity" for one in headlines(found(**changes), "en").values())
+    assert not any(one.methodology == "diversity" for one in headlines(EVALUATIONS, found(**changes), "en").values())

@@ -18,11 +18,13 @@ import pytest
 import enquete.analysis
 from enquete.analysis.health.diagnostics import Overall
 from enquete.analysis.health.thresholds import THRESHOLDS
+from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
-from enquete.reports.health.probes import POSSIBLE
+from enquete.reports.evaluation import evaluation
+from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
-from enquete.reports.health.verdicts import Health, judge
+from enquete.reports.health.verdicts import Health, Judged, judge
 from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
@@ -49,7 +51,7 @@ def random(agents: int, items: int, seed: int = 0, high: int = 5) -> np.ndarray:
 
 
 def examined(rows: list[dict], results: dict | None = None, **more) -> Health:
-    return judge(results or {}, pd.DataFrame(rows), **more)
+    return judge(methodologies(), results or {}, pd.DataFrame(rows), **more)
 
 
 def named(health: Health, name: str) -> list[tuple[str, str, str]]:
@@ -283,8 +285,12 @@ def test_a_false_median_that_pulls_like_the_true_one():
     first, true, bogus = (np.full((12, 10), x) for x in (1.0, 3.0, 5.0))
     more = {"methodology": "delphi"}
     rows = [*wave(first, round=2, **more), *wave(true, round=3, **more), *probe(bogus, "false_median", round=3, **more)]
-    shown = {"delphi": {arm: {f"i{i}": x for i in range(10)} for arm, x in (("main", 3.0), ("false_median", 5.0))}}
-    assert named(examined(rows, medians=shown), "false_median") == [("T1", "bad", "follows_any_median")]
+    shown = {"main": 3.0, "false_median": 5.0}
+
+    def frozen(name: str, arm: str) -> dict:
+        return {"feedback/2": {}, "feedback/3": {f"i{i}": {"median": shown[arm]} for i in range(10)}}
+
+    assert named(examined(rows, frozen=frozen), "false_median") == [("T1", "bad", "follows_any_median")]
     assert named(examined(rows), "false_median") == [("T1", "not computed", "no_bogus_median")]
 
 
@@ -326,7 +332,8 @@ def codes() -> set[str]:
 def test_every_check_reason_and_verdict_has_words_in_both_languages():
     assert CHECKS.keys() == THRESHOLDS.keys()
     assert codes() <= REASONS.keys()
-    assert set().union(*POSSIBLE.values()) == PROBES.keys()
+    assert set(READ_BY.values()) == PROBES.keys()
+    assert set().union(*map(possible, methodologies().values())) == PROBES.keys()
     assert all(
         texts.keys() == {"de", "en"}
         for texts in [*REASONS.values(), *VERDICTS.values(), *(c[1] for c in CHECKS.values())]
@@ -367,8 +374,40 @@ def test_the_verdict_names_the_probes_that_were_not_taken():
     assert "options reversed, items shuffled, paraphrase, another's persona, no persona |" in table
     assert "retest" not in table.replace("asked again", "")
     both = examined([*wave(main, phase="T0"), *wave(main)], DRIFT)
-    assert both.untaken["longitudinal"][-2:] == ("negative_control", "placebo_exposure")
+    assert both.probes["longitudinal"].not_taken[-2:] == ("negative_control", "placebo_exposure")
     assert both.as_json()["verdicts"]["longitudinal"]["probes_not_taken"][0] == "test_retest"
+
+
+def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
+    """A retest of which no answer could be read, and a persona probe that lacks it: neither was left out."""
+    main = random(20, 12)
+    unread = [{**one, "status": "invalid", "value": None} for one in probe(main, "retest")]
+    found = examined([*wave(main), *unread, *probe(main, "persona_null")])
+    probes = found.probes["longitudinal"]
+    assert probes.not_read == ("test_retest",)
+    assert not {"test_retest", "null_persona"} & set(probes.not_taken)
+    assert found.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
+    assert "; asked, but unreadable: retest |" in verdict_table(found, TITLES, "en")
+    assert named(found, "null_persona") == [("T1", "not computed", "retest_unread")]
+    never = [{**one, "status": "not_reached", "value": None} for one in probe(main, "retest")]
+    assert examined([*wave(main), *never]).probes["longitudinal"].not_taken[0] == "test_retest"
+
+
+@pytest.mark.parametrize(
+    ("role", "arm", "reason"),
+    [
+        ("probe", "retest", "retest_unread"),
+        ("replicate", "replicate_2", "only_replicates"),
+        ("b", "b", "reliability_not_tested"),
+    ],
+)
+def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: str, reason: str):
+    """Ratings that hang together, in two types that differ, so that no check objects: 20 agents, five asked again: too few."""
+    half = np.repeat([[2.0] * 6, [4.0] * 6], 20, axis=0)
+    rows = wave(half + np.random.default_rng(1).integers(-1, 2, (40, 6)) * (np.arange(40) % 3 == 0)[:, None])
+    again = [{**one, "arm": arm, "arm_role": role} for one in rows if int(one["participant"][1:]) < 5]
+    judged = Judged(methodologies()["longitudinal"], probing(pd.DataFrame([*rows, *again]), {}, lambda arm: {}))
+    assert judged.not_tested(pd.DataFrame([*rows, *again])) == reason
 
 
 def test_usable_without_a_retest_is_flagged_and_said_in_the_summary():
@@ -407,15 +446,15 @@ def test_tables_and_summary_are_filled_in_and_say_that_answers_are_synthetic(lan
 
 
 def test_thresholds_are_printed_as_they_are():
-    found = {one.found.name: one.found for one in examined(wave(random(20, 12))).checks}
+    found = {one.found.name: one for one in examined(wave(random(20, 12))).checks}
     assert threshold(found["extreme_style"], "de") == "14,5 % bis 58 %"
     assert threshold(found["acquiescence"], "en") == "−0.50 to 0.50"
     assert threshold(found["human_jsd"], "en") == "–"
 
 
 def test_short_flags_of_analyses_become_sentences():
-    assert spelt("longitudinal: baseline reconstructed", "en").startswith("Longitudinal: T0 was reconstructed after")
-    assert spelt("longitudinal: drift not interpretable: Das Modell war a, dann b", "de").endswith(
-        "Das Modell war a, dann b."
-    )
-    assert spelt("delphi: something new", "de") == "delphi: something new"
+    known = evaluation(methodologies()["longitudinal"]).flags
+    assert spelt("longitudinal: baseline reconstructed", known, "en").startswith("Longitudinal: T0 was reconstructed")
+    said = spelt("longitudinal: drift not interpretable: Das Modell war a, dann b", known, "de")
+    assert said.endswith("Das Modell war a, dann b.")
+    assert spelt("delphi: something new", (), "de") == "delphi: something new"

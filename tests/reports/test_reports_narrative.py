@@ -19,6 +19,7 @@ from enquete.reports.crossing.joined import cross
 from enquete.reports.synthesis import prepare, write_synthesis
 from enquete.reports.table.evidence import with_ids
 from enquete.state.settings import Machine
+from tests.reports.test_reports_crossing import EVALUATIONS
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas
@@ -137,7 +138,7 @@ def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_p
 def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_written(tmp_path: Path) -> None:
     run = enquete.conduct_interviews(personas(tmp_path, 12), out=str(tmp_path / "out"), methods=["scenario"])
     prepared = prepare(run.folder, planned(run.record))
-    claims = cross(prepared.found.results, prepared.frame).claims
+    claims = cross(EVALUATIONS, prepared.found.results, prepared.frame).claims
     known = frozenset(with_ids(prepared.frame)["answer_id"])
     sender = ScriptedSender(lambda prompt: truthful(claims_in(prompt.messages[-1]["content"])))
 

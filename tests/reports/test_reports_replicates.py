@@ -12,28 +12,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.reports.crossing.claims import Claim, Group
-from enquete.reports.crossing.joined import cross
+from enquete.reports.evaluation import Headline
 from enquete.reports.replicates.again import (
     Again,
     Replicates,
+    alike,
     contrast,
     judged,
     judged_headlines,
-    named_alike,
     spreads,
     standing_in,
     taken_over,
 )
-from enquete.reports.replicates.headlines import Headline
 from enquete.reports.replicates.text import mark, section
 from enquete.state.settings import RunRequest
 from tests.reports.conftest import TYPES, _make
-from tests.reports.test_reports_crossing import results, table
+from tests.reports.test_reports_crossing import EVALUATIONS, crossed, results, table
 
 
 def claim(**values: float) -> Claim:
     groups = tuple(Group(name, 2, 2, value) for name, value in sorted(values.items(), key=lambda pair: -pair[1]))
-    return Claim("drift_by_type", "drift_by_type/differs", ("longitudinal",), groups, "mean", 4, 4, ("a",), 1, ())
+    return Claim(
+        "drift_by_type",
+        "drift_by_type/differs",
+        ("longitudinal",),
+        groups,
+        "mean",
+        4,
+        4,
+        ("a",),
+        1,
+        (),
+        subjects=("scenario",),
+    )
 
 
 MAIN = claim(a=2.0, b=0.5)
@@ -86,11 +97,11 @@ def test_a_replicate_without_the_method_is_counted_apart():
 
 
 def test_what_is_measured_from_one_t0_is_not_decided():
-    found = judged([MAIN], again(*[LIKE] * 8), shared_t0=True)
+    found = judged([MAIN], again(*[LIKE] * 8), shared_t0={"longitudinal"})
     assert found["drift_by_type"].held.verdict == "not decided"
     assert mark("drift_by_type", Replicates(("main",), found), "en").endswith("8 of 8 further runs (chance: not known)")
     wish = replace(MAIN, methods=("scenario",))
-    held = judged([wish], [Again({"scenario": {}}, {MAIN.id: LIKE})] * 5, shared_t0=True)[MAIN.id].held
+    held = judged([wish], [Again({"scenario": {}}, {MAIN.id: LIKE})] * 5, shared_t0={"longitudinal"})[MAIN.id].held
     assert held.verdict == "stable"
 
 
@@ -104,9 +115,9 @@ def test_archetypes_bear_the_names_of_those_they_share_most_members_with(names):
         part: [{**one, "archetype": letters[one["archetype"]]} for one in views[part]]
         for part in ("archetypes", "members")
     }
-    renamed = cross(named_alike(found, results()), table())
+    renamed = crossed(alike(EVALUATIONS, found, results()), table())
     assert {one.id: one.groups for one in renamed.claims} == {
-        one.id: one.groups for one in cross(results(), table()).claims
+        one.id: one.groups for one in crossed(results(), table()).claims
     }
 
 
@@ -116,7 +127,7 @@ def test_an_archetype_without_a_match_keeps_a_name_of_its_own():
         "archetypes": [{"archetype": "A"}],
         "members": [{**one, "archetype": "A"} for one in results()["diversity"]["members"]],
     }
-    renamed = named_alike(found, one_view)["diversity"]
+    renamed = alike(EVALUATIONS, found, one_view)["diversity"]
     assert sorted(one["archetype"] for one in renamed["archetypes"]) == ["A", "B′"]
 
 
@@ -192,21 +203,24 @@ def _agents(made) -> list[dict]:
 def test_a_run_without_replicates_says_that_nothing_is_judged(whole):
     assert "is not judged: this run has no replicates (at least 5 further runs are needed)" in whole.report()
     assert "Replicates: not judged: no further run." in whole.report()
-    assert section(Replicates(), [], {}, "en") == ""
+    assert section(Replicates(), [], {}, {}, "en") == ""
     assert not (whole.synthesis / "replicates.json").exists()
 
 
 def test_the_table_names_scenarios_and_gives_every_run():
     wish = replace(
         MAIN, id="desirability_by_type_calm", template="desirability_by_type/differs", methods=("scenario",),
-        terms={"scenario": {"de": "Ruhe", "en": "Calm_day"}},
+        terms={"scenario": {"de": "Ruhe", "en": "Calm_day"}}, subjects=("scenario",),
+        heading={"en": "Desirability of scenarios by stakeholder type", "de": "Wünschbarkeit der Szenarien nach Gruppe"},
     )  # fmt: skip
     other = Again({"scenario": {}}, {wish.id: replace(wish, groups=LIKE.groups)})
     found = judged([wish], [other, other])
-    main = Headline("scenario.quadrant.calm", "scenario", "quadrant", "feared_expected", "feared_expected", ("Calm",))
+    main = Headline(
+        "scenario.quadrant.calm", "quadrant", "feared_expected", "feared_expected", ("Calm",), methodology="scenario"
+    )
     lines = judged_headlines({main.id: main}, [{main.id: main}, {}])
     replicates = Replicates(("main", "replicate_2", "replicate_3"), found, lines, shared_t0=True)
-    text = section(replicates, [wish], {"scenario": "Scenarios"}, "en")
+    text = section(replicates, [wish], EVALUATIONS, {"scenario": "Scenarios"}, "en")
     assert (
         "| Desirability of scenarios by stakeholder type (Calm\\_day) | 1.50 | 1.00; 1.00 | 2 / 2 | 25% | not decided |"
     ) in text
@@ -216,26 +230,30 @@ def test_the_table_names_scenarios_and_gives_every_run():
     )
     assert "Findings: 2; stable 0, fragile 0, not decided 2, not judged 0." in text
     split = replace(
-        wish, terms={"theme": {"de": "Netze", "en": "Nets"}, "dimension": {"de": "Wichtigkeit", "en": "importance"}}
+        wish,
+        subjects=("theme", "dimension"),
+        terms={"theme": {"de": "Netze", "en": "Nets"}, "dimension": {"de": "Wichtigkeit", "en": "importance"}},
     )
-    assert "type (Nets, importance) |" in section(replicates, [split], {}, "en")
+    assert "type (Nets, importance) |" in section(replicates, [split], EVALUATIONS, {"scenario": ""}, "en")
     assert "All runs measure change from the same earlier T0" in text
-    german = section(replicates, [wish], {"scenario": "Szenarien"}, "de")
+    german = section(replicates, [wish], EVALUATIONS, {"scenario": "Szenarien"}, "de")
     assert (
         "| gefürchtet und erwartet | gefürchtet und erwartet (1); – (1) | 1 / 1 | 50 % | nicht entschieden |" in german
     )
 
 
 def test_of_many_runs_the_table_gives_the_range_or_how_often():
-    figures = [Headline("x", "diversity", "types", k, k) for k in (3, 3, 2, 3, 3, 3, 4)]
+    figures = [Headline("x", "types", k, k, methodology="diversity") for k in (3, 3, 2, 3, 3, 3, 4)]
     places = ["wished_expected"] * 6 + ["feared_expected"]
-    words = [Headline("y", "scenario", "quadrant", place, place, ("Calm",)) for place in places]
+    words = [Headline("y", "quadrant", place, place, ("Calm",), methodology="scenario") for place in places]
     lines = [
         line
         for own in (figures, words)
         for line in judged_headlines({own[0].id: own[0]}, [{one.id: one} for one in own])
     ]
-    text = section(Replicates(("main", *"abcdefg"), {}, lines), [], {}, "en")
+    text = section(
+        Replicates(("main", *"abcdefg"), {}, lines), [], EVALUATIONS, {"diversity": "", "scenario": ""}, "en"
+    )
     assert "| 3 | 2 to 4 (7) | 5 / 7 | 23% | not decided |" in text  # 29/128
     assert (
         "| wished for and expected | wished for and expected (6); feared and expected (1) | 6 / 7 | 6% | not decided |"

@@ -12,7 +12,8 @@ from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
-from enquete.reports.table.rows import COLUMNS, ResponseRow, records
+from enquete.reports.files import records
+from enquete.reports.table.rows import COLUMNS, ResponseRow
 from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
 
 

@@ -43,18 +43,18 @@ def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
 def test_a_figure_by_name(run: Run) -> None:
     pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
     assert "4 agents" not in run.figure("longitudinal").layout.title.text
-    assert figures(run.results, "en").keys() == {"longitudinal"}
-    with pytest.raises(InputError, match="only of longitudinal"):
+    assert figures(run.record.methods, run.results, "en").keys() == {"longitudinal"}
+    with pytest.raises(InputError, match="there are figures of longitudinal"):
         run.figure("delphi")
 
 
 def test_without_plotly_the_error_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("plotly", "enquete.reports.figures."))]:
+    for name in [name for name in sys.modules if name.startswith("plotly") or "figures" in name]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(InputError, match=r"enquete\[figures\]"):
         run.figure("longitudinal")
-    assert figures(run.results, "en") == {}
+    assert figures(run.record.methods, run.results, "en") == {}
 
 
 def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,10 +64,6 @@ def planted(instrument: FickleInstrument) -> Truth:
     return answer
 
 
-def analyse() -> dict[str, None]:
-    return {}
-
-
 METHODOLOGY = Methodology(
     name="fickle",
     title={"de": "Launisch", "en": "Fickle"},
@@ -78,6 +74,6 @@ METHODOLOGY = Methodology(
     settings=NoSettings,
     procedure=Fickle,
     synthetic=planted,
-    analyse=analyse,
-    present="",
+    results="",
+    probes=(),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from enquete.analysis.health.thresholds import THRESHOLDS, Bounds
+from enquete.analysis.health.thresholds import THRESHOLDS, Bounds, Threshold
 
 Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
 Standing = Literal["usable", "usable as far as checked", "usable with caution", "not usable"]
@@ -62,14 +62,15 @@ def judged(
     benchmark: float | None = None,
     why_not: str = "",
     ruling: Ruling | None = None,
+    rule: Threshold | None = None,
 ) -> Diagnostic:
     """The check `name` with its verdict; exactly on a threshold is still fine.
 
     counts: how much there was to go by, in every unit of the check's `least`. Below a minimum the check is not computed
     ("too_few_<unit>"), nor where `why_not` is given or the value is None ("undefined"). caution, bad, benchmark replace
-    the table's where they depend on the data; `ruling` replaces the comparison.
+    the table's where they depend on the data; `ruling` replaces the comparison. rule: of a check that is not in the table.
     """
-    rule = THRESHOLDS[name]
+    rule = rule or THRESHOLDS[name]
     caution, bad = caution or rule.caution, bad or rule.bad
     benchmark = rule.benchmark if benchmark is None else benchmark
     found: dict[str, Json] = {**counts, **(detail or {})}
@@ -97,23 +98,25 @@ def _side(value: float, bounds: Bounds) -> str:
     return ""
 
 
-def overall(diagnostics: Iterable[Diagnostic]) -> Overall:
+def overall(
+    diagnostics: Iterable[Diagnostic], own: Mapping[str, Threshold] | None = None, not_tested: str = NOT_TESTED
+) -> Overall:
     """What a set of checks, such as a methodology's, says about the data.
 
     Not usable: a decisive check is bad, or two or more others are. Usable with caution: a check is bad or calls for
     caution, or fewer checks were computed than failed for too little data or because probabilities were asked for
     ("mostly_not_computed"; one that the design rules out, or that needs human data nobody gave, does not count). Usable as
     far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that was not computed is never
-    a pass and never a failure; nor is one that gives information only. Raises ValueError for a name that is not in
-    THRESHOLDS.
+    a pass and never a failure; nor is one that gives information only. own: rules of checks that are not in THRESHOLDS;
+    not_tested: why there is no retest. Raises ValueError for a name that is in neither.
     """
-    given = list(diagnostics)
+    given, rules = list(diagnostics), {**THRESHOLDS, **(own or {})}
     for one in given:
-        if one.name not in THRESHOLDS:
-            raise ValueError(f"no such diagnostic: {one.name!r}; known are {', '.join(sorted(THRESHOLDS))}")
+        if one.name not in rules:
+            raise ValueError(f"no such diagnostic: {one.name!r}; known are {', '.join(sorted(rules))}")
     bad = [one for one in given if one.verdict == "bad"]
-    decisive = [one for one in bad if THRESHOLDS[one.name].decisive]
-    others = [one for one in bad if not THRESHOLDS[one.name].decisive]
+    decisive = [one for one in bad if rules[one.name].decisive]
+    others = [one for one in bad if not rules[one.name].decisive]
     cautions = [one for one in given if one.verdict == "caution"]
     reasons = [f"{one.name}:{one.reason_code}" for one in (*decisive, *others, *cautions)]
     computed = [one for one in given if one.verdict in ("fine", "caution", "bad")]
@@ -124,7 +127,7 @@ def overall(diagnostics: Iterable[Diagnostic]) -> Overall:
     if reasons:
         return Overall("usable with caution", tuple(reasons))
     tested = any(one.name == RELIABILITY for one in computed)
-    return Overall("usable") if tested else Overall("usable as far as checked", (NOT_TESTED,))
+    return Overall("usable") if tested else Overall("usable as far as checked", (not_tested,))
 
 
 def _missing(one: Diagnostic) -> bool:

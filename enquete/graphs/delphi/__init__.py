@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, readout
 from enquete.graphs.delphi.synthetic import planted
-from enquete.state.seam import Methodology, Steps
+from enquete.state.seam import PROBES_OF_CLOSED, Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",
@@ -18,7 +17,7 @@ METHODOLOGY = Methodology(
     settings=DelphiSettings,
     procedure=Delphi,
     synthetic=planted,
-    analyse=analyse,
-    present="enquete.graphs.delphi.present",
+    results="enquete.graphs.delphi.results:EVALUATION",
     steps=Steps(ask="ask_panel", close="feedback", readout=readout),
+    probes=(*PROBES_OF_CLOSED, "false_median"),
 )

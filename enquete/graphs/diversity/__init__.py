@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
@@ -18,8 +17,7 @@ METHODOLOGY = Methodology(
     settings=DiversitySettings,
     procedure=Diversity,
     synthetic=planted,
-    analyse=analyse,
-    present="enquete.graphs.diversity.present",
+    results="enquete.graphs.diversity.results:EVALUATION",
     steps=Steps("open_sort", "ask_sort", "close_sort"),
     answer_columns=("placed", "notes"),
 )

@@ -13,8 +13,8 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.present_views import scores, views
 from enquete.graphs.diversity.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
+from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 AGENTS_LISTED = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.laddering.analysis import analyse
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
@@ -19,7 +18,7 @@ METHODOLOGY = Methodology(
     settings=LadderingSettings,
     procedure=Laddering,
     synthetic=planted,
-    analyse=analyse,
-    present="enquete.graphs.laddering.present",
+    results="enquete.graphs.laddering.results:EVALUATION",
     steps=Steps("open_interviews", "interview_agents", "close_interviews"),
+    probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
 )

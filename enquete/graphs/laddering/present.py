@@ -14,8 +14,8 @@ from enquete.graphs.laddering.network import Cell
 from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid, svg
 from enquete.graphs.laddering.words import STOPS, WORDS
 from enquete.reports.context import ItemFacts
+from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, quote, share, table
-from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 CONCEPTS, LINKS, TRANSCRIPTS = 15, 15, 3  # shown in the section; everything is in the files

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import Wave
 from enquete.graphs.longitudinal.synthetic import planted
-from enquete.state.seam import Methodology, NoSettings, Steps
+from enquete.state.seam import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="longitudinal",
@@ -18,7 +17,7 @@ METHODOLOGY = Methodology(
     settings=NoSettings,
     procedure=Wave,
     synthetic=planted,
-    analyse=analyse,
-    present="enquete.graphs.longitudinal.present",
+    results="enquete.graphs.longitudinal.results:EVALUATION",
     steps=Steps("open_wave", "ask_wave", "close_wave"),
+    probes=(*PROBES_OF_CLOSED, "negative_control"),
 )

@@ -12,8 +12,8 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.present_change import change_parts, source, statement
 from enquete.graphs.longitudinal.words import WORDS
 from enquete.reports.context import Files, ItemFacts
+from enquete.reports.files import records
 from enquete.reports.markdown import escape, number, of, quote, table
-from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 

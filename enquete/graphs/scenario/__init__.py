@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating
 from enquete.graphs.scenario.synthetic import planted
@@ -18,7 +17,6 @@ METHODOLOGY = Methodology(
     settings=NoSettings,
     procedure=Rating,
     synthetic=planted,
-    analyse=analyse,
-    present="enquete.graphs.scenario.present",
+    results="enquete.graphs.scenario.results:EVALUATION",
     steps=Steps("open_scenarios", "ask_scenarios", "close_scenarios"),
 )

@@ -25,8 +25,8 @@ from enquete.graphs.scenario.present_comparisons import labels as _labels
 from enquete.graphs.scenario.present_comparisons import source as _source
 from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
+from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
-from enquete.reports.table.rows import records
 from enquete.state.seam import Language
 
 QUOTED = 3

@@ -16,10 +16,6 @@ from enquete.state.seam import Language
 FILE = "associations.json"
 SHOWN = 15
 """Pairs that are printed beside the named ones."""
-NAMED: Sequence[tuple[str, str]] = (
-    ("q_factor", "delphi_held_out"), ("drift_abs|experience_effect_abs", "archetype"), ("desirability_", "archetype"),
-)  # fmt: skip
-"""Pairs that are always printed, and first: columns of agents.csv, a|b for whichever is there, a_ for every scenario."""
 MOST_CATEGORIES = 30
 """Of a categorical finding: with more, such as a type for every agent, its table has no cell to speak of."""
 
@@ -77,17 +73,14 @@ def associate(agents: AgentTable) -> list[CrossFinding]:
 
 
 def named_pairs(agents: AgentTable) -> list[tuple[str, str]]:
-    """NAMED as columns of this table; a column that is not there stands as NAMED has it."""
-    same, columns = agents.twins, [one.column for one in agents.findings]
-    scenarios = [one.column for one in agents.findings if one.column.startswith("desirability_") and one.scenario]
+    """Pairs that methodologies named beforehand, as columns of this table; a kind of finding that is not there by its name."""
+    same = agents.twins
 
-    def chosen(name: str) -> list[str]:
-        if name == "desirability_":
-            return scenarios or [name]
-        here = [one for one in name.split("|") if one in columns]
-        return [same.get(here[0], here[0]) if here else name]
+    def columns(kind: str) -> list[str]:
+        return [same.get(one.column, one.column) for one in agents.findings if one.stands_for == kind] or [kind]
 
-    return [(a, b) for first, second in NAMED for a in chosen(first) for b in chosen(second)]
+    pairs = [(a, b) for first, second in agents.named_pairs for a in columns(first) for b in columns(second)]
+    return list(dict.fromkeys(pairs))
 
 
 def as_json(agents: AgentTable, found: Sequence[CrossFinding]) -> JsonValue:
@@ -157,20 +150,10 @@ def _absent(agents: AgentTable, named: Sequence[CrossFinding], language: Languag
     return [" × ".join(_named(column, agents, language) for column in pair) for pair in pairs]
 
 
-_MISSING: Mapping[str, Mapping[Language, str]] = {
-    "q_factor": {"de": "Q-Faktor", "en": "Q factor"},
-    "archetype": {"de": "Archetyp", "en": "archetype"},
-    "delphi_held_out": {"de": "Beharren im Delphi", "en": "holding out in the Delphi"},
-    "drift_abs|experience_effect_abs": {"de": "Veränderung je Aussage", "en": "change a statement"},
-    "desirability_": {"de": "Wünschbarkeit der Szenarien", "en": "desirability of the scenarios"},
-}
-"""Named findings that a run lacks."""
-
-
 def _named(column: str, agents: AgentTable, language: Language) -> str:
-    """The column's name, with those of the groupings that are the same."""
-    if column in _MISSING and column not in {one.column for one in agents.findings}:
-        return _MISSING[column][language]
+    """The column's name, with those of the groupings that are the same; or a kind of finding that the run lacks."""
+    if column in agents.kinds_of_finding:
+        return agents.kinds_of_finding[column][language]
     same = [one for one, kept in agents.twins.items() if kept == column]
     return " = ".join(agents.named(one, language) for one in (column, *same))
 

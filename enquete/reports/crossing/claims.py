@@ -1,21 +1,27 @@
-"""What a claim across methods is: data. Its sentence is a template filled with its own numbers, in both languages."""
+"""What a claim across methods is, and the kinds of finding that it is made of: data. Its sentence is a template filled with
+its own numbers, in both languages.
+
+A methodology offers kinds of finding and never names another: its measures are compared between the groups that any other
+methodology of the run offers, and between stakeholder types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.relations.crosstable import Kind
 from enquete.reports.markdown import number
 from enquete.state.seam import Language
 
+Words = Mapping[Language, str]
+
 FILE = "crossing.json"
 """Where claims are kept, beside the report."""
-
-ARCHETYPE = "archetype:"
-"""Begins a group that is an archetype: `archetype:A`."""
 
 FEWEST = 3
 """Agents with a value that a group needs to be compared and named: fewer say little about it."""
@@ -60,7 +66,7 @@ class Claim:
     """A sentence that joins findings by participant. It compares at least two groups of FEWEST agents or more."""
 
     id: str
-    template: str  # key of crossing_text.CLAIMS
+    template: str  # its name without a suffix, and which of its two sentences fits
     methods: tuple[str, ...]
     groups: tuple[Group, ...]  # the largest value first
     shown: Shown  # how the groups' values are printed
@@ -70,8 +76,13 @@ class Claim:
     n_answers: int  # answers that it rests on
     rests_on: tuple[str, ...]  # files and paths of what was joined
     facts: Mapping[str, int] = field(default_factory=dict)  # further counts of the sentence
-    terms: Mapping[str, Mapping[Language, str]] = field(default_factory=dict)  # names in it, by language
+    terms: Mapping[str, Words] = field(default_factory=dict)  # names in it, by language
     small: tuple[Group, ...] = ()  # groups with a value that are too small to be compared
+    heading: Words = field(default_factory=dict)
+    text: Words = field(default_factory=dict)  # the sentence that fits, with {names} of figures and terms
+    words: Mapping[Language, Mapping[str, str]] = field(default_factory=dict)  # further {names} in it, without figures
+    called: Mapping[str, Words] = field(default_factory=dict)  # by group; a group without has its own name
+    subjects: tuple[str, ...] = ()  # terms that say what its groups are compared on
 
     def numbers(self) -> dict[str, Number]:
         """Every figure of the claim by name, those of the groups as `groups[0].value`."""
@@ -110,16 +121,112 @@ def _listed(groups: Sequence[Group]) -> list[JsonValue]:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """Why there is nothing to compare: a code for files, and words."""
+
+    why: str
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
 class Absent:
-    """A claim that could not be made, and why: a key of crossing_text.ABSENT."""
+    """A claim that could not be made, and why."""
 
     claim: str
-    why: str
+    heading: Words
+    missing: Missing
+
+    @property
+    def why(self) -> str:
+        return self.missing.why
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """What could be said across methods, and what could not."""
+    """What could be said across methods, and what could not. legends: what names of groups mean."""
 
     claims: tuple[Claim, ...] = ()
     absent: tuple[Absent, ...] = ()
+    legends: tuple[Words, ...] = ()
+
+
+# --- kinds of finding ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a methodology says of every agent: a column of agents.csv. kind: numeric, or categorical for a grouping."""
+
+    column: str
+    kind: Kind
+    name: Words
+    values: pd.Series  # by participant
+    stands_for: str = ""  # a key of `Evaluation.kinds`
+    methodology: str = ""  # filled in where findings are joined
+
+    @property
+    def known(self) -> int:
+        return int(self.values.notna().sum())
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The two sentences of a claim in one language: groups differ, and all alike. Their figures are those of `Claim.numbers`,
+    of the two ends as {high}, {high_value}, {high_n}, {high_total}, {high_count} and the same of {low}."""
+
+    differs: str
+    same: str
+
+
+BETWEEN_GROUPS: Mapping[Language, Sentences] = {
+    "de": Sentences(
+        "{heading}: am größten bei {high} ({high_value}; {high_n} von {high_total} Agenten), am kleinsten bei {low} ({low_value}; "
+        "{low_n} von {low_total}).",
+        "{heading}: in allen {n_groups} Gruppen gleich ({high_value}; {n} von {n_total} Agenten).",
+    ),
+    "en": Sentences(
+        "{heading}: largest among {high} ({high_value}; {high_n} of {high_total} agents), smallest among {low} ({low_value}; {low_n} "
+        "of {low_total}).",
+        "{heading}: equal in all {n_groups} groups ({high_value}; {n} of {n_total} agents).",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Kind of finding: one value per agent, to be compared between groups of agents."""
+
+    name: str  # begins the ids of its claims; measures of one name are variants, told apart by `suffix`
+    heading: Words
+    values: pd.Series[float] | Missing  # by participant
+    evidence: pd.DataFrame = field(default_factory=pd.DataFrame)  # answers it rests on, the most telling first
+    by_value: bool = False  # of evidence: the highest stand for the highest group, the lowest for the lowest
+    rests_on: tuple[str, ...] = ()  # files and paths
+    shown: Shown = "mean"  # share: values are 0 or 1
+    sentences: Mapping[Language, Sentences] = field(default_factory=lambda: BETWEEN_GROUPS)
+    sides: Mapping[Language, Sentences] = field(default_factory=lambda: BETWEEN_GROUPS)  # between two sides
+    sides_heading: Words = field(default_factory=dict)  # with {names} of `Grouping.sides`
+    facts: Callable[[pd.Series[str]], Mapping[str, int]] = lambda labels: {}  # further counts, by the groups' labels
+    terms: Mapping[str, Words] = field(default_factory=dict)  # names in the sentences: what is compared
+    suffix: str = ""
+    variants: str = (
+        ""  # name of the fact that counts variants, of which only the one with the widest gap is told of sides
+    )
+    methodology: str = ""  # filled in where findings are joined
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Kind of finding: a grouping of agents."""
+
+    name: str  # ends the ids of claims
+    heading: Words  # "by type"
+    labels: pd.Series[str] | Missing  # by participant
+    rests_on: tuple[str, ...] = ()
+    called: Mapping[str, Words] = field(default_factory=dict)  # by label; one without has its own name
+    legend: Words = field(default_factory=dict)  # what the names mean
+    sides: Mapping[Language, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # of two, those meant and the others: {names}
+    evidence: pd.DataFrame = field(default_factory=pd.DataFrame)  # answers that make the two sides
+    methodology: str = ""  # filled in where findings are joined

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.reports.crossing.claims import DIGITS, FEWEST, FILE, Claim, Crossing
-from enquete.reports.crossing.inputs import Results
 from enquete.reports.crossing.narrative import Prose
-from enquete.reports.crossing.sentences import group_name, heading, reason, sentence
+from enquete.reports.crossing.sentences import group_name, reason, sentence
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.replicates.text import alone, mark
@@ -31,7 +30,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "evidence": "Beruht auf {n} Antworten, zum Beispiel {ids}.", "source": "Quelle", "more": "{n} weitere Gruppen stehen in {file}.",
         "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
         "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
-        "archetypes": "Die Archetypen: {names}.", "replicates": "Wiederholungen",
+        "replicates": "Wiederholungen",
         "small": "Zu klein für den Vergleich (weniger als {fewest} Agenten): {names}.",
     },
     "en": {
@@ -47,15 +46,13 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "evidence": "Rests on {n} answers, for example {ids}.", "source": "Source", "more": "{n} more groups are in {file}.",
         "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
         "*Source: crossing.json → claims; groups and evidence in the appendix*",
-        "archetypes": "The archetypes: {names}.", "replicates": "Replicates",
+        "replicates": "Replicates",
         "small": "Too small to be compared (fewer than {fewest} agents): {names}.",
     },
 }  # fmt: skip
 
 
-def summary(
-    crossing: Crossing, prose: Prose, results: Results, model: str, language: Language, replicates: Replicates
-) -> str:
+def summary(crossing: Crossing, prose: Prose, model: str, language: Language, replicates: Replicates) -> str:
     """The section that opens the report, Markdown."""
     words = WORDS[language]
     parts = [f"## {words['title']}"]
@@ -65,7 +62,7 @@ def summary(
         why = len(prose.problems)
         parts += [*_paragraphs(prose, replicates, language), words[prose.by].format(model=escape(model), why=why)]
         parts += [] if replicates.arms else [alone(language)]
-        parts.append(_archetypes(crossing, results, language))
+        parts += [escape(legend[language]) for legend in crossing.legends]
         parts.append(words["where"])
     if crossing.absent:
         lines = "\n".join(
@@ -90,15 +87,6 @@ def _held(claim: str, replicates: Replicates, language: Language) -> str:
     return f" *({escape(mark(claim, replicates, language))})*" if replicates.arms else ""
 
 
-def _archetypes(crossing: Crossing, results: Results, language: Language) -> str:
-    """What the letters mean, where a claim is about archetypes."""
-    listed = results.get("diversity", {}).get("archetypes")
-    if not isinstance(listed, list) or not any("diversity" in claim.methods for claim in crossing.claims):
-        return ""
-    names = [f"{one.get('archetype')} ({one.get('name')})" for one in listed if isinstance(one, Mapping)]
-    return WORDS[language]["archetypes"].format(names=escape(", ".join(names)))
-
-
 def details(claims: Sequence[Claim], language: Language, replicates: Replicates) -> Iterator[str]:
     """Each claim with its groups, whether it holds, its answers and its source: for the end of the report."""
     words = WORDS[language]
@@ -106,7 +94,7 @@ def details(claims: Sequence[Claim], language: Language, replicates: Replicates)
         return
     yield f"### {words['details']}"
     for claim in claims:
-        yield f"**{escape(heading(claim.id, language))}.** {escape(sentence(claim, language))}"
+        yield f"**{escape(claim.heading[language])}.** {escape(sentence(claim, language))}"
         yield _groups(claim, language)
         ids = ", ".join(f"`{one.replace('`', '')}`" for one in claim.answer_ids[:SHOWN_IDS])
         yield words["evidence"].format(n=claim.n_answers, ids=ids)
@@ -118,12 +106,18 @@ def details(claims: Sequence[Claim], language: Language, replicates: Replicates)
 def _groups(claim: Claim, language: Language) -> str:
     words = WORDS[language]
     rows = [
-        [escape(group_name(group.group, language)), of(group.n, group.n_total), _value(claim, group.value, language)]
+        [
+            escape(group_name(claim, group.group, language)),
+            of(group.n, group.n_total),
+            _value(claim, group.value, language),
+        ]
         for group in claim.groups[:SHOWN_GROUPS]
     ]
     more = len(claim.groups) - SHOWN_GROUPS
     shown = table([words["group"], words["n"], words["value"]], rows)
-    small = ", ".join(f"{group_name(group.group, language)} (n = {group.n})" for group in claim.small[:SHOWN_GROUPS])
+    small = ", ".join(
+        f"{group_name(claim, group.group, language)} (n = {group.n})" for group in claim.small[:SHOWN_GROUPS]
+    )
     notes = [words["more"].format(n=more, file=FILE)] if more > 0 else []
     notes += [words["small"].format(fewest=FEWEST, names=escape(small))] if small else []
     return "\n\n".join([shown, *notes])

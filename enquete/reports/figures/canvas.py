@@ -1,4 +1,4 @@
-"""What all figures share: looks, the note about who answered, and careful reading of findings."""
+"""What all figures share: looks, and the note about who answered. Needs plotly, an extra."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from enquete.reports.figures.words import WORDS
+from enquete.reports.context import at
 from enquete.state.seam import Language
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555")
 """Okabe and Ito's palette: told apart by colour-blind readers as well."""
 MUTED, INK, GRID = "#8a8f98", "#24292f", "#e4e7eb"
 
+SHARED: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "simulated": "simulierte Befragte", "answered": "{what}: {n} von {total} Antworten", "hover_n": "{n} von {total}",
+        "nothing": "Abbildung {name!r}: noch nichts zu zeichnen ({why})",
+    },
+    "en": {
+        "simulated": "simulated respondents", "answered": "{what}: {n} of {total} answers", "hover_n": "{n} of {total}",
+        "nothing": "figure {name!r}: nothing to draw yet ({why})",
+    },
+}  # fmt: skip
+
 Counted = tuple[str, int, int]
 """What was asked, answers, planned answers."""
 
 
-def at(value: Any, *path: str) -> Any:
-    """What lies under `path` in nested findings; None where any part of it is missing."""
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
-    """The list of objects under `path`; empty where there is none."""
-    found = at(value, *path)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, Sequence) else []
+def nothing(name: str, why: str, language: Language) -> str:
+    """The message of a figure that cannot be drawn."""
+    return SHARED[language]["nothing"].format(name=name, why=why)
 
 
 def counted(what: str, value: Any) -> Counted:
@@ -52,7 +55,7 @@ def finish(
     keys: int = 1,
 ) -> go.Figure:
     """Title, looks, and the line that says who answered and how many of how many. `plot`: pixels; `keys`: legend lines."""
-    words = WORDS[language]
+    words = SHARED[language]
     notes = [words["simulated"], *(words["answered"].format(what=w, n=n, total=total) for w, n, total in asked)]
     note = " · ".join([*notes, *([also] if also else [])])
     above, below = 92, 58 + 22 * keys

@@ -1,33 +1,41 @@
-"""Which checks of instrument health a methodology's main arm gets, and what they are computed from.
+"""The checks of instrument health that every methodology gets, and how one declares others of its own.
 
 A check that the data do not allow is "not computed" with the reason, never a pass and never left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
-from pydantic import JsonValue
 
 from enquete.analysis.answer_table import Answers
-from enquete.analysis.health.coherence import answer_stability, coherence, family_alpha
+from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
 from enquete.analysis.health.expected import Expected
-from enquete.analysis.health.exposure import negative_control
 from enquete.analysis.health.nonresponse import nonresponse
-from enquete.analysis.health.plausibility import direction_flips, rated_alike, two_components, unrevised, zero_drift
 from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
 from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
-from enquete.analysis.health.thresholds import THRESHOLDS
+from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.instruments.human import Human
+from enquete.reports.context import Found
 from enquete.reports.health.occasions import answers, asked, closed, expected, occasion, phases, rounds
+from enquete.reports.health.words import CHECKS, REASONS, Unit
+from enquete.state.seam import Language
 
-Findings = Mapping[str, JsonValue]
 Humans = Mapping[str, Human]
 """What the instrument says of people's answers, by item."""
+
+
+@dataclass(frozen=True)
+class OwnCheck:
+    """A check that one methodology alone has: its rule, and its words by language. `judged(name, …, rule=rule)` makes one."""
+
+    rule: Threshold
+    unit: Unit  # of the value
+    words: Mapping[Language, tuple[str, str]]  # what it is, and what a caution means
+    reasons: Mapping[str, Mapping[Language, str]] = field(default_factory=dict)  # of its own codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +46,30 @@ class Check:
     phase: str  # "" where it spans phases
     found: Diagnostic
     probe: bool = False
+    own: OwnCheck | None = None
+
+    def what(self, language: Language) -> str:
+        return self._words(language)[0]
+
+    def meaning(self, language: Language) -> str:
+        """What a caution means."""
+        return self._words(language)[1]
+
+    def why(self, language: Language) -> str:
+        """The reason in words."""
+        own = self.own.reasons if self.own else {}
+        return {**REASONS, **own}[self.found.reason_code][language]
+
+    @property
+    def unit(self) -> Unit:
+        return self.own.unit if self.own else CHECKS[self.found.name][0]
+
+    def _words(self, language: Language) -> tuple[str, str]:
+        return (self.own.words if self.own else CHECKS[self.found.name][1])[language]
 
 
-def main_checks(name: str, findings: Findings, rows: pd.DataFrame, humans: Humans | None = None) -> list[Check]:
-    """All checks of the main arm, those of the methodology's own plausibility first. rows: its main arm, with `block`."""
-    made = _OWN.get(name, any_other)(findings, rows, humans or {})
-    return [Check(name, phase, found) for phase, found in made]
+Made = Iterator[tuple[str, Diagnostic]]
+"""Checks, each with the phase it was taken in; "" where it spans phases."""
 
 
 def probabilities(rows: pd.DataFrame) -> bool:
@@ -51,24 +77,13 @@ def probabilities(rows: pd.DataFrame) -> bool:
     return bool(rows["elicitation"].eq("distribution").any())
 
 
-Made = Iterator[tuple[str, Diagnostic]]
+def missing(name: str, why: str, *, rule: Threshold | None = None) -> Diagnostic:
+    """The check as not computed. rule: of a methodology's own."""
+    return judged(name, None, dict.fromkeys((rule or THRESHOLDS[name]).least, 0), why_not=why, rule=rule)
 
 
-def missing(name: str, why: str) -> Diagnostic:
-    """The check as not computed."""
-    return judged(name, None, dict.fromkeys(THRESHOLDS[name].least, 0), why_not=why)
-
-
-def _each(phase: str, found: Iterable[Diagnostic]) -> Made:
+def each(phase: str, found: Iterable[Diagnostic]) -> Made:
     yield from ((phase, one) for one in found)
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def listed(value: object) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 # --- what every methodology gets -------------------------------------------------------------------------------------
@@ -115,107 +130,13 @@ def style_of(table: Answers, given: Expected | None) -> Iterator[Diagnostic]:
 def gaps(rows: pd.DataFrame) -> Made:
     """Refused, repaired and missing answers of each phase, open questions included."""
     for phase in phases(rows):
-        yield from _each(phase, nonresponse(asked(occasion(rows, phase))))
+        yield from each(phase, nonresponse(asked(occasion(rows, phase))))
 
 
-def any_other(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
+def any_other(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """A methodology without plausibility checks of its own: closed items of each phase as first asked, and gaps."""
     for phase in phases(rows):
         own = occasion(rows, phase)
         first = rounds(own)[:1]
-        yield from _each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
+        yield from each(phase, scales(occasion(own, phase, first[0]) if first else own.iloc[:0], humans))
     yield from gaps(rows)
-
-
-# --- longitudinal ----------------------------------------------------------------------------------------------------
-
-
-def longitudinal(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
-    families hang together; each wave."""
-    why = no_drift(findings)
-    waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
-    if why:
-        yield from _each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
-    else:
-        before, after = map(answers, waves)
-        yield from _each("", (zero_drift(before, after), direction_flips(before, after)))
-    controls = [str(one["item"]) for one in listed(findings.get("items")) if one.get("control")]
-    both = set(waves[0]["item_id"]) & set(waves[1]["item_id"])
-    if not why and both.issuperset(controls) and controls:
-        yield "", negative_control(answers(waves[0]), answers(waves[1]), controls)
-    yield (
-        "",
-        answer_stability(*map(answers, waves)) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
-    )
-    for phase, wave in zip(("T0", "T1"), waves, strict=True):
-        yield from _each(phase, [family_alpha(answers(wave))] if len(wave) else [])
-    yield from any_other(findings, rows, humans)
-
-
-def no_drift(findings: Findings) -> str:
-    """Why there is no drift to look at; "" where there is."""
-    kind = findings.get("kind")
-    if kind == "experience_effect":
-        return "reconstructed"
-    if kind != "drift":
-        return "one_wave"
-    if mapping(findings.get("drift")).get("interpretable") is False:
-        return "incomparable"
-    return ""
-
-
-# --- the others ------------------------------------------------------------------------------------------------------
-
-
-def forced(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Rows of the forced grid, whose places run through zero; the rating scales begin above it."""
-    return rows["scale_min"].le(0).fillna(False).astype(bool)
-
-
-def diversity(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Structure; profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
-    pca = mapping(findings.get("pca"))
-    first_two, n = pca.get("first_two"), pca.get("n_agents")
-    share = float(first_two) if isinstance(first_two, int | float) else None
-    beyond = pca.get("above_chance")
-    yield "", two_components(share, n if isinstance(n, int) else 0, beyond if isinstance(beyond, int) else 0)
-    for phase in phases(rows):
-        own = occasion(rows, phase)
-        sorts, ratings = own[forced(own)], own[~forced(own)]
-        yield from _each(phase, [persona_flattening(answers(sorts))] if len(sorts) else [])
-        yield from _each(phase, (one for one in scales(ratings, humans) if one.name != "persona_flattening"))
-    yield from gaps(rows)
-
-
-def delphi(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
-    for phase in phases(rows):
-        own = occasion(rows, phase)
-        rated = rounds(own)
-        if len(rated) > 1:
-            first, last = (answers(closed(occasion(own, phase, number))) for number in (rated[0], rated[-1]))
-            yield from _each(phase, (unrevised(first, last), answer_stability(first, last)))
-        else:
-            yield from _each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
-        if rated:
-            yield from _each(phase, scales(occasion(own, phase, rated[0]), humans))
-    yield from gaps(rows)
-
-
-def scenario(findings: Findings, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Agents that wish for all scenarios alike; ratings as anywhere."""
-    wanted = mapping(findings.get("polarity")).get("desirability")
-    for phase in phases(rows):
-        own = closed(occasion(rows, phase))
-        wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
-        yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
-    yield from any_other(findings, rows, humans)
-
-
-_OWN: Mapping[str, Callable[[Findings, pd.DataFrame, Humans], Made]] = {
-    "longitudinal": longitudinal,
-    "diversity": diversity,
-    "delphi": delphi,
-    "scenario": scenario,
-}

@@ -5,43 +5,60 @@ Each comparison is of the same agents and items; formulas and bounds are those o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
 from enquete.analysis.answer_table import Answers
 from enquete.analysis.health.diagnostics import Diagnostic
 from enquete.analysis.health.expected import likeness
-from enquete.analysis.health.exposure import Exposure, false_median, negative_control, placebo_exposure
 from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
-from enquete.reports.health.checks import Check, Findings, missing, no_drift
+from enquete.reports.context import Found
+from enquete.reports.health.checks import Check, Made, missing
 from enquete.reports.health.occasions import answers, closed, expected, occasion, phases, rounds
+from enquete.state.seam import Methodology
 
-RETEST, CONTROL, FALSE_MEDIAN, PLACEBO = "retest", "negative_control", "false_median", "placebo"
+RETEST, PLACEBO = "retest", "placebo"
+TWO_WAVES = ("T0", "T1")
 
-_CLOSED = ("test_retest", "option_order", "item_order", "paraphrase", "persona_swap", "null_persona")
-POSSIBLE: Mapping[str, Sequence[str]] = {
-    "longitudinal": (*_CLOSED, "negative_control", "placebo_exposure"),
-    "diversity": _CLOSED,
-    "delphi": (*_CLOSED, "false_median"),
-    "scenario": _CLOSED,
+READ_BY: Mapping[str, str] = {
+    "retest": "test_retest",
+    "options_reversed": "option_order",
+    "items_shuffled": "item_order",
+    "items_shuffled_2": "item_order",
+    "paraphrase": "paraphrase",
+    "persona_swapped": "persona_swap",
+    "persona_null": "null_persona",
+    "negative_control": "negative_control",
+    PLACEBO: "placebo_exposure",
+    "false_median": "false_median",
 }
-"""Probes that make sense for a methodology, by the check that reads them; docs/probes.md."""
-
-
+"""By arm, the check that reads it; docs/probes.md."""
 OF_CHANGE = ("negative_control", "placebo_exposure")
 
 
-def not_taken(name: str, checks: Iterable[Check], *, waves: int) -> tuple[str, ...]:
-    """Probes that a methodology could have had and has not; those of change only where there are two waves."""
-    taken = {one.found.name for one in checks if one.probe}
-    left = [probe for probe in POSSIBLE.get(name, ()) if probe not in taken]
-    return tuple(probe for probe in left if waves > 1 or probe not in OF_CHANGE)
+def possible(methodology: Methodology[Any, Any]) -> tuple[str, ...]:
+    """Probes that make sense for it, by the check that reads them."""
+    placebo = (PLACEBO,) if set(TWO_WAVES) <= set(methodology.phases) else ()
+    return tuple(dict.fromkeys(READ_BY[kind] for kind in (*methodology.probes, *placebo)))
 
 
-Medians = Mapping[str, Mapping[str, float]]
-"""Arm → item → median that the panel was shown before its last revision."""
+def not_read(checks: Iterable[Check], asked: Iterable[str]) -> tuple[str, ...]:
+    """Probes that were asked, and paid, and that no check could be made of."""
+    read = {one.found.name for one in checks if one.probe}
+    return tuple(dict.fromkeys(READ_BY[arm] for arm in asked if arm in READ_BY and READ_BY[arm] not in read))
+
+
+def not_taken(likely: Iterable[str], checks: Iterable[Check], asked: Iterable[str], *, waves: int) -> tuple[str, ...]:
+    """Of the probes that were possible those that were not asked; those of change only where there are two waves."""
+    taken = {one.found.name for one in checks if one.probe} | {READ_BY.get(arm, arm) for arm in asked}
+    return tuple(one for one in likely if one not in taken and (waves > 1 or one not in OF_CHANGE))
+
+
+def nothing_frozen(arm: str) -> Found:
+    return {}
 
 
 @dataclass(frozen=True)
@@ -56,44 +73,45 @@ class Probed:
 
 @dataclass(frozen=True)
 class Arms:
-    """Rows of one methodology, of the main arm and of each arm that probes it."""
+    """Rows of one methodology, of the main arm and of each arm that probes it and was asked."""
 
     main: pd.DataFrame
-    others: Mapping[str, pd.DataFrame]
-    findings: Findings = field(default_factory=dict)
-    medians: Medians = field(default_factory=dict)
+    asked: Mapping[str, pd.DataFrame]
+    found: Found = field(default_factory=dict)
+    frozen: Callable[[str], Found] = nothing_frozen  # what the methodology froze for an arm, by name
+
+    @property
+    def others(self) -> dict[str, pd.DataFrame]:
+        """Arms with answers to closed items."""
+        return {arm: own for arm, own in self.asked.items() if closed(own)["value"].notna().any()}
 
 
-def probe_checks(name: str, findings: Findings, rows: pd.DataFrame, medians: Medians | None = None) -> list[Check]:
-    """All probes of this methodology. rows: of all its arms, with `block`; [] where there are none or no closed items."""
-    aside = rows[rows["arm_role"].isin(["probe", "placebo"])]
-    others = {str(arm): own for arm, own in aside.groupby("arm", sort=False) if closed(own)["value"].notna().any()}
-    main = rows[rows["arm_role"].eq("main")]
-    if not others:
-        return []
-    arms = Arms(main, others, findings, medians or {})
-    made = [*_repeated(arms), *_controlled(arms), *_placebo(arms), *_false_median(arms)]
-    return [Check(name, phase, found, probe=True) for phase, found in made]
+def probing(rows: pd.DataFrame, found: Found, frozen: Callable[[str], Found]) -> Arms:
+    """rows: of all arms of one methodology, with `block`."""
+    aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
+    asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
+    return Arms(rows[rows["arm_role"].eq("main")], asked, found, frozen)
 
 
-Made = Iterator[tuple[str, Diagnostic]]
-
-
-def _repeated(arms: Arms) -> Made:
+def repeated(arms: Arms) -> Made:
     """Comparisons of one occasion with itself: T0 and T1 each, ratings before any feedback."""
+    others = arms.others
+    if not others:
+        return
+    why = "retest_unread" if RETEST in arms.asked else "no_retest"
     for phase in phases(arms.main):
         main = closed(occasion(arms.main, phase))
         first = rounds(main)[:1]
         if not first:
             continue
-        own = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in arms.others.items()}
+        own = {arm: closed(occasion(rows, phase, first[0])) for arm, rows in others.items()}
         tables = {arm: answers(rows) for arm, rows in own.items() if len(rows)}
         temperatures = own[RETEST]["temperature"].dropna() if RETEST in tables else pd.Series(dtype=float)
         warm = float(temperatures.max()) if len(temperatures) else 0.0
         own_main = occasion(main, phase, first[0])
         alike = like(own_main, own[RETEST]) if RETEST in tables else None
         probed = Probed(answers(own_main), tables, warm, alike)
-        yield from ((phase, found) for found in compared(probed))
+        yield from ((phase, found) for found in compared(probed, why))
 
 
 def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | None:
@@ -102,8 +120,8 @@ def like(main: pd.DataFrame, again: pd.DataFrame) -> tuple[float | None, int] | 
     return likeness(first, second) if first and second else None
 
 
-def compared(probed: Probed) -> Iterator[Diagnostic]:
-    """The probes that repeat one occasion, in the table's order."""
+def compared(probed: Probed, no_retest: str = "no_retest") -> Iterator[Diagnostic]:
+    """The probes that repeat one occasion, in the table's order. no_retest: why there is none to compare personas with."""
     main, arms = probed.main, probed.arms
     if RETEST in arms:
         found = retest(main, arms[RETEST], temperature=probed.temperature)
@@ -121,58 +139,10 @@ def compared(probed: Probed) -> Iterator[Diagnostic]:
         yield paraphrase([main, *worded])
     for arm, name, judge in _PERSONAS:
         if arm in arms:
-            yield judge(main, arms[arm], arms[RETEST]) if RETEST in arms else missing(name, "no_retest")
+            yield judge(main, arms[arm], arms[RETEST]) if RETEST in arms else missing(name, no_retest)
 
 
 _PERSONAS: Iterable[tuple[str, str, Callable[[Answers, Answers, Answers], Diagnostic]]] = (
     ("persona_swapped", "persona_swap", persona_swap),
     ("persona_null", "null_persona", null_persona),
 )
-
-
-def _waves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return closed(occasion(rows, "T0")), closed(occasion(rows, "T1"))
-
-
-def _controlled(arms: Arms) -> Made:
-    """Drift of the control items, all items that the probe arm asks and the main arm does not."""
-    if CONTROL not in arms.others:
-        return
-    before, after = _waves(arms.others[CONTROL])
-    own = set(before["item_id"]) & set(after["item_id"])
-    items = sorted(own - set(arms.main["item_id"])) or sorted(own)
-    if items:
-        yield "", negative_control(answers(before), answers(after), items)
-    else:
-        yield "", missing("negative_control", "one_wave")
-
-
-def _placebo(arms: Arms) -> Made:
-    """Drift under the real digest minus drift under a neutral one; T0 is the main arm's where the placebo was not asked then."""
-    if PLACEBO not in arms.others:
-        return
-    before, after = _waves(arms.main)
-    placebo_before, placebo_after = _waves(arms.others[PLACEBO])
-    why = no_drift(arms.findings) or ("" if len(placebo_after) else "one_wave")
-    if why:
-        yield "", missing("placebo_exposure", why)
-        return
-    neutral = placebo_before if len(placebo_before) else before
-    yield "", placebo_exposure([Exposure(*map(answers, (before, after, neutral, placebo_after)))])
-
-
-def _false_median(arms: Arms) -> Made:
-    """The pull of a median that nobody gave, against that of the panel's own."""
-    if FALSE_MEDIAN not in arms.others:
-        return
-    bogus, main = arms.others[FALSE_MEDIAN], str(arms.main["arm"].iloc[0])
-    for phase in phases(bogus):
-        told = rounds(occasion(bogus, phase))[-1]
-        rated = [number for number in rounds(occasion(arms.main, phase)) if number <= told]
-        if len(rated) < 2 or rated[-1] != told:
-            yield phase, missing("false_median", "no_revision")
-            continue
-        first, last = (answers(closed(occasion(arms.main, phase, number))) for number in rated[-2:])
-        true, false = (arms.medians.get(arm, {}) for arm in (main, FALSE_MEDIAN))
-        followed = answers(closed(occasion(bogus, phase, told)))
-        yield phase, false_median(first, last, followed, true_median=true, bogus_median=false)

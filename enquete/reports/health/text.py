@@ -6,57 +6,22 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.analysis.health.diagnostics import Diagnostic, Overall
+from enquete.analysis.health.diagnostics import Overall
+from enquete.reports.crossing.claims import Words
 from enquete.reports.health.checks import Check
-from enquete.reports.health.probes import POSSIBLE
 from enquete.reports.health.shapes import Shape
-from enquete.reports.health.verdicts import Health
-from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS, WORDS
+from enquete.reports.health.verdicts import Health, Probes
+from enquete.reports.health.words import PROBES, REASONS, VERDICTS, WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.state.seam import Language
 
 MOST_REASONS = 3
 """Named in the summary of a verdict; all stand in health.json."""
 
-FLAGS: Sequence[tuple[str, Mapping[Language, str]]] = (
-    (
-        r"longitudinal: baseline reconstructed",
-        {
-            "de": "Längsschnitt: T0 wurde erst nach dem Ende der Simulation rekonstruiert (dieselben Personas ohne Erinnerung). "
-            "Die Unterschiede zu T1 sind ein Erfahrungseffekt, keine Drift.",
-            "en": "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
-            "Differences from T1 are an experience effect, not drift.",
-        },
-    ),
-    (
-        r"longitudinal: drift not interpretable: (.*?)\.?",
-        {
-            "de": "Längsschnitt: Die Drift ist nicht interpretierbar. {0}.",
-            "en": "Longitudinal: drift is not interpretable. {0}.",
-        },
-    ),
-    (
-        r"diversity: (\d+) of (\d+) placements were moved to fit the grid.*",
-        {
-            "de": "Vielfalt der Sichtweisen: {0} von {1} Platzierungen mussten verschoben werden, damit sie ins Raster passen.",
-            "en": "Diversity of views: {0} of {1} placements had to be moved for the sort to fit the grid.",
-        },
-    ),
-    (
-        r"diversity: all agents answered alike",
-        {
-            "de": "Vielfalt der Sichtweisen: Alle Agenten haben gleich geantwortet.",
-            "en": "Diversity of views: all agents answered alike.",
-        },
-    ),
-    (r"diversity: the first two components.*", {"de": "", "en": ""}),  # the check of instrument health says it
-)
-"""Flags that analyses raise in short (a pattern for the whole flag), as sentences; "" where another sentence says it."""
 
-
-def spelt(flag: str, language: Language) -> str:
-    """A flag of an analysis as a sentence; as it is where no sentence is known."""
-    for pattern, texts in FLAGS:
+def spelt(flag: str, known: Sequence[tuple[str, Words]], language: Language) -> str:
+    """A flag of an analysis as a sentence, "" where another one says it; as it is where no sentence is known."""
+    for pattern, texts in known:
         found = re.fullmatch(pattern, flag, re.DOTALL)
         if found:
             return texts[language].format(*found.groups())
@@ -79,12 +44,10 @@ def reasons(health: Health, name: str, language: Language) -> str:
 
 def _reason(check: Check | None, reason: str, language: Language) -> str:
     """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
-    name, _, code = reason.rpartition(":")
-    if not name:
-        return REASONS[code][language]
-    weight = [_plain(check.found.verdict, language)] if check else []
-    marks = [*weight, *([WORDS[language]["of_probe"]] if check and check.probe else [])]
-    return f"{CHECKS[name][1][language][0]}: {', '.join([*marks, REASONS[code][language]])}"
+    if check is None:
+        return REASONS[reason.rpartition(":")[2]][language]
+    marks = [_plain(check.found.verdict, language), *([WORDS[language]["of_probe"]] if check.probe else [])]
+    return f"{check.what(language)}: {', '.join([*marks, check.why(language)])}"
 
 
 def _plain(verdict_: str, language: Language) -> str:
@@ -117,12 +80,11 @@ def flags(health: Health, name: str, title: str, language: Language) -> list[str
 
 def flag(one: Check, title: str, language: Language) -> str:
     """A flagged check as a sentence that stands alone. title: of the methodology, plain text."""
-    what, meaning = CHECKS[one.found.name][1][language]
     code = one.found.reason_code
     free = code not in ("above", "below") or one.found.threshold == (None, None)
     about = WORDS[language]["about_free" if free else "about"].format(
-        what=what, value=value(one.found, language), threshold=threshold(one.found, language), n=one.found.n,
-        reason=REASONS[code][language], meaning=meaning,
+        what=one.what(language), value=value(one, language), threshold=threshold(one, language), n=one.found.n,
+        reason=one.why(language), meaning=one.meaning(language),
     )  # fmt: skip
     return f"{title}{f' {one.phase}' if one.phase else ''}: {about}"
 
@@ -130,13 +92,13 @@ def flag(one: Check, title: str, language: Language) -> str:
 # --- figures ---------------------------------------------------------------------------------------------------------
 
 
-def value(one: Diagnostic, language: Language) -> str:
-    return MISSING if one.value is None else _figure(one.name, one.value, language)
+def value(one: Check, language: Language) -> str:
+    return MISSING if one.found.value is None else _figure(one, one.found.value, language)
 
 
-def threshold(one: Diagnostic, language: Language) -> str:
+def threshold(one: Check, language: Language) -> str:
     """What is still fine: ≤ 80 %, ≥ 30 %, 14,5 % bis 58 %; a dash where the bound depends on more than the value."""
-    least, most = (None if end is None else _figure(one.name, end, language) for end in one.threshold)
+    least, most = (None if end is None else _figure(one, end, language) for end in one.found.threshold)
     if least is not None and most is not None:
         joint = "bis" if language == "de" else "to"
         return f"{least} {joint} {most}"
@@ -145,12 +107,11 @@ def threshold(one: Diagnostic, language: Language) -> str:
     return f"≥ {least}" if least is not None else f"≤ {most}"
 
 
-def _figure(name: str, figure: float, language: Language) -> str:
-    unit = CHECKS[name][0]
-    if unit == "share":
+def _figure(one: Check, figure: float, language: Language) -> str:
+    if one.unit == "share":
         percent = round(100.0 * figure, 1)
         return number(percent, language, 0 if percent.is_integer() else 1) + (" %" if language == "de" else "%")
-    return number(figure, language, 0 if unit == "count" else 2)
+    return number(figure, language, 0 if one.unit == "count" else 2)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -169,11 +130,11 @@ def verdict_table(health: Health, titles: Mapping[str, str], language: Language)
 
 
 def _untaken(health: Health, name: str, language: Language) -> str:
-    """Probes that would have been possible, each by its check's short name; a dash where none is."""
-    left = health.untaken.get(name, ())
-    if name not in POSSIBLE:
-        return MISSING
-    return ", ".join(PROBES[probe][language] for probe in left) or WORDS[language]["all_taken"]
+    """Probes that would have been possible, each by its check's short name, a dash where none is; then those without a result."""
+    probes, words = health.probes.get(name, Probes()), WORDS[language]
+    left, unread = (", ".join(PROBES[one][language] for one in ones) for ones in (probes.not_taken, probes.not_read))
+    said = left or (words["all_taken"] if probes.any else MISSING)
+    return f"{said}; {words['unread'].format(listed=unread)}" if unread else said
 
 
 def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
@@ -229,7 +190,7 @@ def _without(checks: Sequence[Check], language: Language) -> str:
     by_name: dict[str, list[str]] = defaultdict(list)
     for one in checks:
         phase = f"{one.phase}: " if one.phase else ""
-        by_name[CHECKS[one.found.name][1][language][0]].append(f"{phase}n = {one.found.n}")
+        by_name[one.what(language)].append(f"{phase}n = {one.found.n}")
     return escape(", ".join(f"{name} ({'; '.join(ns)})" for name, ns in by_name.items()))
 
 
@@ -251,20 +212,19 @@ def _texts(value_: object) -> list[str]:
 
 def _row(one: Check, language: Language) -> list[str]:
     found = one.found
-    benchmark = MISSING if found.benchmark is None else _figure(found.name, found.benchmark, language)
+    benchmark = MISSING if found.benchmark is None else _figure(one, found.benchmark, language)
     said = VERDICTS[found.verdict][language]
     code = found.reason_code
-    said = said if code in ("", "above", "below") else f"{said}: {REASONS[code][language]}"
-    name = escape(CHECKS[found.name][1][language][0])
-    return [name, one.phase, value(found, language), str(found.n), benchmark, threshold(found, language), said]
+    said = said if code in ("", "above", "below") else f"{said}: {one.why(language)}"
+    of_value = (value(one, language), str(found.n), benchmark, threshold(one, language))
+    return [escape(one.what(language)), one.phase, *of_value, said]
 
 
 def _missing(checks: Sequence[Check], language: Language) -> str:
     """Checks by the reason why they are not computed: `A, B (too few agents); C T0 (…)`."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for one in checks:
-        name = CHECKS[one.found.name][1][language][0] + (f" {one.phase}" if one.phase else "")
-        by_reason[REASONS[one.found.reason_code][language]].append(name)
+        by_reason[one.why(language)].append(one.what(language) + (f" {one.phase}" if one.phase else ""))
     return escape("; ".join(f"{', '.join(dict.fromkeys(names))} ({why})" for why, names in by_reason.items()))
 
 

@@ -7,25 +7,38 @@ a verdict is about the procedure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import Overall, Verdict, overall
+from enquete.analysis.health.diagnostics import NOT_TESTED, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
-from enquete.reports.context import jsonable
-from enquete.reports.health.checks import Check, Humans, main_checks
+from enquete.reports.context import Found, jsonable
+from enquete.reports.evaluation import evaluation
+from enquete.reports.health.checks import Check, Humans
 from enquete.reports.health.occasions import phases, with_blocks
-from enquete.reports.health.probes import FALSE_MEDIAN, Medians, not_taken, probe_checks
+from enquete.reports.health.probes import RETEST, Arms, not_read, not_taken, possible, probing
 from enquete.reports.health.shapes import Shape, shapes
 from enquete.reports.reading import RunReading
+from enquete.state.seam import Methodology
 
-Results = Mapping[str, Mapping[str, JsonValue]]
+Results = Mapping[str, Found]
 OnBug = Callable[[str, Exception], None]
 
 _WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information": 3, "not computed": 4}
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Of one methodology, by the check that reads them: whether any is possible, those not asked, those asked that gave no check."""
+
+    any: bool = False
+    not_taken: tuple[str, ...] = ()
+    not_read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,7 +49,7 @@ class Health:
     verdicts: Mapping[str, Overall] = field(default_factory=dict)
     shapes: tuple[Shape, ...] = ()
     synthetic: bool = False  # a program answered, no model
-    untaken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # probes that were possible, by methodology
+    probes: Mapping[str, Probes] = field(default_factory=dict)  # by methodology
 
     def of(self, methodology: str) -> list[Check]:
         return [one for one in self.checks if one.methodology == methodology]
@@ -57,87 +70,100 @@ class Health:
             {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **asdict(one.found)}
             for one in self.checks
         ]
-        verdicts = {
-            name: {**asdict(one), "probes_not_taken": self.untaken.get(name, ())} for name, one in self.verdicts.items()
-        }
+        verdicts = {name: {**asdict(one), **self._of_probes(name)} for name, one in self.verdicts.items()}
         return jsonable(
             {"synthetic": self.synthetic, "unit_of_inference": "run", "verdicts": verdicts, "diagnostics": checks,
              "shapes": [asdict(shape) for shape in self.shapes]}
         )  # fmt: skip
 
+    def _of_probes(self, name: str) -> dict[str, tuple[str, ...]]:
+        probes = self.probes.get(name, Probes())
+        return {"probes_not_taken": probes.not_taken} | (
+            {"probes_not_read": probes.not_read} if probes.not_read else {}
+        )
+
 
 def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: OnBug | None = None) -> Health:
     """Health of a run. frame: its response table. A bug in the checks of one methodology goes to `on_bug`, else is raised."""
-    medians = {name: shown_medians(reading, name) for name in reading.record.methods}
-    instruments = {name: reading.instrument(name) for name in reading.record.methods}
+    methodologies = {name: reading.methodology(name) for name in reading.record.methods}
+    instruments = {name: reading.instrument(name) for name in methodologies}
     humans = {name: one.human_answers() for name, one in instruments.items() if isinstance(one, Instrument)}
     synthetic = reading.record.main.respondent == "synthetic"
-    return judge(results, with_blocks(reading, frame), medians, humans, synthetic=synthetic, on_bug=on_bug)
+
+    def frozen(name: str, arm: str) -> Found:
+        return reading.frozen_values(arm, name)
+
+    table = with_blocks(reading, frame)
+    return judge(methodologies, results, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
 
 
 def judge(
+    methodologies: Mapping[str, Methodology[Any, Any]],
     results: Results,
     frame: pd.DataFrame,
-    medians: Mapping[str, Medians] | None = None,
+    frozen: Callable[[str, str], Found] = lambda name, arm: {},
     humans: Mapping[str, Humans] | None = None,
     *,
     synthetic: bool = False,
     on_bug: OnBug | None = None,
 ) -> Health:
-    """The same from tables alone. frame: rows of all arms, with `block`. By methodology, medians: what panels were
-    shown; humans: what its instrument says of people's answers.
+    """The same from tables alone. frame: rows of all arms, with `block`. frozen: values of (methodology, arm) by name;
+    humans: what a methodology's instrument says of people's answers.
     """
-    checks: list[Check] = []
-    main = frame[frame["arm_role"].eq("main")]
-    for name in map(str, dict.fromkeys(main["methodology"])):
+    judged = []
+    for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = frame[frame["methodology"].eq(name)]
-        own = rows[rows["arm_role"].eq("main")]
+        one = Judged(methodologies[name], probing(rows, results.get(name, {}), partial(frozen, name)))
         try:
-            checks += main_checks(name, results.get(name, {}), own, (humans or {}).get(name))
-            checks += probe_checks(name, results.get(name, {}), rows, (medians or {}).get(name))
+            one.check((humans or {}).get(name, {}))
         except Exception as error:
             if on_bug is None:
                 raise
             on_bug(name, error)
-    judged = {name: _overall(one for one in checks if one.methodology == name) for name in _names(checks)}
-    untaken = {
-        name: not_taken(name, (one for one in checks if one.methodology == name), waves=len(phases(_of(main, name))))
-        for name in judged
-    }
-    return Health(tuple(checks), judged, tuple(shapes(main)), synthetic, untaken)
+        judged.append((one, rows))
+    found = {one.methodology.name: (one, rows) for one, rows in judged if one.checks}
+    return Health(
+        tuple(check for one, _ in judged for check in one.checks),
+        {name: one.overall(rows) for name, (one, rows) in found.items()},
+        tuple(shapes(frame[frame["arm_role"].eq("main")])),
+        synthetic,
+        {name: one.probes() for name, (one, _) in found.items()},
+    )
 
 
-def _of(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    return frame[frame["methodology"].eq(name)]
+@dataclass
+class Judged:
+    """One methodology while it is judged."""
 
+    methodology: Methodology[Any, Any]
+    arms: Arms
+    checks: list[Check] = field(default_factory=list)
 
-def _names(checks: Iterable[Check]) -> Iterator[str]:
-    yield from dict.fromkeys(one.methodology for one in checks)
+    def check(self, humans: Humans) -> None:
+        """Checks of its main arm, those of its own plausibility first, then of its probes."""
+        own, name = evaluation(self.methodology), self.methodology.name
+        made = own.health(self.arms.found, self.arms.main, humans)
+        self.checks += [Check(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
+        if self.arms.asked:
+            made = own.probed(self.arms)
+            self.checks += [Check(name, phase, one, True, own.checks.get(one.name)) for phase, one in made]
 
+    def probes(self) -> Probes:
+        likely, asked = possible(self.methodology), self.arms.asked
+        left = not_taken(likely, self.checks, asked, waves=len(phases(self.arms.main)))
+        return Probes(bool(likely), left, not_read(self.checks, asked))
 
-def _overall(checks: Iterable[Check]) -> Overall:
-    """A check taken in both waves counts once, by its worse outcome: one fault is not two."""
-    worst: dict[str, Check] = {}
-    for one in sorted(checks, key=lambda one: _WORST[one.found.verdict]):
-        worst.setdefault(one.found.name, one)
-    return overall(one.found for one in worst.values())
+    def overall(self, rows: pd.DataFrame) -> Overall:
+        """A check taken in both waves counts once, by its worse outcome: one fault is not two. rows: of all arms."""
+        worst: dict[str, Check] = {}
+        for one in sorted(self.checks, key=lambda one: _WORST[one.found.verdict]):
+            worst.setdefault(one.found.name, one)
+        rules = {name: one.rule for name, one in evaluation(self.methodology).checks.items()}
+        return overall((one.found for one in worst.values()), rules, self.not_tested(rows))
 
-
-def shown_medians(reading: RunReading, name: str) -> dict[str, dict[str, float]]:
-    """By arm, the medians that its panel was shown in the round that the false ones were shown in; {} without such an arm."""
-    if FALSE_MEDIAN not in {arm.id for arm in reading.record.arms}:
-        return {}
-    arms = {arm: reading.frozen_values(arm, name) for arm in (FALSE_MEDIAN, reading.record.main.id)}
-    told = max((key for key in arms[FALSE_MEDIAN] if key.startswith("feedback/")), key=_round, default="")
-    return {arm: _medians(frozen.get(told)) for arm, frozen in arms.items()}
-
-
-def _round(feedback: str) -> int:
-    return int(feedback.partition("/")[2])
-
-
-def _medians(feedback: JsonValue) -> dict[str, float]:
-    """Item → median, of what was frozen as feedback."""
-    listed = feedback if isinstance(feedback, Mapping) else {}
-    medians = {str(item): one.get("median") for item, one in listed.items() if isinstance(one, Mapping)}
-    return {item: float(median) for item, median in medians.items() if isinstance(median, int | float)}
+    def not_tested(self, rows: pd.DataFrame) -> str:
+        """Why no retest says whether the same agents would answer so again."""
+        if RETEST in self.arms.asked:
+            return "retest_unread"
+        again = rows["arm_role"].eq("replicate") & rows["status"].ne("not_reached")
+        return "only_replicates" if again.any() else NOT_TESTED

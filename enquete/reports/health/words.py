@@ -14,7 +14,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "title": "Güte der Befragung", "check": "Prüfung", "value": "Wert", "n": "n", "threshold": "in Ordnung",
         "benchmark": "Menschen oder Zufall", "verdict": "Urteil", "reasons": "Gründe", "method": "Methodik", "phase": "Phase",
         "probe": "Probe", "no_reasons": "keine Beanstandung", "of_probe": "Probe",
-        "untaken": "Nicht gemachte Proben", "all_taken": "keine",
+        "untaken": "Nicht gemachte Proben", "all_taken": "keine", "unread": "gefragt, aber nicht lesbar: {listed}",
         "no_gaps": "Alle 0 % und in Ordnung: {listed}.",
         "n_of_types": "Bei Unterschieden zwischen Gruppen zählt n die Agenten aus Gruppen mit mindestens fünf Agenten.",
         "people_from": "Daten von Menschen laut Instrument: {sources}.",
@@ -45,7 +45,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "title": "Instrument health", "check": "Check", "value": "Value", "n": "n", "threshold": "fine",
         "benchmark": "People, or chance", "verdict": "Verdict", "reasons": "Reasons", "method": "Methodology", "phase": "Phase",
         "probe": "Probe", "no_reasons": "nothing objected to", "of_probe": "probe",
-        "untaken": "Probes not taken", "all_taken": "none",
+        "untaken": "Probes not taken", "all_taken": "none", "unread": "asked, but unreadable: {listed}",
         "no_gaps": "All 0% and fine: {listed}.",
         "n_of_types": "For differences between types, n counts the agents of types with at least five agents.",
         "people_from": "Data of people as the instrument gives them: {sources}.",
@@ -282,6 +282,13 @@ REASONS: Mapping[str, Mapping[Language, str]] = {
     },
     "one_type": {"de": "es gibt nur eine Gruppe", "en": "there is only one type"},
     "reliability_not_tested": {"de": "es wurde nicht erneut gefragt", "en": "nobody was asked again"},
+    "retest_unread": {
+        "de": "es wurde erneut gefragt, aus den Antworten ließ sich aber nichts ablesen",
+        "en": "asked again, but nothing could be read from the answers",
+    },
+    "only_replicates": {
+        "de": "erneut gefragt wurde nur in Wiederholungen, siehe dort", "en": "asked again in replicates only, see there",
+    },
     "mostly_not_computed": {
         "de": "für die meisten Prüfungen reichen die Daten nicht", "en": "there are too little data for most checks",
     },

@@ -7,30 +7,28 @@ arm chose what to claim and is no witness of it: `judge_claim` counts the replic
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 from pydantic import JsonValue
-from scipy.optimize import linear_sum_assignment
 
 from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim, sign
 from enquete.analysis.agreement.variance import VarianceComponents, variance_components
 from enquete.checkpoints.ledger import Failure
-from enquete.reports.context import jsonable
+from enquete.reports.context import Found, jsonable
 from enquete.reports.crossing.claims import DIGITS, Claim
-from enquete.reports.crossing.inputs import Missing, Results, archetypes
 from enquete.reports.crossing.joined import cross
+from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import rounds
 from enquete.reports.reading import RunReading
-from enquete.reports.replicates.headlines import Headline, Shown, headlines
+from enquete.state.seam import Language
+
+Results = Mapping[str, Found]
 
 ROLES = ("main", "replicate")
-SUBJECTS = ("scenario", "theme", "dimension")
-"""Terms of a claim that say what its groups are compared on."""
-
 ABSENT = "absent"
 """What a replicate says that has answers to all that a claim rests on, and does not make it of the same groups."""
 
@@ -88,22 +86,22 @@ def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
         return Replicates()
-    earlier = taken_over(frame, reading.own_runs)
+    earlier, own = taken_over(frame, reading.own_runs), evaluations(reading.record.methods)
     again: list[Again] = []
     bugs: list[Failure] = []
     for arm in arms:
         rows = standing_in(frame, arm.id, earlier)
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
-        again.append(Again(found.results, of(cross(named_alike(found.results, results), rows).claims)))
-    language, shared_t0 = reading.record.language, bool(earlier["phase"].eq("T0").any())
-    main = headlines(results, language)
-    others = [headlines(one.results, language) for one in again]
+        again.append(Again(found.results, of(cross(own, alike(own, found.results, results), rows).claims)))
+    language, shared_t0 = reading.record.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
+    main = headlines(own, results, language)
+    others = [headlines(own, one.results, language) for one in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
-        judged(claims, again, shared_t0=shared_t0),
-        judged_headlines(main, others, shared_t0=shared_t0),
-        shared_t0,
+        judged(claims, again, shared_t0),
+        judged_headlines(main, others, shared_t0),
+        bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
     )
@@ -115,6 +113,17 @@ class Again:
 
     results: Results
     claims: Mapping[str, Claim]
+
+
+def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Results:
+    """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
+    return {name: own[name].alike(result, main[name]) if name in main else result for name, result in found.items()}
+
+
+def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
+    """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
+    made = (replace(one, methodology=n) for n, found in results.items() for one in own[n].headlines(found, language))
+    return {one.id: one for one in made}
 
 
 def of(claims: Sequence[Claim]) -> dict[str, Claim]:
@@ -132,41 +141,10 @@ def standing_in(frame: pd.DataFrame, arm: str, earlier: pd.DataFrame) -> pd.Data
     return pd.concat([earlier, own], ignore_index=True).assign(arm_role="main")
 
 
-def named_alike(found: Results, main: Results) -> Results:
-    """Findings whose archetypes bear the names of the main arm's that they share most members with.
-
-    Names are arbitrary; each is matched at most once (Kuhn 1955), an archetype without a match keeps a name of its own.
-    """
-    labels, theirs = archetypes(main), archetypes(found)
-    if isinstance(labels, Missing) or isinstance(theirs, Missing):
-        return found
-    both = pd.crosstab(theirs, labels.reindex(theirs.index))
-    rows, columns = linear_sum_assignment(-both.to_numpy())
-    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    names = {_bare(str(both.index[r])): _bare(str(both.columns[c])) for r, c in pairs if both.iat[r, c]}
-    renamed = {**found["diversity"]}
-    for part in ("archetypes", "members"):
-        renamed[part] = [_named(one, names) for one in _listed(renamed.get(part))]
-    return {**found, "diversity": renamed}
-
-
-def _bare(group: str) -> str:
-    return group.partition(":")[2]
-
-
-def _named(one: Mapping[str, JsonValue], names: Mapping[str, str]) -> dict[str, JsonValue]:
-    name = one.get("archetype")
-    return {**one, "archetype": names.get(str(name), f"{name}′")} if name is not None else {**one}
-
-
-def _listed(value: JsonValue) -> list[Mapping[str, JsonValue]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def judged(claims: Sequence[Claim], again: Sequence[Again], *, shared_t0: bool = False) -> dict[str, Judged]:
+def judged(claims: Sequence[Claim], again: Sequence[Again], shared_t0: Collection[str] = ()) -> dict[str, Judged]:
     """Each claim of the main arm by the replicates."""
     found = {}
     for claim in claims:
@@ -182,7 +160,7 @@ def answer(claim: Claim, again: Again) -> tuple[Hashable | None, float | None]:
     if any(name not in again.results for name in claim.methods):
         return None, None
     made = again.claims.get(claim.id)
-    if made is None or any(made.terms.get(name) != claim.terms.get(name) for name in SUBJECTS):
+    if made is None or any(made.terms.get(name) != claim.terms.get(name) for name in claim.subjects):
         return ABSENT, None
     figure = contrast(claim, made)
     return (ABSENT, None) if figure is None else (sign(figure), figure)
@@ -202,7 +180,7 @@ def contrast(claim: Claim, made: Claim) -> float | None:
 
 
 def judged_headlines(
-    main: Mapping[str, Headline], again: Sequence[Mapping[str, Headline]], *, shared_t0: bool = False
+    main: Mapping[str, Headline], again: Sequence[Mapping[str, Headline]], shared_t0: Collection[str] = ()
 ) -> list[tuple[Headline, Judged]]:
     """Each headline of the main arm by the replicates; one that a replicate does not measure is missing there."""
     found = []
@@ -215,9 +193,10 @@ def judged_headlines(
     return found
 
 
-def _apart(methods: Sequence[str], shared_t0: bool) -> bool:
-    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0."""
-    return not (shared_t0 and "longitudinal" in methods)
+def _apart(methods: Sequence[str], shared_t0: Collection[str]) -> bool:
+    """Whether the runs measure apart what the finding rests on: not where all measure change from the same T0. shared_t0:
+    methodologies that do."""
+    return not set(methods) & set(shared_t0)
 
 
 # --- where answers vary ----------------------------------------------------------------------------------------------

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enquete.analysis.agreement.held import ALPHA, Replicated, fewest
 from enquete.analysis.agreement.variance import Component
 from enquete.reports.crossing.claims import Claim
-from enquete.reports.crossing.sentences import heading
+from enquete.reports.evaluation import Evaluation, Headline, Shown
 from enquete.reports.markdown import MISSING, escape, number, share, table
-from enquete.reports.replicates.again import SUBJECTS, Judged, Replicates, Spread
-from enquete.reports.replicates.headlines import MODERATE, Headline, Shown
+from enquete.reports.replicates.again import Judged, Replicates, Spread
 from enquete.state.seam import Language
 
 FILE = "replicates.json"
@@ -83,29 +82,6 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
     },
 }  # fmt: skip
 
-KINDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "drift_up": "„{0}“: Anstieg, Intervall ohne 0 (mittlere Veränderung)",
-        "drift_down": "„{0}“: Rückgang, Intervall ohne 0 (mittlere Veränderung)",
-        "types": "Anzahl der Typen (0: keine)", "factors": "Anzahl der Q-Faktoren",
-        "polarised": "Thema „{0}“, {1}: gespalten (A)", "consensus": "Thema „{0}“, {1}: Konsens (IQR)",
-        "w_high": "Kendalls W, {0}: mindestens {limit}", "w_low": "Kendalls W, {0}: unter {limit}",
-        "order": "„{0}“ erwünschter als „{1}“ (Differenz)", "quadrant": "„{0}“: Quadrant",
-        "wished_expected": "erwünscht und erwartet", "wished_unexpected": "erwünscht, nicht erwartet",
-        "feared_expected": "gefürchtet und erwartet", "feared_unexpected": "gefürchtet, nicht erwartet", "undecided": "auf einer Achse",
-    },
-    "en": {
-        "drift_up": "“{0}”: rise, interval without 0 (mean change)", "drift_down": "“{0}”: fall, interval without 0 (mean change)",
-        "types": "Number of types (0: none)", "factors": "Number of Q factors",
-        "polarised": "Theme “{0}”, {1}: polarised (A)", "consensus": "Theme “{0}”, {1}: consensus (IQR)",
-        "w_high": "Kendall's W, {0}: at least {limit}", "w_low": "Kendall's W, {0}: below {limit}",
-        "order": "“{0}” more desirable than “{1}” (difference)", "quadrant": "“{0}”: quadrant",
-        "wished_expected": "wished for and expected", "wished_unexpected": "wished for, not expected",
-        "feared_expected": "feared and expected", "feared_unexpected": "feared, not expected", "undecided": "on an axis",
-    },
-}  # fmt: skip
-"""Sentences of headlines by kind, and the words that stand for a figure."""
-
 
 def mark(claim: str, replicates: Replicates, language: Language) -> str:
     """What stands beside a claim: the verdict, how many further runs agree, and what chance does; plain text."""
@@ -123,13 +99,23 @@ def alone(language: Language) -> str:
     return WORDS[language]["alone"].format(least=fewest())
 
 
-def section(replicates: Replicates, claims: Sequence[Claim], titles: Mapping[str, str], language: Language) -> str:
-    """The report's section, Markdown; "" for a run without replicates. titles: by methodology, Markdown."""
-    return "\n\n".join(_parts(replicates, claims, titles, language)) if replicates.arms else ""
+def section(
+    replicates: Replicates,
+    claims: Sequence[Claim],
+    own: Mapping[str, Evaluation],
+    titles: Mapping[str, str],
+    language: Language,
+) -> str:
+    """The report's section, Markdown; "" for a run without replicates. own, titles (Markdown): by methodology."""
+    return "\n\n".join(_parts(replicates, claims, own, titles, language)) if replicates.arms else ""
 
 
 def _parts(
-    replicates: Replicates, claims: Sequence[Claim], titles: Mapping[str, str], language: Language
+    replicates: Replicates,
+    claims: Sequence[Claim],
+    own: Mapping[str, Evaluation],
+    titles: Mapping[str, str],
+    language: Language,
 ) -> Iterator[str]:
     words = WORDS[language]
     yield f"## {words['title']}"
@@ -140,7 +126,11 @@ def _parts(
         yield _table([_claim(claim, replicates, language) for claim in claims], language)
     if replicates.headlines:
         yield words["headlines"]
-        yield _table([_headline(one, found, titles, language) for one, found in replicates.headlines], language)
+        rows = [
+            _headline(one, found, own[one.methodology].sentences[language], titles[one.methodology], language)
+            for one, found in replicates.headlines
+        ]
+        yield _table(rows, language)
     if replicates.spread:
         yield words["spread"]
         yield _spread(replicates.spread, titles, language)
@@ -175,38 +165,38 @@ def _table(rows: Sequence[Sequence[str]], language: Language) -> str:
 
 
 def _claim(claim: Claim, replicates: Replicates, language: Language) -> list[str]:
-    about = ", ".join(claim.terms[name][language] for name in SUBJECTS if name in claim.terms)
-    name = heading(claim.id, language) + (f" ({about})" if about else "")
+    about = ", ".join(claim.terms[name][language] for name in claim.subjects)
+    name = claim.heading[language] + (f" ({about})" if about else "")
     return [escape(name), *_cells(replicates.claims[claim.id], language)]
 
 
-def _headline(one: Headline, found: Judged, titles: Mapping[str, str], language: Language) -> list[str]:
-    name = KINDS[language][one.kind].format(*one.about, limit=number(MODERATE, language, 1))
-    return [f"{titles.get(one.methodology, one.methodology)}: {escape(name)}", *_cells(found, language)]
+def _headline(one: Headline, found: Judged, sentences: Mapping[str, str], title: str, language: Language) -> list[str]:
+    return [f"{title}: {escape(sentences[one.kind].format(*one.about))}", *_cells(found, language, sentences)]
 
 
-def _cells(found: Judged, language: Language) -> list[str]:
+def _cells(found: Judged, language: Language, names: Mapping[str, str] | None = None) -> list[str]:
+    """names: of words that stand for a figure."""
     words, held = WORDS[language], found.held
     agreeing = f"{held.n_agreeing} / {held.n}"
-    further = _further(found.further, language)
-    return [_shown(found.main, language), further, agreeing, _chance(held, language), words[held.verdict]]
+    further = _further(found.further, language, names or {})
+    return [_shown(found.main, language, names or {}), further, agreeing, _chance(held, language), words[held.verdict]]
 
 
-def _further(figures: Sequence[Shown], language: Language) -> str:
+def _further(figures: Sequence[Shown], language: Language, names: Mapping[str, str]) -> str:
     """Every figure where they are few, else the smallest and the largest; of words how often each."""
     if any(isinstance(one, str) for one in figures):
-        return "; ".join(f"{_shown(one, language)} ({n})" for one, n in Counter(figures).most_common())
+        return "; ".join(f"{_shown(one, language, names)} ({n})" for one, n in Counter(figures).most_common())
     known = [one for one in figures if isinstance(one, int | float)]
     if len(figures) <= LISTED or not known:
-        return "; ".join(_shown(one, language) for one in figures[:LISTED])
+        return "; ".join(_shown(one, language, names) for one in figures[:LISTED])
     low, high = (number(end, language) for end in (min(known), max(known)))
     return WORDS[language]["to"].format(low=low, high=high, n=len(known))
 
 
-def _shown(figure: Shown, language: Language) -> str:
+def _shown(figure: Shown, language: Language, names: Mapping[str, str]) -> str:
     if figure is None:
         return MISSING
-    return escape(KINDS[language].get(figure, figure)) if isinstance(figure, str) else number(figure, language)
+    return escape(names.get(figure, figure)) if isinstance(figure, str) else number(figure, language)
 
 
 def _chance(held: Replicated, language: Language) -> str:

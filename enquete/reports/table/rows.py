@@ -7,19 +7,19 @@ on its others, so that the columns sum to what `answer` calls spent.
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
+from enquete.reports.evaluation import evaluation
 from enquete.reports.reading import RunReading, open_run
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.neutral import control_scale
@@ -241,23 +241,13 @@ def _with_items(table: pd.DataFrame, facts: Callable[[str], ItemFacts]) -> pd.Da
 
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
     """Control items are nobody's own: a probe asks them in place of the instrument's."""
-    known = _own_facts(reading, name)
+    own, instrument = evaluation(reading.methodology(name)).item_facts, reading.instrument(name)
 
     def facts(item: str) -> ItemFacts:
         scale = control_scale(item)
-        return ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else known(item)
+        return ItemFacts(family="control", scale_min=scale[0], scale_max=scale[1]) if scale else own(item, instrument)
 
     return facts
-
-
-def _own_facts(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
-    """The methodology's own hook; without one, the last part of an item's path is its dimension."""
-    present = importlib.import_module(reading.methodology(name).present)
-    hook: Callable[[str, Any], ItemFacts] | None = getattr(present, "item_facts", None)
-    instrument = reading.instrument(name)
-    if hook is None:
-        return lambda item: ItemFacts(dimension=item.rpartition("/")[2] if "/" in item else "")
-    return lambda item: hook(item, instrument)
 
 
 def _with_run(table: pd.DataFrame, source: _Source) -> pd.DataFrame:
@@ -341,13 +331,3 @@ def _in_columns(tables: Sequence[pd.DataFrame], own: Sequence[str]) -> pd.DataFr
     texts = [name for name in COLUMNS if name not in {*INTEGERS, *NUMBERS, *FLAGS}]
     table[texts] = table[texts].fillna("")
     return table.astype({**types, **dict.fromkeys(FLAGS, "bool"), **dict.fromkeys(texts, "str")})
-
-
-def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
-    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
-    names = [str(name) for name in frame.columns]
-    for start in range(0, len(frame), chunk):
-        piece = frame.iloc[start : start + chunk].astype(object)
-        columns = piece.where(piece.notna(), None)
-        for values in zip(*(columns[name].tolist() for name in names), strict=True):
-            yield dict(zip(names, values, strict=True))

@@ -8,9 +8,14 @@ import pytest
 
 pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
 
-from enquete.reports.figures import draw, drawable
+from enquete.graphs.registry import dotted_paths
+from enquete.reports import figures
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
+
+
+def drawn(name: str, results: dict[str, Any], language: Language) -> Any:
+    return figures.draw(name, dotted_paths(), results, language)
 
 
 def wave(mean: float, n: int = 4) -> dict[str, Any]:
@@ -98,7 +103,7 @@ def named(figure: Any, name: str) -> Any:
 @pytest.mark.parametrize("language", ["de", "en"])
 @pytest.mark.parametrize("name", sorted(FINDINGS))
 def test_every_figure_says_who_answered(name: str, language: Language) -> None:
-    figure = draw(name, FINDINGS, language)
+    figure = drawn(name, FINDINGS, language)
     note = figure.layout.title.subtitle.text
     assert {"de": "simulierte Befragte", "en": "simulated respondents"}[language] in note
     assert {"de": " von ", "en": " of "}[language] in note
@@ -106,7 +111,7 @@ def test_every_figure_says_who_answered(name: str, language: Language) -> None:
 
 
 def test_dumbbells_and_shifts() -> None:
-    figure = draw("longitudinal", FINDINGS, "en")
+    figure = drawn("longitudinal", FINDINGS, "en")
     assert list(named(figure, "T0").x) == [2.0, 4.0]
     assert list(named(figure, "T1").x) == [3.5]  # nobody answered the second item at T1: no dot, not 0
     sure = named(figure, "95% interval")
@@ -117,13 +122,13 @@ def test_dumbbells_and_shifts() -> None:
 
 def test_one_wave_has_no_shift() -> None:
     items = [{**item, "waves": {"T1": item["waves"]["T0"]}} for item in LONGITUDINAL["items"]]
-    figure = draw("longitudinal", {"longitudinal": {"items": items, "waves": {}}}, "en")
+    figure = drawn("longitudinal", {"longitudinal": {"items": items, "waves": {}}}, "en")
     assert figure.layout.title.text == "Longitudinal: means by item"
     assert "xaxis2" not in figure.layout
 
 
 def test_themes_are_in_the_last_round_s_order_of_importance() -> None:
-    figure = draw("delphi", FINDINGS, "en")
+    figure = drawn("delphi", FINDINGS, "en")
     assert list(figure.layout.yaxis.ticktext) == ["Seals", "Quotas"]
     second = named(figure, "round 2")
     assert list(second.x) == [3.0, 4.0]
@@ -132,7 +137,7 @@ def test_themes_are_in_the_last_round_s_order_of_importance() -> None:
 
 
 def test_scenarios_and_groups_without_a_place_are_left_out() -> None:
-    figure = draw("scenario", FINDINGS, "en")
+    figure = drawn("scenario", FINDINGS, "en")
     dot = named(figure, "Recovery")
     assert (dot.x[0], dot.y[0]) == (-0.1, 0.7)
     assert len(figure.data) == 2  # the scenario's dot and its groups; nothing of the one that nobody placed
@@ -140,17 +145,17 @@ def test_scenarios_and_groups_without_a_place_are_left_out() -> None:
 
 
 def test_agents_by_type_or_ranks_without_a_plane() -> None:
-    figure = draw("diversity", FINDINGS, "en")
+    figure = drawn("diversity", FINDINGS, "en")
     assert named(figure, "type A: 1 agents: for rest").text[0] == "Kai, Fisher"
     assert list(named(figure, "of no type").x) == [-0.1]
     assert figure.layout.xaxis.title.text == "component 1 (44% of variance)"
     assert figure.layout.yaxis.title.text == "component 2 (28% of variance)"
-    ranks = draw("diversity", {"diversity": {**DIVERSITY, "pca": {"scores": []}}}, "en")
+    ranks = drawn("diversity", {"diversity": {**DIVERSITY, "pca": {"scores": []}}}, "en")
     assert ranks.data[0].x[0] == 1.5
 
 
 def test_a_value_map_rises_from_the_lowest_level() -> None:
-    figure = draw("laddering", FINDINGS, "en")
+    figure = drawn("laddering", FINDINGS, "en")
     link, low, high = figure.data
     assert (list(link.x), list(link.y)) == ([100.0, 150.0, 200.0], [0, 0.5, 1])  # none to a concept off the map
     assert (low.name, low.y[0], high.name, high.y[0]) == ("attribute", 0, "value", 1)
@@ -162,12 +167,12 @@ def test_a_value_map_rises_from_the_lowest_level() -> None:
 @pytest.mark.parametrize("name", sorted(FINDINGS))
 def test_nothing_to_draw_says_so(name: str, language: Language) -> None:
     with pytest.raises(InputError, match=name):
-        draw(name, {name: {}}, language)
+        drawn(name, {name: {}}, language)
 
 
 def test_unknown_figures_name_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"there are figures of .*longitudinal"):
-        draw("delphy", FINDINGS, "en")
+        drawn("delphy", FINDINGS, "en")
     with pytest.raises(InputError, match="only of delphi"):
-        draw("scenario", {"delphi": DELPHI}, "en")
-    assert set(drawable()) >= FINDINGS.keys()
+        drawn("scenario", {"delphi": DELPHI}, "en")
+    assert set(figures.drawable(dotted_paths())) >= FINDINGS.keys()

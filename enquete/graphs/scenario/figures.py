@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from enquete.reports.figures.canvas import COLOURS, MUTED, at, counted, finish, listed
-from enquete.reports.figures.words import WORDS, nothing
+from enquete.reports.context import at, listed
+from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 
@@ -19,16 +19,31 @@ CORNERS = (
     ("feared_unexpected", -1, -1, "left", "bottom"),
 )
 
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "quadrant_title": "Szenarien: gewünscht und erwartet", "wish": "Wunsch (−1 bis 1)", "expect": "Erwartung (−1 bis 1)",
+        "groups": "Kleine Punkte: Stakeholdertypen", "wished_expected": "erwünscht und erwartet",
+        "wished_unexpected": "erwünscht, nicht erwartet", "feared_expected": "gefürchtet und erwartet",
+        "feared_unexpected": "gefürchtet, nicht erwartet", "no_polarity": "keine Wünsche und Erwartungen",
+    },
+    "en": {
+        "quadrant_title": "Scenarios: wished for and expected", "wish": "wish (−1 to 1)", "expect": "expectation (−1 to 1)",
+        "groups": "Small dots: stakeholder types", "wished_expected": "wished for and expected",
+        "wished_unexpected": "wished for, not expected", "feared_expected": "feared and expected",
+        "feared_unexpected": "feared, not expected", "no_polarity": "no wishes and expectations",
+    },
+}  # fmt: skip
+
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
     """Expectation against wish, both centred and scaled to −1…1: a large dot a scenario, small ones its stakeholder types.
 
     Raises InputError where the instrument asks for no wishes or expectations, or nobody has answered.
     """
-    words = WORDS[language]
+    words = {**SHARED[language], **WORDS[language]}
     placed = [each for each in listed(findings, "polarity", "scenarios") if _is_placed(each)]
     if not placed:
-        raise InputError(nothing("scenario", "no_polarity", language))
+        raise InputError(nothing("scenario", words["no_polarity"], language))
     labels = {str(each.get("scenario")): str(each.get("label")) for each in listed(findings, "scenarios")}
     figure = go.Figure()
     for number, scenario in enumerate(placed):

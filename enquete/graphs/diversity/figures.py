@@ -7,12 +7,26 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from enquete.reports.figures.canvas import COLOURS, MUTED, at, counted, finish, listed, wrapped
-from enquete.reports.figures.words import WORDS, nothing
+from enquete.reports.context import at, listed
+from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 
 ROW = 30  # pixels a statement
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "types_title": "Vielfalt: Agenten auf den ersten beiden Komponenten",
+        "component": "Komponente {n} ({share} der Varianz)", "type": "Typ {type}: {n} Agenten", "untyped": "keinem Typ zugeordnet",
+        "statements_title": "Vielfalt: mittlerer Rang je Aussage", "rank": "Mittlerer Rang (Balken: ± 1 SD)",
+        "no_sorts": "keine Sortierungen",
+    },
+    "en": {
+        "types_title": "Diversity: agents on the first two components",
+        "component": "component {n} ({share} of variance)", "type": "type {type}: {n} agents", "untyped": "of no type",
+        "statements_title": "Diversity: mean rank by statement", "rank": "mean rank (bars: ± 1 SD)", "no_sorts": "no sorts",
+    },
+}  # fmt: skip
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -20,11 +34,11 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where nobody has sorted yet.
     """
-    words = WORDS[language]
+    words = {**SHARED[language], **WORDS[language]}
     scores = [each for each in listed(findings, "pca", "scores") if len(at(each, "scores") or []) >= 2]
     statements = [each for each in listed(findings, "statements") if at(each, "mean") is not None]
     if not scores and not statements:
-        raise InputError(nothing("diversity", "no_sorts", language))
+        raise InputError(nothing("diversity", words["no_sorts"], language))
     asked = [counted(words["types_title"].partition(":")[0], at(findings, "participation", "sort"))]
     if not scores:
         figure = _ranks(statements, words)

@@ -7,12 +7,22 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from enquete.reports.figures.canvas import COLOURS, MUTED, at, counted, finish, listed, wrapped
-from enquete.reports.figures.words import WORDS, nothing
+from enquete.reports.context import at, listed
+from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 
 LEVEL_PX = 120
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "map_title": "Laddering: hierarchische Wertekarte", "no_links": "keine Verknüpfungen",
+        "cut_off": "Verknüpfungen von mindestens {n} Agenten",
+    },
+    "en": {
+        "map_title": "Laddering: hierarchical value map", "no_links": "no links", "cut_off": "links that at least {n} agents gave",
+    },
+}  # fmt: skip
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -20,11 +30,11 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Places are those of the map that the run has written (value_map.svg). Raises InputError where no link is on it.
     """
-    words = WORDS[language]
+    words = {**SHARED[language], **WORDS[language]}
     boxes = {str(box["id"]): box for box in listed(findings, "value_map", "boxes")}
     links = [link for link in listed(findings, "value_map", "links") if {link["source"], link["target"]} <= set(boxes)]
     if not links:
-        raise InputError(nothing("laddering", "no_links", language))
+        raise InputError(nothing("laddering", words["no_links"], language))
     figure = go.Figure()
     strongest = max(int(link["direct"]) for link in links)
     for link in links:

@@ -8,13 +8,25 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from enquete.reports.figures.canvas import COLOURS, GRID, MUTED, at, counted, finish, listed, wrapped
-from enquete.reports.figures.words import WORDS, nothing
+from enquete.reports.context import at, listed
+from enquete.reports.figures.canvas import COLOURS, GRID, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 
 T0, T1 = COLOURS[0], COLOURS[1]
 ROW = 34  # pixels an item
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "change_title": "Längsschnitt: Mittelwerte je Item, T0 → T1", "mean": "Mittelwert", "shift": "Verschiebung (Hodges–Lehmann)",
+        "interval": "95-%-Intervall", "no_interval": "Schätzwert ohne Intervall", "one_wave": "Längsschnitt: Mittelwerte je Item",
+        "no_items": "keine Mittelwerte", "experience": "T0 rekonstruiert: Erfahrungseffekt, keine Drift",
+            },
+    "en": {
+        "change_title": "Longitudinal: means by item, T0 → T1", "mean": "mean", "shift": "shift (Hodges–Lehmann)",
+        "interval": "95% interval", "no_interval": "estimate without interval", "one_wave": "Longitudinal: means by item",
+        "no_items": "no means", "experience": "T0 reconstructed: experience effect, no drift",     },
+}  # fmt: skip
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -22,10 +34,10 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where no item has an answer.
     """
-    words = WORDS[language]
+    words = {**SHARED[language], **WORDS[language]}
     items = [item for item in listed(findings, "items") if _waves(item)]
     if not items:
-        raise InputError(nothing("longitudinal", "no_items", language))
+        raise InputError(nothing("longitudinal", words["no_items"], language))
     labels = [wrapped(str(item.get("wording") or item.get("item")), 62) for item in items]
     change = "drift" if at(findings, "drift", "items") else "experience_effect"
     shifts = {str(shift.get("item")): shift for shift in listed(findings, change, "items")}

@@ -8,13 +8,23 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from enquete.reports.figures.canvas import COLOURS, at, counted, finish, listed, wrapped
-from enquete.reports.figures.words import WORDS, nothing
+from enquete.reports.context import at, listed
+from enquete.reports.figures.canvas import COLOURS, SHARED, counted, finish, nothing, wrapped
+from enquete.reports.wording import dimension_name
 from enquete.state.errors import InputError
 from enquete.state.seam import Language
 
 ROW = 42  # pixels a theme
 APART = 0.26  # of a row, between two rounds
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "themes_title": "Delphi: Median und Quartile je Thema", "round": "Runde {round}",
+        "no_ratings": "keine Bewertungen",     },
+    "en": {
+        "themes_title": "Delphi: median and quartiles by theme", "round": "round {round}", "no_ratings": "no ratings",
+            },
+}  # fmt: skip
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -22,10 +32,10 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where nothing was rated yet.
     """
-    words = WORDS[language]
+    words = {**SHARED[language], **WORDS[language]}
     ratings = [rating for rating in listed(findings, "ratings") if at(rating, "median") is not None]
     if not ratings:
-        raise InputError(nothing("delphi", "no_ratings", language))
+        raise InputError(nothing("delphi", words["no_ratings"], language))
     labels = {str(theme.get("id")): str(theme.get("label")) for theme in listed(findings, "themes")}
     dimensions = list(dict.fromkeys(str(rating["dimension"]) for rating in ratings))
     rounds = sorted({int(rating["round"]) for rating in ratings})
@@ -39,7 +49,11 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
                 _round(shown, themes, labels, number, offset, words, legend=column == 1), row=1, col=column
             )
         figure.update_xaxes(
-            range=_scale(findings, dimension), dtick=1, title_text=words.get(dimension, dimension), row=1, col=column
+            range=_scale(findings, dimension),
+            dtick=1,
+            title_text=dimension_name(dimension, language),
+            row=1,
+            col=column,
         )
     names = [wrapped(labels.get(theme, theme), 40) for theme in themes]
     figure.update_yaxes(

@@ -1,0 +1,71 @@
+"""Health of a panel: whether anybody revised, and whether a median that nobody gave pulls like the panel's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from enquete.analysis.health.coherence import answer_stability
+from enquete.analysis.health.exposure import false_median
+from enquete.analysis.health.plausibility import unrevised
+from enquete.reports.context import Found, figure
+from enquete.reports.health.checks import Humans, Made, each, gaps, missing, scales
+from enquete.reports.health.occasions import answers, closed, occasion, phases, rounds
+from enquete.reports.health.probes import Arms, repeated
+
+FALSE_MEDIAN = "false_median"
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
+    for phase in phases(rows):
+        own = occasion(rows, phase)
+        rated = rounds(own)
+        if len(rated) > 1:
+            first, last = (answers(closed(occasion(own, phase, number))) for number in (rated[0], rated[-1]))
+            yield from each(phase, (unrevised(first, last), answer_stability(first, last)))
+        else:
+            yield from each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
+        if rated:
+            yield from each(phase, scales(occasion(own, phase, rated[0]), humans))
+    yield from gaps(rows)
+
+
+# --- probes ----------------------------------------------------------------------------------------------------------
+
+
+def probed(arms: Arms) -> Made:
+    """Ratings asked again, and a false median."""
+    yield from repeated(arms)
+    yield from _false_median(arms)
+
+
+def _false_median(arms: Arms) -> Made:
+    """The pull of a median that nobody gave, against that of the panel's own."""
+    if FALSE_MEDIAN not in arms.others:
+        return
+    bogus, main = arms.others[FALSE_MEDIAN], str(arms.main["arm"].iloc[0])
+    for phase in phases(bogus):
+        told = rounds(occasion(bogus, phase))[-1]
+        rated = [number for number in rounds(occasion(arms.main, phase)) if number <= told]
+        if len(rated) < 2 or rated[-1] != told:
+            yield phase, missing("false_median", "no_revision")
+            continue
+        first, last = (answers(closed(occasion(arms.main, phase, number))) for number in rated[-2:])
+        true, false = (_medians(arms, arm) for arm in (main, FALSE_MEDIAN))
+        followed = answers(closed(occasion(bogus, phase, told)))
+        yield phase, false_median(first, last, followed, true_median=true, bogus_median=false)
+
+
+def _medians(arms: Arms, arm: str) -> dict[str, float]:
+    """Item → median that this arm's panel was shown in the round that the false ones were shown in."""
+    told = max((key for key in arms.frozen(FALSE_MEDIAN) if key.startswith("feedback/")), key=_round, default="")
+    feedback = arms.frozen(arm).get(told)
+    items = feedback if isinstance(feedback, Mapping) else {}
+    medians = {str(item): figure(one, "median") for item, one in items.items()}
+    return {item: median for item, median in medians.items() if median is not None}
+
+
+def _round(feedback: str) -> int:
+    return int(feedback.partition("/")[2])

@@ -1,0 +1,28 @@
+"""Health of a sort: whether the sorts share a structure, and whether groups sort differently."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from enquete.analysis.health.plausibility import two_components
+from enquete.analysis.health.quality import persona_flattening
+from enquete.reports.context import Found, at, figure
+from enquete.reports.health.checks import Humans, Made, each, gaps, scales
+from enquete.reports.health.occasions import answers, occasion, phases
+
+
+def forced(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Rows of the forced grid, whose places run through zero; the rating scales begin above it."""
+    return rows["scale_min"].le(0).fillna(False).astype(bool)
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Structure; profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
+    yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
+    for phase in phases(rows):
+        own = occasion(rows, phase)
+        sorts, ratings = own[forced(own)], own[~forced(own)]
+        yield from each(phase, [persona_flattening(answers(sorts))] if len(sorts) else [])
+        yield from each(phase, (one for one in scales(ratings, humans) if one.name != "persona_flattening"))
+    yield from gaps(rows)

@@ -1,0 +1,16 @@
+"""What the interviews give: see reports/evaluation.py."""
+
+from __future__ import annotations
+
+from enquete.graphs.laddering import present
+from enquete.graphs.laddering.analysis import analyse
+from enquete.reports.evaluation import Evaluation
+
+EVALUATION = Evaluation(
+    analyse=analyse,
+    section=present.section,
+    appendix=present.appendix,
+    files=present.files,
+    item_facts=present.item_facts,
+    figure="enquete.graphs.laddering.figures:draw",
+)

@@ -1,0 +1,91 @@
+"""Health of two waves: whether anything moved, turned round or hangs together, and what control items and a placebo say."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from enquete.analysis.health.coherence import answer_stability, family_alpha
+from enquete.analysis.health.exposure import Exposure, negative_control, placebo_exposure
+from enquete.analysis.health.plausibility import direction_flips, zero_drift
+from enquete.reports.context import Found, at, listed
+from enquete.reports.health.checks import Humans, Made, any_other, each, missing
+from enquete.reports.health.occasions import answers, closed, occasion
+from enquete.reports.health.probes import PLACEBO, Arms, repeated
+
+CONTROL = "negative_control"
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
+    families hang together; each wave."""
+    why = no_drift(found)
+    waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
+    if why:
+        yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
+    else:
+        before, after = map(answers, waves)
+        yield from each("", (zero_drift(before, after), direction_flips(before, after)))
+    controls = [str(one["item"]) for one in listed(found, "items") if one.get("control")]
+    both = set(waves[0]["item_id"]) & set(waves[1]["item_id"])
+    if not why and both.issuperset(controls) and controls:
+        yield "", negative_control(answers(waves[0]), answers(waves[1]), controls)
+    yield (
+        "",
+        answer_stability(*map(answers, waves)) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
+    )
+    for phase, wave in zip(("T0", "T1"), waves, strict=True):
+        yield from each(phase, [family_alpha(answers(wave))] if len(wave) else [])
+    yield from any_other(found, rows, humans)
+
+
+def no_drift(found: Found) -> str:
+    """Why there is no drift to look at; "" where there is."""
+    kind = found.get("kind")
+    if kind == "experience_effect":
+        return "reconstructed"
+    if kind != "drift":
+        return "one_wave"
+    if at(found, "drift", "interpretable") is False:
+        return "incomparable"
+    return ""
+
+
+# --- probes ----------------------------------------------------------------------------------------------------------
+
+
+def probed(arms: Arms) -> Made:
+    """Each wave asked again, control items, and another memory."""
+    yield from repeated(arms)
+    yield from _controlled(arms)
+    yield from _placebo(arms)
+
+
+def _waves(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return closed(occasion(rows, "T0")), closed(occasion(rows, "T1"))
+
+
+def _controlled(arms: Arms) -> Made:
+    """Drift of the control items, all items that the probe arm asks and the main arm does not."""
+    if CONTROL not in arms.others:
+        return
+    before, after = _waves(arms.others[CONTROL])
+    own = set(before["item_id"]) & set(after["item_id"])
+    items = sorted(own - set(arms.main["item_id"])) or sorted(own)
+    if items:
+        yield "", negative_control(answers(before), answers(after), items)
+    else:
+        yield "", missing("negative_control", "one_wave")
+
+
+def _placebo(arms: Arms) -> Made:
+    """Drift under the real digest minus drift under a neutral one; T0 is the main arm's where the placebo was not asked then."""
+    if PLACEBO not in arms.others:
+        return
+    before, after = _waves(arms.main)
+    placebo_before, placebo_after = _waves(arms.others[PLACEBO])
+    why = no_drift(arms.found) or ("" if len(placebo_after) else "one_wave")
+    if why:
+        yield "", missing("placebo_exposure", why)
+        return
+    neutral = placebo_before if len(placebo_before) else before
+    yield "", placebo_exposure([Exposure(*map(answers, (before, after, neutral, placebo_after)))])

@@ -1,0 +1,20 @@
+"""Health of ratings of scenarios: whether they are told apart."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from enquete.analysis.health.plausibility import rated_alike
+from enquete.reports.context import Found, at
+from enquete.reports.health.checks import Humans, Made, any_other, missing
+from enquete.reports.health.occasions import answers, closed, occasion, phases
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Agents that wish for all scenarios alike; ratings as anywhere."""
+    wanted = at(found, "polarity", "desirability")
+    for phase in phases(rows):
+        own = closed(occasion(rows, phase))
+        wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
+        yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
+    yield from any_other(found, rows, humans)

@@ -1,0 +1,22 @@
+"""What ratings of scenarios give: see reports/evaluation.py."""
+
+from __future__ import annotations
+
+from enquete.graphs.scenario import across, health, present
+from enquete.graphs.scenario.analysis import analyse
+from enquete.reports.evaluation import Evaluation
+
+EVALUATION = Evaluation(
+    analyse=analyse,
+    section=present.section,
+    appendix=present.appendix,
+    files=present.files,
+    item_facts=present.item_facts,
+    figure="enquete.graphs.scenario.figures:draw",
+    health=health.health,
+    agents=across.agents,
+    kinds=across.KINDS,
+    measures=across.measures,
+    headlines=across.headlines,
+    sentences=across.SENTENCES,
+)

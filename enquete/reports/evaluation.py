@@ -1,0 +1,128 @@
+"""What a methodology makes of its answers, declared in one place: its analysis, and all that reports, health checks,
+comparisons and figures need to know of it. `Methodology.results` names the object; it is imported on first use, because it
+pulls in pandas and scipy.
+
+A complete one, of a methodology whose findings are tables: it gets a generic section, the generic health checks, and no
+claims, headlines or figure.
+
+    EVALUATION = Evaluation(analyse=analyse)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from enquete.nodes.planning import load_methodology, loaded
+from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
+from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure, Words
+from enquete.reports.files import records
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+from enquete.reports.health.probes import Arms, repeated
+from enquete.state.seam import Language, Methodology
+
+Shown = float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """Something that a further run of the study can say too, or not. id: the same in all runs.
+
+    kind: a key of `Evaluation.sentences`, whose sentence names `about`, in the run's language.
+    """
+
+    id: str
+    kind: str
+    said: Hashable | None  # what a further run must say too; None: this run does not say
+    shown: Shown  # the figure it rests on, or a word
+    about: tuple[str, ...] = ()
+    leads: bool = True  # in the main arm: whether it is a headline at all
+    methodology: str = ""  # filled in where headlines are joined
+
+
+def no_text(found: Found, language: Language) -> str:
+    return ""
+
+
+def as_asked(found: Found, main: Found) -> Found:
+    return found
+
+
+def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
+    return {"responses.jsonl": records(frame), "findings.json": found}
+
+
+def by_path(item_id: str, instrument: Any) -> ItemFacts:
+    """The last part of an item's path is its dimension."""
+    return ItemFacts(dimension=item_id.rpartition("/")[2] if "/" in item_id else "")
+
+
+def nothing(found: Found, rows: pd.DataFrame) -> Iterable[Any]:
+    return ()
+
+
+def no_headlines(found: Found, language: Language) -> Iterable[Headline]:
+    return ()
+
+
+def no_claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterable[Claim | Absent]:
+    return ()
+
+
+Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found]
+Checks = Callable[[Found, pd.DataFrame, Humans], Made]
+OwnClaims = Callable[[Found, pd.DataFrame, Grouping], Iterable[Claim | Absent]]
+Sayings = Mapping[Language, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Slots; `found` is what `analyse` returned, {} where there are no findings yet, `rows` the methodology's main arm."""
+
+    # (frame, instrument, settings, context) → findings; pure: see reports/findings.py
+    analyse: Analyse
+
+    # The report: Markdown of the section (None: the findings as tables), and what is too long to stand there; files of one
+    # phase from findings and all its rows; what the instrument says of an item id; dotted path of draw(found, language),
+    # imported late because plotly is an extra; sentences of the flags that `analyse` raises in short (a pattern each).
+    section: Callable[[Found, Language], str] | None = None
+    appendix: Callable[[Found, Language], str] = no_text
+    files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
+    item_facts: Callable[[str, Any], ItemFacts] = by_path
+    figure: str = ""
+    flags: Sequence[tuple[str, Words]] = ()
+
+    # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
+    # that no other methodology has, by name.
+    health: Checks = any_other
+    probed: Callable[[Arms], Made] = repeated
+    checks: Mapping[str, OwnCheck] = field(default_factory=dict)
+
+    # Across methodologies: columns of agents.csv; the kinds of finding among them by name, whether or not a run gives them,
+    # and pairs of kinds whose association is always printed; measures that are compared between the groups of others, and
+    # groupings that others' measures are compared between; claims of another form, which are given the stakeholder types.
+    agents: Callable[[Found, pd.DataFrame], Iterable[Finding]] = nothing
+    kinds: Mapping[str, Words] = field(default_factory=dict)
+    pairs: Sequence[tuple[str, str]] = ()
+    measures: Callable[[Found, pd.DataFrame], Iterable[Measure]] = nothing
+    groupings: Callable[[Found, pd.DataFrame], Iterable[Grouping]] = nothing
+    claims: OwnClaims = no_claims
+
+    # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's findings
+    # with arbitrary names (of groups, say) as in the main arm's, which are given second.
+    headlines: Callable[[Found, Language], Iterable[Headline]] = no_headlines
+    sentences: Sayings = field(default_factory=lambda: {"de": {}, "en": {}})
+    alike: Callable[[Found, Found], Found] = as_asked
+
+
+def evaluation(methodology: Methodology[Any, Any]) -> Evaluation:
+    found: Evaluation = loaded(methodology.results)
+    return found
+
+
+def evaluations(methods: Mapping[str, str]) -> dict[str, Evaluation]:
+    """By name. methods: dotted paths, as a run's record has them."""
+    return {name: evaluation(load_methodology(dotted)) for name, dotted in methods.items()}
