@@ -21,7 +21,7 @@ from enquete.checkpoints.record import RunRecord
 
 PACKAGES = (
     "enquete", "langgraph", "langchain-openai", "langgraph-checkpoint-sqlite", "openai", "pydantic", "numpy", "pandas",
-    "scipy", "scikit-learn", "statsmodels", "krippendorff",
+    "scipy", "scikit-learn",
 )  # fmt: skip
 
 PROMPTS = """

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import normalize
 
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import MERGE_AT
@@ -86,6 +84,9 @@ def alike(texts: Sequence[str]) -> list[list[int]]:
     """Positions of texts that are alike, each group led by its first; texts come in order of their weight."""
     if not texts:
         return []
+    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - a second of import
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
     grams = CountVectorizer(analyzer="char", ngram_range=(3, 3), lowercase=False).fit_transform(
         [f" {text} " for text in texts]
     )

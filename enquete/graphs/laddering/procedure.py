@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ASKER, ROLES
 from enquete.graphs.laddering.questions import opening
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.turn import TurnContext, question_block, turn_graph
 from enquete.nodes.conversations import Asked, Conversations, subject
 from enquete.state.seam import Block, Desk, Outcome
+
+if TYPE_CHECKING:
+    from enquete.graphs.laddering.turn import TurnContext
 
 
 class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord, Interview]):
@@ -36,12 +39,16 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         return [Asked(turn=talk.number, question=talk.question)]
 
     def block(self, talk: Interview, asked: Asked, desk: Desk) -> Block:
+        from enquete.graphs.laddering.turn import question_block  # noqa: PLC0415 - LangGraph is slow to import
+
         return question_block(self._context(desk), talk, asked)
 
     async def advance(self, talk: Interview, desk: Desk) -> Interview | Outcome:
         opened = talk if talk.question_by else await self._opened(talk, desk)
         if opened is None:
             return "short"
+        from enquete.graphs.laddering.turn import turn_graph  # noqa: PLC0415
+
         ended = await turn_graph.ainvoke({"interview": opened}, context=self._context(desk))
         outcome: Outcome = ended["outcome"]
         result: Interview | None = ended.get("result")
@@ -54,4 +61,6 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         return None if done == "short" else replace(talk, question=done[0].question, question_by=done[1])
 
     def _context(self, desk: Desk) -> TurnContext:
+        from enquete.graphs.laddering.turn import TurnContext  # noqa: PLC0415
+
         return TurnContext(desk, self.instrument, self.settings)

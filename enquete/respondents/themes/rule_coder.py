@@ -11,15 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.sparse import csr_matrix, hstack
-from scipy.spatial.distance import squareform
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
-from sklearn.metrics import silhouette_score
-from sklearn.preprocessing import normalize
 
 from enquete.respondents.themes.types import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
@@ -38,7 +34,17 @@ meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne
 sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
 was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
 davor einmal erst hätte hätten könnte könnten wären würde würden"""
-STOP_WORDS = frozenset(_GERMAN.split()) | ENGLISH_STOP_WORDS
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - a second of import
+
+    return frozenset([*_GERMAN.split(), *ENGLISH_STOP_WORDS])
+
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,8 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _content_words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
+    stop = stop_words()
+    return [word for word in _WORD.findall(text.casefold()) if word not in stop]
 
 
 def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
@@ -100,7 +107,9 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
     x = features(texts)
     label = _partition(np.asarray((x @ x.T).todense()), most)
     kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
-    centres = normalize(np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept]))
+    centres = np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept])
+    lengths = np.linalg.norm(centres, axis=1, keepdims=True)
+    centres /= np.where(lengths > 0, lengths, 1.0)
     nearness = np.asarray(x @ centres.T)
     home = np.array([kept.index(c) if c in kept else -1 for c in label])
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
@@ -111,6 +120,10 @@ def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> lis
 
 def features(texts: Sequence[str]) -> csr_matrix:
     """Texts × features, rows of length 1 (0 for a text of nothing but stop words, which then is like no other)."""
+    from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415 - with scikit-learn a second of import
+    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
     cleaned = [" ".join(_content_words(text)) or " ".join(_WORD.findall(text.casefold())) for text in texts]
     if not any(cleaned):
         return csr_matrix((len(texts), 1))
@@ -126,6 +139,11 @@ def _stems(cleaned: str) -> list[str]:
 
 def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     """Cluster numbers; the number of clusters has the best silhouette (Rousseeuw 1987) up to one and a half times `most`."""
+    from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415
+    from scipy.spatial.distance import squareform  # noqa: PLC0415
+
+    from enquete.analysis.typology.clustering import silhouettes  # noqa: PLC0415
+
     n = len(similarity)
     if n < 3:
         return np.arange(n) if most >= n else np.zeros(n, dtype=np.int64)
@@ -137,7 +155,7 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
         label = np.asarray(fcluster(tree, k, "maxclust"), dtype=np.int64)
         if len(np.unique(label)) < 2:
             continue
-        reached = float(silhouette_score(distance, label, metric="precomputed"))
+        reached = float(silhouettes(distance, label - 1).mean())
         if reached > score:
             best, score = label, reached
     return best
@@ -145,11 +163,11 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 
 def _labels(texts: Sequence[str], clusters: Sequence[Cluster]) -> list[str]:
     """Up to three words per cluster that are frequent in it and rare elsewhere, in their most frequent written form."""
-    words = [Counter[str]() for _ in clusters]
+    words, stop = [Counter[str]() for _ in clusters], stop_words()
     forms: dict[str, Counter[str]] = {}
     for cluster, count in zip(clusters, words, strict=True):
         for i in cluster.members:
-            written = {w.casefold()[:STEM]: w for w in _WORD.findall(texts[i]) if w.casefold() not in STOP_WORDS}
+            written = {w.casefold()[:STEM]: w for w in _WORD.findall(texts[i]) if w.casefold() not in stop}
             count.update(written.keys())
             for stem, form in written.items():
                 forms.setdefault(stem, Counter())[form] += 1
