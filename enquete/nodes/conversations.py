@@ -174,6 +174,8 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
             ahead = await self.advance(talk, desk)
             if isinstance(ahead, str):
                 return ahead
+            if ahead.number == talk.number:  # it would be advanced, and paid for, for ever
+                raise RuntimeError(f"{unit}: turn {talk.number} is due, but was not held")
             talk = ahead
         return "done"
 

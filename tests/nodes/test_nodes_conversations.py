@@ -21,6 +21,7 @@ from enquete.state.seam import (
     Answer,
     Arm,
     Block,
+    Desk,
     InterviewerTask,
     Metered,
     Outcome,
@@ -239,3 +240,14 @@ def test_turns_that_failed_are_asked_again_where_that_is_wanted_and_no_others(tm
     assert made == []
     held(tmp_path, "parallel", retry_failed=True)
     assert made == ["Agent 1, turn 2", "Agent 1, turn 4"]
+
+
+class Idle(Discussion):
+    async def advance(self, talk: Conversation[talks.Position], desk: Desk) -> Conversation[talks.Position]:
+        return talk
+
+
+def test_a_conversation_that_does_not_move_is_a_bug_and_not_endless(tmp_path: Path) -> None:
+    idle = Idle(NoInstrument(), DiscussionSettings(order="parallel"), "en")
+    with pytest.raises(RuntimeError, match="turn 1 is due, but was not held"):
+        at_desk(tmp_path, lambda at: idle.conduct("group:0+1", 1, at))

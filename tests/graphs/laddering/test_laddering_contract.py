@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from enquete.graphs.laddering import turn as pipeline
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.nodestate import after_choice
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.turn import NODES, TurnContext
+from enquete.graphs.laddering.turn import (
+    NODES,
+    TurnContext,
+    question_generation,
+    response_saving,
+    scoring_persistence,
+)
 from enquete.state.seam import Answer, Block, Participant
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 
@@ -29,7 +34,7 @@ def steps(desk: MemoryDesk) -> Iterator[tuple[Any, dict[str, Any], dict[str, Any
         state: dict[str, Any] = {"interview": interview}
         every: tuple[Any, ...] = NODES
         for node in every:
-            if state.get("stop") and node in (pipeline.question_generation, pipeline.response_saving):
+            if state.get("stop") and node in (question_generation, response_saving):
                 continue
             given = dict(state)
             before = copy.deepcopy(given)
@@ -80,13 +85,11 @@ def test_yield_and_dryness_are_recorded_turn_by_turn() -> None:
 
 def test_a_turn_whose_states_are_lost_is_not_passed_over(monkeypatch: pytest.MonkeyPatch, walked: list[Any]) -> None:
     """What response_saving writes is what persistence keeps: states that the record does not add up to are an error."""
-    _, given, before, _ = next(
-        step for step in walked if step[0] is pipeline.scoring_persistence and step[1].get("choice")
-    )
+    _, given, before, _ = next(step for step in walked if step[0] is scoring_persistence and step[1].get("choice"))
     unchanged = {**before, "states": {**before["states"]}}
     focus = before["choice"].focus or "n1"
     unchanged["states"][focus] = after_choice(before["states"], focus, "deepen")[focus]
     runtime = Runtime(context=TurnContext(MemoryDesk(person()), INSTRUMENT, SETTINGS))
     with pytest.raises(RuntimeError, match="other node states"):
-        asyncio.run(pipeline.scoring_persistence(unchanged, runtime))  # type: ignore[arg-type]  # a turn's own keys
+        asyncio.run(scoring_persistence(unchanged, runtime))  # type: ignore[arg-type]  # a turn's own keys
     assert given

@@ -1,4 +1,4 @@
-"""The turn as a graph: ten named nodes that keep to what they declare, and stored turns as its checkpoint."""
+"""The turn as a graph: ten named nodes that write declared channels, and stored turns as its checkpoint."""
 
 from __future__ import annotations
 
