@@ -19,6 +19,7 @@ from enquete.respondents.grid import (
     placed_again,
     repair,
 )
+from enquete.respondents.kinds import require_answerable
 from enquete.respondents.prompts import Problem, compose
 from enquete.respondents.replies import Reading, read_reply
 from enquete.state.seam import (
@@ -48,6 +49,7 @@ async def interview(
 
     Answers come from settled calls only.
     """
+    require_answerable(block.items)
     grid = grid_of(block)
     pending = block.in_shown_order()
     answers: dict[str, Answer] = {}
@@ -101,8 +103,8 @@ def _taken(answers: dict[str, Answer], reading: Reading, sort: Grid | None, atte
     """The answers so far and those of a reply; `sort`: the grid for whose sake answered items were asked again."""
     if sort is not None:
         return placed_again(answers, reading.answers, sort)
-    status: Status = "ok" if attempt == 0 else "repaired"
-    return answers | {item: replace(answer, status=status) for item, answer in reading.answers.items()}
+    again = {item: replace(answer, status="repaired") for item, answer in reading.answers.items()}
+    return answers | (reading.answers if attempt == 0 else again)
 
 
 def _misplaced(block: Block, answers: dict[str, Answer], grid: Grid | None) -> tuple[Item, ...]:

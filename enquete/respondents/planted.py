@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from statistics import NormalDist
 from typing import Protocol, TypeVar, runtime_checkable
 
-from enquete.state.seam import Answer, Block, Item, Language, Option, Participant, Truth
+from enquete.respondents.kinds import kind_of, require_answerable
+from enquete.state.seam import Answer, Block, Item, Language, Participant, Truth
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -67,48 +68,9 @@ def side(options: Sequence[T], kind: str, persona: str, loyalty: float, *key: st
     return pick(options, *key, kind if with_type else persona)
 
 
-def place(position: float, item: Item) -> tuple[float | None, int | str | None]:
-    """A latent position, −1 (lowest) … 1 (highest), as the item's own answer: (number, or None; chosen option, or None).
-
-    A scale gives the option nearest to the position, halves going outward so that a moderate split stays one; a number
-    lies between minimum and maximum (0–100 where none is set). Works for any number of options and any labels.
-    """
-    position = min(max(position, -1.0), 1.0)
-    if item.kind == "number":
-        return _number((position + 1) / 2, item), None
-    options = item.options if item.kind == "choice" else tuple(sorted(item.options, key=_numeric_first))
-    if not options:
-        raise ValueError(f"item {item.id!r} of kind {item.kind!r} has no options to choose from")
-    value = options[_nearest(position, len(options))].value
-    return (float(value) if isinstance(value, int) else None), value
-
-
 def answer_at(position: float, item: Item, *, confidence: float, text: str = "") -> Answer:
-    """The answer to a closed item at a latent position; a choice that is no number goes into `data`."""
-    value, option = place(position, item)
-    return Answer(
-        item.id,
-        "ok",
-        value=value,
-        text=text,
-        confidence=round(min(max(confidence, 0.05), 0.98), 2) if item.confidence else None,
-        data=option if item.kind == "choice" or value is None else None,
-    )
-
-
-def _number(share: float, item: Item) -> float:
-    low = item.minimum if item.minimum is not None else 0.0
-    high = item.maximum if item.maximum is not None else max(100.0, low)
-    value = low + share * (high - low)
-    return float(min(max(round(value, 0 if high - low >= 10 else 1), low), high))
-
-
-def _numeric_first(option: Option) -> tuple[bool, int]:
-    return (False, option.value) if isinstance(option.value, int) else (True, 0)
-
-
-def _nearest(position: float, k: int) -> int:
-    # Counted from the middle, so that a position and its opposite land on mirrored options in spite of rounding.
-    steps = abs(position) * (k - 1) / 2
-    from_middle = math.floor(steps + 0.5) if k % 2 else min(math.floor(steps), k // 2 - 1) + 0.5
-    return round((k - 1) / 2 + math.copysign(from_middle, position))
+    """The answer to a closed item at a latent position, −1 (lowest) … 1 (highest). Works for any options and labels."""
+    require_answerable((item,))
+    value, data = kind_of(item).at(min(max(position, -1.0), 1.0), item)
+    sure = round(min(max(confidence, 0.05), 0.98), 2) if item.confidence else None
+    return Answer(item.id, "ok", value=value, text=text, confidence=sure, data=data)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from heapq import nsmallest
 from itertools import groupby
 
+from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_block, neutral_digest, nobody
 from enquete.respondents.planted import Key, pick, uniform
 from enquete.state.seam import Arm, Block, Item, Language, Participant
@@ -92,9 +93,9 @@ def _item(item: Item, block: Block, arm: Arm) -> Item:
     changes: dict[str, object] = {}
     if "paraphrased" in arm.shows and item.paraphrase:
         changes["wording"] = item.paraphrase
-    if block.constraint is None and item.kind in ("scale", "choice"):
+    if block.constraint is None and item.options:
         changes["shown"] = _option_order(item, block, arm) or item.shown
-        changes["elicitation"] = arm.elicitation
+        changes["elicitation"] = arm.elicitation if kind_of(item).distributes else "point"
     return item.model_copy(update=changes) if changes else item
 
 
@@ -103,14 +104,14 @@ def _key(block: Block, arm: Arm, name: str) -> Key:
 
 
 def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
-    """A choice gets any order, a scale its own or the reverse: scrambled points of a scale could not be read.
+    """Options get any order, those of a scale their own or the reverse: scrambled points could not be read.
 
     All scales of a block run the same way. Empty: as written.
     """
     values = [option.value for option in item.options_in_shown_order()]
     if "options_random" in arm.shows:
         key = _key(block, arm, "options_random")
-        if item.kind == "choice":
+        if not kind_of(item).has_steps:
             values.sort(key=lambda value: uniform(*key, item.id, str(value)))
         elif uniform(*key) < 0.5:
             values.reverse()

@@ -15,15 +15,14 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text
+from enquete.respondents.kinds import kind_of
+from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.wording import FRAMES, Wording
 from enquete.state.seam import Block, Item, Language, Participant, Prompt
 
 Problem = Literal["", "unreadable", "refused", "missing", "short", "grid"]
 
 OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
-OUTPUT_PER_CLOSED = 48
-OUTPUT_PER_OPTION = 12  # of a distribution
-OUTPUT_PER_TEXT = 400
 
 
 _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
@@ -106,29 +105,15 @@ def _questions(items: tuple[Item, ...], words: Wording) -> list[str]:
 
 def _question(item: Item, words: Wording) -> str:
     """One question with its options, as a line or two. One line: themes in it were named after respondents' words."""
-    lines = [f"- {item.id}: {' '.join(item.wording.split())}"]
-    if item.options:
-        options = "; ".join(
-            f"{o.value} = {o.label}" if o.label else str(o.value) for o in item.options_in_shown_order()
-        )
-        lines.append(f"  {words.options}: {options}")
-    elif item.kind == "number":
-        lines.append(f"  ({words.number.format(low=_plain(item.minimum), high=_plain(item.maximum))})")
-    else:
-        lines.append(f"  ({words.text})")
-    wanted = (
-        (item.elicitation == "distribution", words.distribution),
-        (item.confidence, words.confidence),
-        (item.reason, words.reason),
-    )
-    extras = [text for is_wanted, text in wanted if is_wanted]
-    if extras:
-        lines.append(f"  ({'; '.join(extras)})")
-    return "\n".join(lines)
-
-
-def _plain(number: float | None) -> str:
-    return "" if number is None else f"{number:g}"
+    kind = kind_of(item)
+    extras = [
+        kind.wanted(item, words),
+        words.confidence if item.confidence else "",
+        words.reason if item.reason else "",
+    ]
+    told = "; ".join(text for text in extras if text)
+    below = [*kind.lines(item, words), *([f"({told})"] if told else [])]
+    return "\n".join([f"- {item.id}: {' '.join(item.wording.split())}", *(f"  {line}" for line in below)])
 
 
 def _form(items: tuple[Item, ...]) -> str:
@@ -137,25 +122,14 @@ def _form(items: tuple[Item, ...]) -> str:
 
 
 def _form_of(item: Item) -> str:
-    if item.kind == "text":
-        return '{"text": "…"}'
-    parts = ['"value": …'] if item.elicitation == "point" else [f'"probabilities": {{{_options_of(item)}}}']
+    parts = kind_of(item).form(item)
     parts += ['"confidence": 0.…'] if item.confidence else []
     parts += ['"reason": "…"'] if item.reason else []
     return "{" + ", ".join(parts) + "}"
 
 
-def _options_of(item: Item) -> str:
-    return ", ".join(f'"{option.value}": 0.…' for option in item.options_in_shown_order())
-
-
 def _item_schema(item: Item) -> JsonValue:
-    if item.kind == "text":
-        properties: dict[str, JsonValue] = {"text": {"type": "string"}}
-    elif item.elicitation == "distribution":
-        properties = {"probabilities": _distribution_schema(item)}
-    else:
-        properties = {"value": _value_schema(item)}
+    properties = kind_of(item).schema(item)
     if item.confidence:
         properties["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
     if item.reason:
@@ -163,39 +137,5 @@ def _item_schema(item: Item) -> JsonValue:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _distribution_schema(item: Item) -> JsonValue:
-    """One probability an option, in the order shown; that they sum to 1 no schema can say."""
-    share: JsonValue = {"type": "number", "minimum": 0, "maximum": 1}
-    names = [str(option.value) for option in item.options_in_shown_order()]
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(names, share),
-        "required": list(names),
-        "additionalProperties": False,
-    }
-
-
-def _value_schema(item: Item) -> JsonValue:
-    """Closed questions show their options in the schema as they do in the prompt."""
-    if item.kind == "number":
-        bounds: dict[str, JsonValue] = {"type": "number"}
-        bounds |= {"minimum": item.minimum} if item.minimum is not None else {}
-        bounds |= {"maximum": item.maximum} if item.maximum is not None else {}
-        return bounds
-    options = item.options_in_shown_order()
-    labels = "; ".join(f"{option.value} = {option.label}" for option in options if option.label)
-    return {
-        "type": "integer" if item.kind == "scale" else "string",
-        "enum": [option.value if item.kind == "scale" else str(option.value) for option in options],
-        "description": labels,
-    }
-
-
 def _output_tokens(items: tuple[Item, ...]) -> int:
-    return max(OUTPUT_FLOOR, sum(_room(item) for item in items))
-
-
-def _room(item: Item) -> int:
-    if item.kind == "text" or item.reason:
-        return OUTPUT_PER_TEXT
-    return OUTPUT_PER_CLOSED + (OUTPUT_PER_OPTION * len(item.options) if item.elicitation == "distribution" else 0)
+    return max(OUTPUT_FLOOR, sum(ROOM_IN_WORDS if item.reason else kind_of(item).room(item) for item in items))

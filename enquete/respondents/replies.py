@@ -1,20 +1,15 @@
-"""How a model's reply becomes answers.
-
-Strict about values ("3", " 4 ", 3.0 and "-2" are numbers; true, 3.5 and "high" are not), lenient about the wrapping.
-How a distribution over the options is read: distributions.py.
-"""
+"""How a model's reply becomes answers: strict about values (see kinds/), lenient about the wrapping."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
 from enquete.models.parsing import looks_like_refusal, read_object
-from enquete.respondents.distributions import read_distribution
-from enquete.respondents.numbers import DECIMAL, INTEGER, parse_number
+from enquete.respondents.kinds import kind_of
+from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.state.seam import Answer, Completion, Item
 
 
@@ -45,7 +40,7 @@ def read_reply(completion: Completion, items: Sequence[Item]) -> Reading:
         answer = read_answer(item, given)
         if answer is not None:
             reading.answers[item.id] = answer
-        elif item.id in found and _declined(given):
+        elif item.id in found and _declined(item, given):
             reading.declined.add(item.id)
     if reading.unknown:
         _note_unknown(reading)
@@ -59,63 +54,24 @@ def _note_unknown(reading: Reading) -> None:
         return
 
 
-def _declined(given: JsonValue) -> bool:
+def _declined(item: Item, given: JsonValue) -> bool:
     """An explicit null: the respondent was asked and gave no value."""
     if not isinstance(given, dict):
         return given is None
-    return any(name in given and given[name] is None for name in ("value", "text", "probabilities"))
+    return any(name in given and given[name] is None for name in ("value", "text", *kind_of(item).schema(item)))
 
 
 def read_answer(item: Item, given: JsonValue) -> Answer | None:
     """One item's answer, or None where what was given is no answer to it."""
-    bare: dict[str, JsonValue] = {"text" if item.kind == "text" else "value": given}
-    members = given if isinstance(given, dict) else bare
-    confidence, notes = _confidence(item, members)
-    if item.kind == "text":
-        text = _text(members.get("text", members.get("value")))
-        return Answer(item.id, "ok", text=text, confidence=confidence, notes=notes) if text else None
-    reason = _text(members.get("reason", members.get("text"))) if item.reason else ""
-    notes = ("no reason given", *notes) if item.reason and not reason else notes
-    found = _distribution(item, given, members) if item.elicitation == "distribution" else _point(item, members)
-    return found and replace(found, text=reason, confidence=confidence, notes=(*found.notes, *notes))
-
-
-def _distribution(item: Item, given: JsonValue, members: dict[str, JsonValue]) -> Answer | None:
-    """Under `probabilities`, or, where the wrapping is missing, as the whole of what was given."""
-    return read_distribution(item, members.get("probabilities", given))
-
-
-def _point(item: Item, members: dict[str, JsonValue]) -> Answer | None:
-    if item.kind == "choice":
-        choice = _choice(item, members.get("value"))
-        return None if choice is None else Answer(item.id, "ok", data=choice)
-    value = _number(item, members.get("value"))
-    return None if value is None else Answer(item.id, "ok", value=value)
-
-
-def _number(item: Item, given: JsonValue) -> float | None:
-    """A scale point or a number in range; None for anything else."""
-    value = parse_number(given, INTEGER if item.kind == "scale" else DECIMAL)
-    if value is None:
+    members: dict[str, JsonValue] = given if isinstance(given, dict) else {"value": given}
+    found = kind_of(item).read(item, members, given)
+    if found is None:
         return None
-    if item.kind == "scale":
-        return value if any(value == option.value for option in item.options) else None
-    low = -math.inf if item.minimum is None else item.minimum
-    high = math.inf if item.maximum is None else item.maximum
-    return value if low <= value <= high else None
-
-
-def _choice(item: Item, given: JsonValue) -> int | str | None:
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
-    for option in item.options:
-        if isinstance(given, str | int) and not isinstance(given, bool) and str(given).strip() == str(option.value):
-            return option.value
-    return None
-
-
-def _text(given: JsonValue) -> str:
-    return given.strip() if isinstance(given, str) else ""
+    reason = members.get("reason", members.get("text")) if item.reason else ""
+    text = found.text or (reason.strip() if isinstance(reason, str) else "")
+    confidence, notes = _confidence(item, members)
+    notes = ("no reason given", *notes) if item.reason and not text else notes
+    return replace(found, text=text, confidence=confidence, notes=(*found.notes, *notes))
 
 
 def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None, tuple[str, ...]]:

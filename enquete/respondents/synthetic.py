@@ -7,18 +7,15 @@ same prompt, ledger, budget and reader as a model would, so that what holds for 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
 from pydantic import JsonValue
 
 from enquete.respondents.flaws import SOUND, Flaws, flawed, varied
+from enquete.respondents.kinds import kind_of
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
 from enquete.respondents.planted import Occasional
 from enquete.state.seam import Answer, Block, Item, Language, Metered, Participant, Reply, Truth
-
-CONFIDENT = 0.7
-"""Of a verbalised distribution on the answer itself; the rest goes to its neighbours in equal parts."""
 
 
 class SyntheticRespondent:
@@ -57,34 +54,14 @@ class SyntheticRespondent:
         if self._flaws != SOUND:
             as_nobody = self._true(nobody(who, self._language), block)
             answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)
-        return json.dumps({item.id: _members(item, answers[item.id]) for item in block.items}, ensure_ascii=False)
+        return json.dumps({item.id: _written(item, answers[item.id]) for item in block.items}, ensure_ascii=False)
 
     def _true(self, who: Participant, block: Block) -> dict[str, Answer]:
         return {answer.item: answer for answer in self._truth(who, block, self._language, self._seed)}
 
 
-def _members(item: Item, answer: Answer) -> dict[str, JsonValue]:
-    """An answer in the form that a model would give it."""
-    if item.kind == "text":
-        return {"text": answer.text}
-    value: JsonValue = answer.data if item.kind == "choice" else answer.value
-    members: dict[str, JsonValue] = {"value": value}
-    if item.elicitation == "distribution":
-        members = {"probabilities": dict(_probabilities(item, value))}
-    if item.confidence:
-        members["confidence"] = answer.confidence
-    if item.reason:
-        members["reason"] = answer.text
-    return members
-
-
-def _probabilities(item: Item, value: JsonValue) -> Mapping[str, float]:
-    """CONFIDENT on the answer, the rest on the options beside it; at an end its one neighbour gets all of that."""
-    options = [option.value for option in item.options]
-    place = options.index(int(value) if isinstance(value, float) else value)  # type: ignore[arg-type]  # its own option
-    beside = [near for near in (place - 1, place + 1) if 0 <= near < len(options)]
-    shares = dict.fromkeys(map(str, options), 0.0)
-    shares[str(options[place])] = CONFIDENT if beside else 1.0
-    for near in beside:
-        shares[str(options[near])] = round((1 - CONFIDENT) / len(beside), 6)
-    return shares
+def _written(item: Item, answer: Answer) -> dict[str, JsonValue]:
+    """An answer in the form in which a model would give it."""
+    members = kind_of(item).written(item, answer)
+    members |= {"confidence": answer.confidence} if item.confidence else {}
+    return members | ({"reason": answer.text} if item.reason else {})

@@ -19,6 +19,8 @@ class Wording(NamedTuple):
     confidence: str
     reason: str
     distribution: str
+    ranking: str
+    best_worst: str
     form: str
     again_unreadable: str
     again_refused: str
@@ -48,6 +50,8 @@ WORDING: Final[dict[Language, Wording]] = {
             "dazu `probabilities`: zu jeder Antwortmöglichkeit die Wahrscheinlichkeit von 0 bis 1, mit der Sie so "
             "antworten würden; zusammen ergeben sie 1"
         ),
+        ranking="in `value` alle Antwortmöglichkeiten als Liste ihrer Werte, die erste zuerst",
+        best_worst="in `best` der Wert der besten und in `worst` der der schlechtesten Antwortmöglichkeit, zwei verschiedene",
         form="Antworten Sie nur mit einem JSON-Objekt dieser Form, mit genau diesen Schlüsseln:",
         again_unreadable="Ihre letzte Antwort war nicht als JSON in der verlangten Form lesbar. Bitte antworten Sie noch einmal.",
         again_refused="Ihre letzte Antwort enthielt keine Angaben. Bitte antworten Sie als die beschriebene Person noch einmal.",
@@ -75,6 +79,8 @@ WORDING: Final[dict[Language, Wording]] = {
             "with `probabilities`: for every option the probability from 0 to 1 that you would answer so; together they "
             "make 1"
         ),
+        ranking="in `value` all options as a list of their values, the first one first",
+        best_worst="in `best` the value of the best option and in `worst` that of the worst, two different ones",
         form="Answer only with a JSON object of this form, with exactly these keys:",
         again_unreadable="Your last reply could not be read as JSON of the form asked for. Please answer once more.",
         again_refused="Your last reply contained no answers. Please answer once more, as the person described.",
@@ -106,6 +112,8 @@ PARAPHRASED: Final[dict[Language, Wording]] = {
             "außerdem `probabilities`: wie wahrscheinlich jede der Möglichkeiten als Ihre Antwort wäre, als Zahl zwischen 0 "
             "und 1; die Summe ist 1"
         ),
+        ranking="bitte ordnen: `value` ist die Liste aller Werte, von der ersten Stelle bis zur letzten",
+        best_worst="die beste nennt `best`, die schlechteste `worst`, mit ihrem Wert; es sind zwei verschiedene",
         form="Bitte ausschließlich ein JSON-Objekt zurückgeben. Es hat diesen Aufbau und keine anderen Schlüssel:",
     ),
     "en": WORDING["en"]._replace(
@@ -129,6 +137,8 @@ PARAPHRASED: Final[dict[Language, Wording]] = {
             "in addition `probabilities`: how probable each of the choices would be as your answer, as a number between 0 and "
             "1; the sum is 1"
         ),
+        ranking="please put them in order: `value` is the list of all their values, from the first place to the last",
+        best_worst="name the best as `best` and the worst as `worst`, by its value; they are two different ones",
         form="Please return a JSON object and nothing else. This is its structure, and it has no other keys:",
     ),
 }

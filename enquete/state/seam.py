@@ -153,13 +153,14 @@ class Option(BaseModel):
 class Item(BaseModel):
     """One question. `id` is a path unique in the frozen instrument: 'recovery/fairness', 'theme:9f3a/importance'.
 
-    scale and choice take one of `options`; number lies in [minimum, maximum]; text is free.
+    scale and choice take one of `options`, ranking puts all of them in order, best_worst names two; number lies in
+    [minimum, maximum]; text is free.
     """
 
     model_config = ConfigDict(frozen=True)
 
     id: str
-    kind: Literal["scale", "choice", "number", "text"]
+    kind: Literal["scale", "choice", "number", "text", "ranking", "best_worst"]  # see respondents/kinds
     wording: str
     about: str = ""  # other people's words that the question is about: shown fenced, as data
     options: tuple[Option, ...] = ()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.respondents.planted import answer_at, normal, persona_hash, pick, place, sample, uniform
+from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
 from enquete.state.seam import Item, Option, Participant
 
 
@@ -51,7 +51,12 @@ def test_sample_follows_the_weights_without_replacement():
     ],
 )
 def test_position_becomes_the_nearest_scale_point(position, values, expected):
-    assert place(position, scale(*values)) == (expected, expected)
+    assert place(position, scale(*values)) == (expected, None)
+
+
+def place(position, item):
+    answer = answer_at(position, item, confidence=0.5)
+    return answer.value, answer.data
 
 
 def test_choices_and_numbers():

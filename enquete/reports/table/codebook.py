@@ -13,6 +13,7 @@ from enquete.reports.reading import RunReading
 from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS, Meaning
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow
+from enquete.respondents.kinds import KINDS
 from enquete.state.seam import Language
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -22,7 +23,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "title": "Codebuch", "columns": "Spalten", "column": "Spalte", "type": "Typ", "meaning": "Bedeutung", "values": "Werte",
         "missing": "leer erlaubt", "yes": "ja", "no": "nein", "statuses": "Status einer Zeile", "status": "Status",
         "counts": "Antwort", "items": "Fragen", "item": "Frage", "wording": "Wortlaut", "scale": "Skala", "labels": "Bezeichnungen",
-        "family": "Gehört zu", "reverse": "umgepolt", "open": "offen", "method": "Methodik", "hash": "Hash (SHA-256)",
+        "family": "Gehört zu", "reverse": "umgepolt", "method": "Methodik", "hash": "Hash (SHA-256)",
         "instruments": "Instrumente", "version": "Version", "languages": "Sprachen", "of": "zu all_responses.csv, Lauf {run}",
         "phases": "Phasen", "rounds": "Runden",
     },
@@ -30,7 +31,7 @@ WORDS: dict[Language, dict[str, str]] = {
         "title": "Codebook", "columns": "Columns", "column": "Column", "type": "Type", "meaning": "Meaning", "values": "Values",
         "missing": "may be empty", "yes": "yes", "no": "no", "statuses": "Statuses of a row", "status": "Status",
         "counts": "answer", "items": "Items", "item": "Item", "wording": "Wording", "scale": "Scale", "labels": "Labels",
-        "family": "Belongs to", "reverse": "reverse-keyed", "open": "open", "method": "Methodology", "hash": "Hash (SHA-256)",
+        "family": "Belongs to", "reverse": "reverse-keyed", "method": "Methodology", "hash": "Hash (SHA-256)",
         "instruments": "Instruments", "version": "Version", "languages": "Languages", "of": "of all_responses.csv, run {run}",
         "phases": "Phases", "rounds": "Rounds",
     },
@@ -105,7 +106,8 @@ def item(one: Asked, instrument_hash: str) -> dict[str, Any]:
     scale = {"min": one.scale_min, "max": one.scale_max, "labels": one.labels} if one.scale_min is not None else None
     return {
         "item_id": one.item_id, "methodology": one.methodology, "phases": list(one.phases), "rounds": list(one.rounds),
-        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale, "reverse_keyed": one.reverse_keyed,
+        "kind": one.kind, "wording": one.wording, "about": one.about, "scale": scale,
+        "options": one.labels if one.labels and scale is None else None, "reverse_keyed": one.reverse_keyed,
         "family": one.family, "family_label": one.family_label, "dimension": one.dimension,
         "asks_confidence": one.confidence, "asks_reason": one.reason, "instrument_hash": instrument_hash,
     }  # fmt: skip
@@ -165,11 +167,12 @@ def _items(book: dict[str, Any], language: Language) -> list[str]:
 
 def _item_row(one: dict[str, Any], language: Language) -> list[str]:
     words, scale = WORDS[language], one["scale"]
-    labels = _in(scale["labels"], language) if scale else {}
+    labels = _in(scale["labels"] if scale else one["options"] or {}, language) or {}
+    kind = KINDS[one["kind"]].label[language] if one["kind"] else ""
     family = _in(one["family_label"], language) or one["family"]
     wording = _in(one["wording"], language) or one["item_id"]
     return [
-        f"`{one['item_id']}`", escape(wording), escape(family), f"{scale['min']}–{scale['max']}" if scale else words["open"],
+        f"`{one['item_id']}`", escape(wording), escape(family), f"{scale['min']}–{scale['max']}" if scale else kind,
         escape("; ".join(f"{value} {label}" for value, label in labels.items())), words["yes"] if one["reverse_keyed"] else "",
         ", ".join(one["phases"]), ", ".join(str(number) for number in one["rounds"]),
     ]  # fmt: skip

@@ -37,6 +37,11 @@ COLUMN_MEANINGS: Mapping[str, Meaning] = {
     "status": _both("was aus der Frage wurde, siehe unten", "what became of the item, see below"),
     "value": _both("Zahl wie geantwortet", "the number as answered"),
     "value_rekeyed": _both("min + max − value bei umgepolten Fragen, sonst value", "min + max − value where reverse-keyed, else value"),
+    "choice": _both(
+        "gewählte Antwortoption; bei Rangfolgen die Liste, bei Best-Worst {best, worst} (JSON)",
+        "the option chosen; of a ranking the list, of best–worst {best, worst} (JSON)",
+    ),
+    "chosen": _both("dasselbe in den Bezeichnungen der Optionen", "the same in the options' labels"),
     "text": _both("offene Antwort oder Begründung", "open answer, or the reason for a rating"),
     "confidence": _both("selbst angegebene Sicherheit, 0–1", "self-reported confidence, 0–1"),
     "memory_available": _both("hatte in dieser Phase eine lesbare Erinnerung", "had a readable memory in this phase"),

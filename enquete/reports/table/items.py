@@ -28,7 +28,7 @@ class Asked:
 
     methodology: str
     item_id: str
-    kind: str  # scale, choice, number, text; "" where nobody could say
+    kind: str  # see respondents/kinds; "" where nobody could say
     wording: dict[str, str] = field(default_factory=dict)
     labels: dict[str, dict[str, str]] = field(default_factory=dict)  # language → option value → label
     scale_min: int | None = None

@@ -22,14 +22,15 @@ from enquete.reports.context import ItemFacts
 from enquete.reports.evaluation import evaluation
 from enquete.reports.reading import RunReading, open_run
 from enquete.respondents.desk import LocalDesk
+from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_scale
 from enquete.simulations.join import join
-from enquete.state.seam import Arm, Block, Participant
+from enquete.state.seam import Arm, Block, Item, Participant
 
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
     "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
-    "scale_min", "scale_max", "status", "value", "value_rekeyed", "text", "confidence", "memory_available", "baseline",
+    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "confidence", "memory_available", "baseline",
     "model", "temperature", "language", "elicitation", "distribution", "item_position", "option_order", "attempts", "prompt_hash",
     "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
@@ -73,6 +74,8 @@ class ResponseRow(BaseModel):
     status: Literal["ok", "repaired", "refused", "invalid", "failed", "not_reached"]
     value: float | None = Field(allow_inf_nan=False)
     value_rekeyed: float | None = Field(allow_inf_nan=False)
+    choice: str
+    chosen: str
     text: str
     confidence: float | None = Field(ge=0, le=1)
     memory_available: bool
@@ -134,7 +137,7 @@ def _baseline(earlier: RunReading, reading: RunReading) -> list[_Source]:
 def stage_rows(source: _Source) -> pd.DataFrame:
     """All rows of one methodology in one phase: plan and answers joined on the answer's key."""
     reading, name, phase = source.reading, source.methodology, source.phase
-    plan = planned_rows(source)
+    plan, asked = planned_rows(source)
     answers = reading.answers(name, phase).rename(columns={"item": "item_id"})
     table = plan.merge(answers, how="outer", on=ANSWER, suffixes=("_planned", ""), sort=False)
     table["part"] = table["part"].fillna(table.pop("part_planned"))
@@ -143,14 +146,16 @@ def stage_rows(source: _Source) -> pd.DataFrame:
     table = _with_calls(table, reading.answer_calls(name, phase))
     table = _with_people(table, reading.population)
     table = _with_items(table, item_facts_of(reading, name))
+    table = _with_choices(table, asked)
     return _with_run(table, source)
 
 
-def planned_rows(source: _Source) -> pd.DataFrame:
-    """What is owed, as far as it is known: Delphi's ratings exist only once the themes are frozen."""
+def planned_rows(source: _Source) -> tuple[pd.DataFrame, dict[str, Item]]:
+    """What is owed, as far as it is known, and its items by id: ratings exist only once there are themes."""
     reading, name, phase = source.reading, source.methodology, source.phase
     procedure = reading.procedure(name)
     owed: list[tuple[str, str, int, int, str, str, str]] = []
+    asked: dict[str, Item] = {}
     for arm in reading.record.arms:
         desk = reading.desk(name, phase, arm)
         for number in rounds_owed(procedure.rounds, desk):
@@ -158,6 +163,7 @@ def planned_rows(source: _Source) -> pd.DataFrame:
                 for block in _blocks(source, unit, number, desk):
                     for part in desk.parts(block):
                         k = part.key
+                        asked.update((item.id, item) for item in part.items)
                         owed += [
                             (k.arm, k.session, k.round, k.turn, k.participant, k.part, item.id)
                             for item in part.in_shown_order()
@@ -167,7 +173,7 @@ def planned_rows(source: _Source) -> pd.DataFrame:
     if plan.duplicated(ANSWER).any():
         twice = plan[plan.duplicated(ANSWER)].iloc[0][ANSWER].to_dict()
         raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
-    return plan
+    return plan, asked
 
 
 def undetermined(reading: RunReading, name: str, phase: str) -> set[str]:
@@ -239,6 +245,23 @@ def _with_items(table: pd.DataFrame, facts: Callable[[str], ItemFacts]) -> pd.Da
     return table
 
 
+def _with_choices(table: pd.DataFrame, asked: Mapping[str, Item]) -> pd.DataFrame:
+    """Which options were chosen, by their values and by their labels; "" where an answer chooses none."""
+    rows = list(zip(table["item_id"], table["data"], strict=True))
+    chosen = [
+        (kind_of(item).choice(data), kind_of(item).chosen(item, data))
+        if (item := asked.get(name)) and (data := _parsed(text)) is not None
+        else ("", "")
+        for name, text in rows
+    ]
+    return table.assign(choice=[one for one, _ in chosen], chosen=[label for _, label in chosen])
+
+
+def _parsed(text: object) -> JsonValue:
+    found: JsonValue = json.loads(text) if isinstance(text, str) and text else None
+    return found
+
+
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
     """Control items are nobody's own: a probe asks them in place of the instrument's."""
     own, instrument = evaluation(reading.methodology(name)).item_facts, reading.instrument(name)
@@ -292,7 +315,7 @@ def _baseline_word(baseline: str) -> str:
 def _distributions(table: pd.DataFrame) -> list[str]:
     """The probabilities of each answer as JSON; "" where one answer was asked for, or none came."""
     given = table["data"].where(table["elicitation"].eq("distribution"))
-    data = [json.loads(text) if isinstance(text, str) and text else None for text in given]
+    data = [_parsed(text) for text in given]
     return [json.dumps(one["distribution"]) if isinstance(one, dict) and "distribution" in one else "" for one in data]
 
 
@@ -303,7 +326,7 @@ def _with_data(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     """
     if not columns:
         return table
-    data = [json.loads(text) if isinstance(text, str) and text else None for text in table["data"]]
+    data = [_parsed(text) for text in table["data"]]
     for column in columns:
         table[column] = [_member(value, column, first=column == columns[0]) for value in data]
     if "notes" in columns:

@@ -1,4 +1,4 @@
-"""How a verbalised distribution over an item's options becomes an answer.
+"""A verbalised distribution over an item's options: how it is asked for, and becomes an answer.
 
 value is the median on a scale (a point of it, as statistics of ordered categories want), None for a choice; data holds
 `distribution` (option → p, in the order written) and the mean Σ k·p(k) of a scale as `mean` or a choice's `mode`.
@@ -10,17 +10,44 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from enquete.respondents.numbers import DECIMAL, parse_number
+from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.state.seam import Answer, Item
 
 TOLERANCE = 0.1
 ROUNDING = 1e-6  # of a sum that needs no note
 DIGITS = 6
 
+CONFIDENT = 0.7
+"""Of a synthetic respondent's distribution on the answer itself; the rest goes to its neighbours in equal parts."""
+
 Shares = dict[str, float]
 
 
-def read_distribution(item: Item, given: JsonValue) -> Answer | None:
+def distribution_schema(item: Item) -> JsonValue:
+    """One probability an option, in the order shown; that they sum to 1 no schema can say."""
+    share: JsonValue = {"type": "number", "minimum": 0, "maximum": 1}
+    names = [str(option.value) for option in item.options_in_shown_order()]
+    return {
+        "type": "object",
+        "properties": dict.fromkeys(names, share),
+        "required": list(names),
+        "additionalProperties": False,
+    }
+
+
+def probabilities(item: Item, value: JsonValue) -> Shares:
+    """CONFIDENT on the answer, the rest on the options beside it; at an end its one neighbour gets all of that."""
+    options = [option.value for option in item.options]
+    place = options.index(int(value) if isinstance(value, float) else value)  # type: ignore[arg-type]  # its own option
+    beside = [near for near in (place - 1, place + 1) if 0 <= near < len(options)]
+    shares = dict.fromkeys(map(str, options), 0.0)
+    shares[str(options[place])] = CONFIDENT if beside else 1.0
+    for near in beside:
+        shares[str(options[near])] = round((1 - CONFIDENT) / len(beside), 6)
+    return shares
+
+
+def read_distribution(item: Item, given: JsonValue, *, has_steps: bool) -> Answer | None:
     """The answer without confidence and reason; None where nothing that can be taken was given."""
     shares = _shares(item, given)
     if shares is None:
@@ -34,7 +61,7 @@ def read_distribution(item: Item, given: JsonValue) -> Answer | None:
         return None
     if abs(total - 1) > ROUNDING:
         notes = (*notes, f"sum {_plain(total)} normalised")
-    return _answer(item, {name: p / total for name, p in shares.items()}, notes)
+    return _answer(item, {name: p / total for name, p in shares.items()}, notes, has_steps)
 
 
 def _shares(item: Item, given: JsonValue) -> Shares | None:
@@ -50,9 +77,9 @@ def _shares(item: Item, given: JsonValue) -> Shares | None:
     return shares if len(shares) == len(names) else None
 
 
-def _answer(item: Item, shares: Shares, notes: tuple[str, ...]) -> Answer:
+def _answer(item: Item, shares: Shares, notes: tuple[str, ...], has_steps: bool) -> Answer:
     data: dict[str, JsonValue] = {"distribution": {name: round(p, DIGITS) for name, p in shares.items()}}
-    if item.kind == "choice":
+    if not has_steps:
         best = max(item.options, key=lambda option: shares[str(option.value)])
         return Answer(item.id, "ok", data={**data, "mode": best.value}, notes=notes)
     mean = sum(float(option.value) * shares[str(option.value)] for option in item.options)

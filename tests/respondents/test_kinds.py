@@ -1,0 +1,149 @@
+"""Every kind of question from the prompt to the table; rankings and best–worst as models may give them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.nodes.rounds import rounds_graph
+from enquete.nodes.workplace import using
+from enquete.reports.reading import open_run
+from enquete.reports.table.codebook import codebook, markdown
+from enquete.reports.table.items import items
+from enquete.reports.table.rows import responses
+from enquete.respondents.kinds import KINDS, kind_of, require_answerable
+from enquete.respondents.planted import answer_at
+from enquete.respondents.prompts import compose, reply_schema
+from enquete.respondents.replies import read_answer
+from enquete.respondents.wording import FRAMES
+from enquete.state.seam import Block, BlockKey, Item, Option, Steps
+from enquete.state.settings import RunRequest
+from tests.support.begun import begin_run
+from tests.support.choosing import ITEMS, OPTIONS, item
+from tests.support.populations import participants
+
+RANKING, BEST_WORST = item("ranking"), item("best_worst")
+
+
+def test_the_registry_and_the_item_know_the_same_kinds() -> None:
+    assert tuple(KINDS) == get_args(Item.model_fields["kind"].annotation)
+
+
+@pytest.mark.parametrize(
+    ("given", "order", "notes"),
+    [
+        (["town", 3, "sea", "field"], ["town", 3, "sea", "field"], ()),
+        (["town", "3", "sea", "field"], ["town", 3, "sea", "field"], ()),
+        ("town > 3 > sea > field", ["town", 3, "sea", "field"], ()),
+        (["town", 3, "town", "sea", "field"], ["town", 3, "sea", "field"], ("town named twice",)),
+        (["town", 3, "sea"], ["town", 3, "sea", "field"], ("field left out, ranked last",)),
+    ],
+)
+def test_a_ranking(given: Any, order: list[Any], notes: tuple[str, ...]) -> None:
+    answer = read_answer(RANKING, {"value": given})
+    assert answer is not None
+    assert (answer.data, answer.notes) == (order, notes)
+    assert answer.status == ("repaired" if notes else "ok")
+
+
+@pytest.mark.parametrize(
+    "given", [["town", "sea"], ["town", 3, "sea", "lake"], [], "town", 3, None, {"town": 1}, [True, 3]]
+)
+def test_no_ranking(given: Any) -> None:
+    assert read_answer(RANKING, {"value": given}) is None
+
+
+@pytest.mark.parametrize(
+    "given", [{"best": "sea", "worst": 3}, {"value": {"best": " sea ", "worst": "3"}}, {"best": "sea", "worst": 3.0}]
+)
+def test_best_and_worst(given: Any) -> None:
+    answer = read_answer(BEST_WORST, given)
+    assert answer is not None
+    assert answer.data == {"best": "sea", "worst": 3}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"best": "sea", "worst": "sea"}, {"best": "sea"}, {"best": "sea", "worst": "lake"}, "sea", ["sea", 3], None],
+)
+def test_no_best_and_worst(given: Any) -> None:
+    assert read_answer(BEST_WORST, given) is None
+
+
+@given(st.floats(-1, 1), st.sampled_from(["scale", "choice", "number", "ranking", "best_worst"]))
+def test_what_the_synthetic_respondent_writes_is_read_as_it_was_meant(position: float, kind: Any) -> None:
+    options = tuple(Option(value=n, label="") for n in range(1, 6)) if kind == "scale" else OPTIONS
+    one = Item(id="i", kind=kind, wording="?", options=() if kind == "number" else options)
+    meant = answer_at(position, one, confidence=0.5)
+    read = read_answer(one, json.loads(json.dumps(kind_of(one).written(one, meant))))
+    assert read is not None
+    assert read.data == meant.data
+    assert read.value == (None if kind == "choice" else meant.value)  # an option that is a number is an option
+
+
+@pytest.mark.parametrize("frame", ["as_written", "paraphrased"])
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_prompt_says_what_is_wanted_and_the_schema_holds_it(frame: Any, language: Any) -> None:
+    key = BlockKey("r", "main", "m", "T1", "", 0, 0, "p", "items")
+    block = Block(key=key, instruction="?", items=ITEMS, frame=frame)
+    prompt = compose(participants(1)[0], block, ITEMS, language, "", 0)
+    text = prompt.messages[0]["content"]
+    assert '"best": …, "worst": …' in text
+    words = FRAMES[frame][language]
+    assert f"({words.ranking})" in text
+    assert f"({words.best_worst})" in text
+    schema: Any = reply_schema(ITEMS)["properties"]
+    assert schema["ranking"]["properties"]["value"]["minItems"] == 4
+    assert schema["best_worst"]["required"] == ["best", "worst"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "wrong"),
+    [
+        (Item(id="i", kind="ranking", wording="?"), "has no options"),
+        (Item(id="i", kind="choice", wording="?", options=(OPTIONS[0], OPTIONS[0])), "has option sea twice"),
+        (Item(id="i", kind="best_worst", wording="?", options=OPTIONS[:1]), "has one option"),
+        (Item(id="i", kind="number", wording="?", minimum=3, maximum=2), "has nothing between 3 and 2"),
+        (Item(id="i", kind="text", wording="?", options=OPTIONS), "has options"),
+    ],
+)
+def test_an_item_that_nobody_could_answer_is_named(broken: Item, wrong: str) -> None:
+    with pytest.raises(ValueError, match=f"item 'i' of kind '{broken.kind}' {wrong}"):
+        require_answerable((broken,))
+
+
+def test_choices_stand_in_the_table_and_the_codebook(tmp_path: Path) -> None:
+    run = begin_run(tmp_path / "run_test", 4, method="choosing")
+
+    async def go() -> None:
+        async with using(str(run)):
+            await rounds_graph("choosing", Steps()).ainvoke({"run": str(run), "phase": "T1"}, context=RunRequest())
+
+    asyncio.run(go())
+    with open_run(run) as reading:
+        table = responses(reading)
+        book = codebook(reading, table, items(reading, table))
+    labels = {"sea": "The sea", "town": "The town", 3: "3", "field": "The field"}
+    assert set(table["status"]) == {"ok"}
+    for row in table.itertuples():
+        if row.item_id == "choice":
+            assert row.chosen in labels.values()
+            assert row.choice in {str(value) for value in labels}
+        elif row.item_id == "ranking":
+            assert row.chosen == " > ".join(labels[value] for value in json.loads(row.choice))
+        elif row.item_id == "best_worst":
+            both = json.loads(row.choice)
+            assert row.chosen == f"+ {labels[both['best']]}, − {labels[both['worst']]}"
+        else:
+            assert (row.choice, row.chosen, row.text) == ("", "", "So.")
+    by_id = {one["item_id"]: one for one in book["items"]}
+    assert by_id["ranking"]["options"]["en"]["sea"] == "The sea"
+    assert "| `best_worst` | Where? |  | best and worst | sea The sea; town The town; field The field |" in markdown(
+        book, "en"
+    )

@@ -1,0 +1,70 @@
+"""A methodology that asks one question of every kind that takes options, and one in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel
+
+from enquete.respondents.planted import answer_at, uniform
+from enquete.state.seam import (
+    Answer,
+    Block,
+    Desk,
+    Item,
+    Language,
+    Methodology,
+    NoSettings,
+    Option,
+    Participant,
+    Procedure,
+    Truth,
+)
+
+OPTIONS = (
+    Option(value="sea", label="The sea"),
+    Option(value="town", label="The town"),
+    Option(value=3, label=""),
+    Option(value="field", label="The field"),
+)
+
+
+def item(kind: Literal["choice", "ranking", "best_worst"]) -> Item:
+    return Item(id=kind, kind=kind, wording="Where?", options=OPTIONS)
+
+
+ITEMS = (item("choice"), item("ranking"), item("best_worst"), Item(id="why", kind="text", wording="Why?"))
+
+
+class ChoosingInstrument(BaseModel):
+    pass
+
+
+class Choosing(Procedure[ChoosingInstrument, NoSettings]):
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        return [Block(key=desk.key(unit, "items"), instruction="?", items=ITEMS)]
+
+
+def planted(instrument: ChoosingInstrument) -> Truth:
+    def answers(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
+        where = 2 * uniform(seed, who.id) - 1
+        said = [Answer("why", "ok", text="So.")]
+        return [answer_at(where, item, confidence=0.5) for item in block.items if item.options] + said
+
+    return answers
+
+
+METHODOLOGY = Methodology(
+    name="choosing",
+    title={"de": "Wählen", "en": "Choosing"},
+    default=False,
+    order=97,
+    phases=("T1",),
+    instrument=ChoosingInstrument,
+    settings=NoSettings,
+    procedure=Choosing,
+    synthetic=planted,
+    analyse=dict,
+    present=__name__,
+)
