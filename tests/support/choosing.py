@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from enquete.reports.evaluation import Evaluation
 from enquete.respondents.planted import answer_at, uniform
 from enquete.state.seam import (
     Answer,
@@ -46,7 +47,7 @@ class Choosing(Procedure[ChoosingInstrument, NoSettings]):
         return [Block(key=desk.key(unit, "items"), instruction="?", items=ITEMS)]
 
 
-def planted(instrument: ChoosingInstrument) -> Truth:
+def planted(instrument: ChoosingInstrument, settings: NoSettings) -> Truth:
     def answers(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
         where = 2 * uniform(seed, who.id) - 1
         said = [Answer("why", "ok", text="So.")]
@@ -54,6 +55,8 @@ def planted(instrument: ChoosingInstrument) -> Truth:
 
     return answers
 
+
+EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
 
 METHODOLOGY = Methodology(
     name="choosing",
@@ -65,6 +68,6 @@ METHODOLOGY = Methodology(
     settings=NoSettings,
     procedure=Choosing,
     synthetic=planted,
-    analyse=dict,
-    present=__name__,
+    results="tests.support.choosing:EVALUATION",
+    probes=(),
 )

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from enquete.reports.evaluation import Evaluation
 from enquete.state.seam import (
     Answer,
     Block,
@@ -55,13 +56,15 @@ class Uneven(Procedure[UnevenInstrument, NoSettings]):
         return any(answer.value == ENOUGH for answers in earlier for answer in answers.values())
 
 
-def planted(instrument: UnevenInstrument) -> Truth:
+def planted(instrument: UnevenInstrument, settings: NoSettings) -> Truth:
     def answer(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
         leaves = (who.agent_id or 0) % 2 == 0
         return [Answer(item.id, "ok", ENOUGH if leaves else 3.0) for item in block.items]
 
     return answer
 
+
+EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
 
 METHODOLOGY = Methodology(
     name="uneven",
@@ -73,6 +76,6 @@ METHODOLOGY = Methodology(
     settings=NoSettings,
     procedure=Uneven,
     synthetic=planted,
-    analyse=dict,
-    present=__name__,
+    results="tests.support.uneven:EVALUATION",
+    probes=(),
 )

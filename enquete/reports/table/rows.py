@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
