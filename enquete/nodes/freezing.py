@@ -11,14 +11,12 @@ from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
 from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
+from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
 from enquete.state.errors import SettingsError
 from enquete.state.seam import Language, Methodology
-from enquete.state.settings import RunRequest
-
-SHIPPED = "shipped"
-"""What is said in place of a file for the instrument that Enquete brings; the `source` of one that was asked."""
+from enquete.state.settings import SHIPPED, RunRequest
 
 
 def freeze_instruments(
@@ -27,10 +25,12 @@ def freeze_instruments(
     language: Language,
     kept: Mapping[str, UsedInstrument] = MappingProxyType({}),
 ) -> tuple[dict[str, UsedInstrument], list[str]]:
-    """One's own file where named, else that of an earlier run where kept, else the shipped one.
+    """One's own file where named, else that of an earlier run where kept, else the pack's.
 
     Raises InstrumentError, SettingsError.
     """
+    pack = pack_named(request.pack)
+    source = SHIPPED if pack.default else pack.name
     for name in request.instruments:
         if name not in methods:
             raise SettingsError(
@@ -45,10 +45,11 @@ def freeze_instruments(
                 f"{name}: {notice}" for notice in instrument_notices(_as_asked(model, name, kept[name]), language)
             ]
             continue
-        own = request.instruments.get(name, SHIPPED)
-        own = "" if own == SHIPPED else own
-        instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name)
-        frozen = freeze_instrument(instrument, own or SHIPPED)
+        own = request.own_instruments.get(name)
+        if own is None and name not in pack.instruments:
+            raise SettingsError(f"pack {pack.name!r} asks {', '.join(pack.instruments)}, not {name}")
+        instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name, pack.name)
+        frozen = freeze_instrument(instrument, own or source)
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
         used[name] = UsedInstrument(hash=frozen.hash, source=Path(frozen.source).name, content=content)

@@ -29,6 +29,7 @@ from enquete.checkpoints.folders import (
 )
 from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
+from enquete.instruments.pack import pack_named
 from enquete.nodes.arms import study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.freezing import freeze_instruments, method_settings
@@ -104,7 +105,7 @@ def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
 
 
 ASKS = {
-    "methods", "phase", "language", "model", "temperature", "seed", "asking", "instruments", "settings", "arms",
+    "methods", "phase", "language", "model", "temperature", "seed", "asking", "pack", "instruments", "settings", "arms",
     "digest_chars", "memoryless_weight", "baseline", "rerun", *ARM_FIELDS,
 }  # fmt: skip
 """What a request may say about the study itself, as against how it is driven."""
@@ -159,18 +160,35 @@ def draft_rerun(
 def choose_methods(
     request: RunRequest, available: Mapping[str, str], unfinished: Sequence[StoredRun]
 ) -> dict[str, str]:
-    """Methods not named are those of the unfinished run, else the registry's defaults."""
+    """Methods not named are those of the instruments of one's own, else of the unfinished run, else what the pack asks."""
     names = request.methods
-    if names is None and unfinished:
+    if names is None and unfinished and not request.own_instruments:
         return unfinished[-1].record.methods
     if names is None:
-        names = [name for name, dotted in available.items() if load_methodology(dotted).default]
+        names = unnamed_methods(request, available)
     unknown = [name for name in names if name not in available]
     if unknown or not names:
         raise SettingsError(f"methods: {', '.join(unknown) or 'none'} unknown; there are {', '.join(available)}")
     if len(set(names)) < len(names):
         raise SettingsError(f"methods: {', '.join(names)} names one twice")
     return {name: available[name] for name in names}
+
+
+def unnamed_methods(request: RunRequest, available: Mapping[str, str]) -> list[str]:
+    """Own instruments alone: a study of one topic must not be filled up with shipped questions on another.
+
+    Else the registry's defaults, as far as the pack has them; all of a pack that has none of them.
+    """
+    own, pack = request.own_instruments, pack_named(request.pack)
+    if own and request.pack:
+        raise SettingsError(
+            f"the pack {pack.name} and instruments of your own ({', '.join(own)}) may be about different things: "
+            f"say with --methods what this run asks, such as --methods {','.join(own)}"
+        )
+    if own:
+        return list(own)
+    shipped = [name for name in available if name in pack.instruments]
+    return [name for name in shipped if load_methodology(available[name]).default] or shipped
 
 
 def draft_record(

@@ -14,9 +14,8 @@ from pydantic import JsonValue
 from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import read_run, run_folder
 from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
-from enquete.nodes.freezing import SHIPPED
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.settings import RunRequest
+from enquete.state.settings import SHIPPED, RunRequest
 
 ARM_FIELDS = {"probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation"}
 """What a request says about arms and how they are asked."""

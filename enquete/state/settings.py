@@ -20,6 +20,10 @@ DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
 
+SHIPPED = "shipped"
+"""In place of a file: the instrument of the pack, where a re-run would ask the earlier run's own. Also the `source` of one
+of the default pack that was asked."""
+
 Phase = Literal["T0", "T1"]
 ProbeKind = Literal[
     "all",
@@ -73,7 +77,11 @@ class RunRequest(BaseModel):
     asking: Annotated[Literal["block", "item"], Field(description="all items of a part at once, or one by one")] = (
         "block"
     )
-    instruments: Annotated[dict[str, str], Field(description="methodology → YAML file of one's own")] = {}
+    pack: Annotated[str, Field(description="topic that ships with Enquete; the default one unless named")] = ""
+    instruments: Annotated[
+        dict[str, str],
+        Field(description="methodology → YAML file of one's own; those alone are asked unless methods are named"),
+    ] = {}
     settings: Annotated[dict[str, dict[str, Any]], Field(description="methodology → its own settings")] = {}
     arms: list[Arm] | None = None
     probes: Annotated[
@@ -126,6 +134,11 @@ class RunRequest(BaseModel):
     )
     retry_failed: Annotated[bool, Field(description="ask once more for what failed, and only for that")] = False
     timeout_s: Annotated[float, Field(gt=0, description="seconds for one request, once it is sent")] = 120
+
+    @property
+    def own_instruments(self) -> dict[str, str]:
+        """Files by methodology."""
+        return {name: file for name, file in self.instruments.items() if file != SHIPPED}
 
 
 class Environment(BaseSettings):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from enquete.instruments.pack import pack_named
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.output import remark
@@ -28,35 +29,37 @@ def demo(
         str, typer.Option(metavar="DIR", help="Folder to work in; must be new, empty or an earlier demo.")
     ] = ("demo-out"),
     language: Annotated[str, typer.Option(metavar="de|en", help="Language of the interviews.")] = "de",
+    pack: o.PackOption = None,
     seed: Annotated[str, typer.Option(metavar="N", help="Of the synthetic respondent.")] = "0",
     as_json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> int:
     """Interview a bundled population, before and after its simulation, without a key. Takes seconds.
 
-    Lays out fifty invented stakeholders of the German Baltic fishery as a simulation that has just started, takes T0,
-    stops, completes the simulation, resumes, and shows where the report is. Run again, it starts over.
+    Lays out the invented stakeholders of a pack as a simulation that has just started, takes T0, stops, completes the
+    simulation, resumes, and shows where the report is. Run again, it starts over.
 
     \b
     Examples:
       enquete demo
-      enquete demo --out /tmp/demo --language en
+      enquete demo --pack high_street --out /tmp/demo --language en
 
     \b
     Exit codes: as of `enquete run`; 2 if DIR holds anything that is no demo
     """
     root = prepared(Path(out).expanduser())
     narrate = _narrator(as_json)
-    narrate("demo_start", language=say(f"language_{'en' if language == 'en' else 'de'}"))
-    folder = simulate(root, completed=False)
+    chosen = pack_named(pack or "")
+    narrate("demo_start", topic=chosen.topic[tongue()], language=say(f"language_{'en' if language == 'en' else 'de'}"))
+    folder = simulate(root, chosen.name, completed=False)
     narrate("demo_copied", path=folder, **counts(folder))
     narrate("demo_t0")
     place = Place(folder.name, out)
-    taken = driven_to_its_stop(lambda report: first_wave(place, language, seed, report), place, quiet)
+    taken = driven_to_its_stop(lambda report: first_wave(place, language, seed, chosen.name, report), place, quiet)
     if taken.status != "awaiting_simulation":
         return show(taken, place, as_json, summary.exit_code(taken))
     narrate("demo_paused", token=taken.resume_token)
-    narrate("demo_completed", **counts(simulate(root, completed=True)))
+    narrate("demo_completed", **counts(simulate(root, chosen.name, completed=True)))
     narrate("demo_t1", methods=once_asked(taken))
     ended = driven_to_its_stop(lambda report: second_wave(out, str(taken.resume_token), report), place, quiet)
     ended.resumed = False  # the demo itself resumed it and has said so
@@ -72,11 +75,13 @@ def _narrator(as_json: bool) -> Callable[..., None]:
     return narrate
 
 
-def first_wave(place: Place, language: str, seed: str, report: Callable[[dict[str, Any]], None] | None) -> Run:
+def first_wave(
+    place: Place, language: str, seed: str, pack: str, report: Callable[[dict[str, Any]], None] | None
+) -> Run:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     return study.conduct_interviews(
-        place.sim, root=place.root, language=language, seed=seed, respondent="synthetic", progress=report
+        place.sim, root=place.root, language=language, seed=seed, pack=pack, respondent="synthetic", progress=report
     )
 
 
@@ -86,10 +91,10 @@ def second_wave(root: str, token: str, report: Callable[[dict[str, Any]], None] 
     return study.resume(token, root=root, progress=report)
 
 
-def simulate(root: Path, *, completed: bool) -> Path:
+def simulate(root: Path, pack: str, *, completed: bool) -> Path:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    return study.demo_population(root, completed=completed)
+    return study.demo_population(root, completed=completed, pack=pack)
 
 
 def counts(folder: Path) -> dict[str, int]:

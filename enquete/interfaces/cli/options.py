@@ -6,6 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from enquete.instruments.pack import pack_named, packs
+
 Sim: TypeAlias = Annotated[
     str, typer.Argument(metavar="SIM", help="sim_id under --root, or the path of a simulation folder or personas file.")
 ]
@@ -65,12 +67,18 @@ Asking: TypeAlias = Annotated[
     Literal["block", "item"] | None,
     typer.Option(help="All items of a part in one request, or one request an item; block unless named."),
 ]
+PackOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--pack", metavar="NAME", help=f"What ships on a topic: {', '.join(packs())}; {pack_named().name} unless named."
+    ),
+]
 InstrumentOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--instrument",
         metavar="METHOD=FILE",
-        help="A YAML instrument of your own, or `shipped`; may be given several times.",
+        help="A YAML instrument of your own (asked alone unless --methods says more), or `shipped`; may be repeated.",
     ),
 ]
 SetOption: TypeAlias = Annotated[

@@ -10,15 +10,12 @@ from typing import Any
 
 from enquete.interfaces.cli.method_settings import require_known
 from enquete.state.errors import SettingsError
-from enquete.state.settings import ModelLimits
+from enquete.state.settings import SHIPPED, ModelLimits
 
-OF_THE_RUN = ("methods", "phase", "language", "model", "base_url", "temperature", "seed", "asking", "instrument", "set_",
+OF_THE_RUN = ("methods", "phase", "language", "model", "base_url", "temperature", "seed", "asking", "pack", "instrument", "set_",
               "baseline", "rerun", "arms", "probes", "probe_sample", "placebo", "replicates", "replicate_models", "randomise",
               "elicitation")  # fmt: skip
 """What a replay has from the run it replays."""
-
-SHIPPED = "shipped"
-"""In place of a file: the instrument that Enquete brings, where a re-run would ask the earlier run's own."""
 
 NOT_PASSED_ON = ("sim", "yes", "as_json", "quiet", "cache", "respondent", "methods", "instrument", "set_", "limit",
                  "probes", "replicate_models")  # fmt: skip

@@ -22,6 +22,7 @@ def study(
     temperature: o.Temperature = None,
     seed: o.Seed = None,
     asking: o.Asking = None,
+    pack: o.PackOption = None,
     instrument: o.InstrumentOption = None,
     set_: o.SetOption = None,
     probes: o.Probes = None,

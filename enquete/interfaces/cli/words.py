@@ -146,7 +146,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "driven": "A process is driving it right now; the figures are those of this moment.",
         "killed": "no end is filed: its process was killed. Nothing is lost; resume it",
         "demo_start": (
-            "The demo interviews fifty invented stakeholders of the German Baltic fishery, before and after a simulation. "
+            "The demo interviews invented stakeholders of {topic}, before and after a simulation. "
             "No key is needed: the built-in synthetic respondent answers, in {language}."
         ),
         "demo_copied": "1. A simulation that has just started was laid out in {path} ({agents} agents, {actions} actions so far).",
@@ -288,7 +288,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "driven": "Ein Prozess führt ihn gerade aus; die Zahlen sind die dieses Augenblicks.",
         "killed": "kein Ende vermerkt: Sein Prozess wurde beendet. Verloren ist nichts; fortsetzen",
         "demo_start": (
-            "Die Demo befragt fünfzig erfundene Beteiligte der deutschen Ostseefischerei vor und nach einer Simulation. "
+            "Die Demo befragt erfundene Beteiligte vor und nach einer Simulation. Thema: {topic}. "
             "Ein Schlüssel ist nicht nötig: Es antwortet der eingebaute synthetische Respondent, auf {language}."
         ),
         "demo_copied": "1. In {path} liegt jetzt eine Simulation, die gerade begonnen hat ({agents} Agenten, bisher {actions} Aktionen).",

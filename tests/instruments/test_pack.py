@@ -1,0 +1,91 @@
+"""Packs: what each ships fits together, a topic is answered by its own pack alone, and a whole study of one holds no other's words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.demo import demo_population
+from enquete.graphs.registry import dotted_paths, methodologies
+from enquete.instruments.load import load_shipped
+from enquete.instruments.pack import NEUTRAL, Pack, pack_named, pack_on, packs
+from enquete.instruments.text import Text
+from enquete.nodes.opening import choose_methods
+from enquete.state.errors import SettingsError
+from enquete.state.seam import Language
+from enquete.state.settings import parse_request
+
+CODE = Path(enquete.__file__).parent
+FISH = re.compile(r"(?<!miro)fish|(?<!miro)fisch|dorsch|hering|\bcod\b|trawl|ostsee|baltic|angler|hafen|harbour", re.I)
+FISHER = re.compile(r"\bFisher('s z|-z| \d{4}|\.)|nach Fisher|after Fisher|_fisher\(")  # the statistician
+
+
+def test_no_python_file_knows_the_topic_of_a_pack() -> None:
+    for file in CODE.rglob("*.py"):
+        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+            assert not FISH.search(FISHER.sub("", line)), f"{file}:{number}: {line}"
+
+
+@pytest.mark.parametrize("name", packs())
+def test_what_a_pack_ships_is_whole(name: str) -> None:
+    pack = pack_named(name)
+    for method in pack.instruments:
+        methodology = methodologies()[method]
+        instrument = load_shipped(methodology.instrument, method, name)
+        settings = methodology.settings.model_validate({}, context={"language": "en", "instrument": instrument})
+        methodology.synthetic(instrument, settings)
+        assert instrument.languages == ("de", "en")
+        assert method == "laddering" or pack_on(instrument.topic) is pack
+    for kind in pack.types.values():
+        assert len(kind.voice["de"]) == len(kind.voice["en"]) > 0
+
+
+def test_only_the_very_topic_is_answered_by_a_pack() -> None:
+    assert pack_on(Text(de="Die autofreie Hauptstraße")).name == "high_street"
+    assert pack_on(Text(de="Die autofreie Hauptstraße in Wien")).name == NEUTRAL
+    assert pack_on(Text(en="Cod in literature")).name == NEUTRAL
+
+
+def test_own_instruments_are_asked_alone_and_a_mixture_is_said() -> None:
+    def chosen(**asked: object) -> list[str]:
+        return list(choose_methods(parse_request(**asked), dotted_paths(), ()))
+
+    own = {"delphi": "my.yaml"}
+    assert chosen(instruments=own) == ["delphi"]
+    assert chosen(instruments=own, methods=["scenario", "delphi"]) == ["scenario", "delphi"]
+    assert chosen(instruments={"delphi": "shipped"}) == chosen()
+    assert chosen(pack="oat_drink") == ["laddering"]
+    with pytest.raises(SettingsError, match="say with --methods what this run asks"):
+        chosen(instruments=own, pack="high_street")
+    with pytest.raises(SettingsError, match=r"'high_stret' does not ship; did you mean 'high_street'\?"):
+        chosen(pack="high_stret")
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Language) -> None:
+    sim = demo_population(tmp_path, completed=False, pack="high_street")
+    everything = list(pack_named("high_street").instruments)
+    settings = {"laddering": {"turns": 4}}
+    enquete.conduct_interviews(sim, language=language, methods=everything, pack="high_street", settings=settings)
+    demo_population(tmp_path, completed=True, pack="high_street")
+    run = enquete.resume(sim)
+    assert (run.status, set(run.responses["methodology"])) == ("completed", {*everything})
+    written = [file for folder in run.path.parent.parent.parent.rglob(run.run_id) for file in folder.rglob("*")]
+    texts = {file: file.read_text("utf-8") for file in written if file.suffix in (".md", ".json", ".jsonl", ".csv")}
+    assert len(texts) > 10
+    for file, text in texts.items():
+        assert not (found := FISH.search(FISHER.sub("", text))), (file, text[max(found.start() - 80, 0) :][:200])
+    families = {one["family"]: one["change"] for one in run.results["longitudinal"]["drift"]["families"]}
+    drifting = {name for name, change in families.items() if change["p_holm"] is not None and change["p_holm"] < 0.05}
+    assert drifting == {"trade", "process"}
+
+
+def test_pack_is_data(tmp_path: Path) -> None:
+    assert isinstance(pack_named(), Pack)
+    assert pack_named().default
+    assert [name for name in packs() if pack_named(name).default] == [pack_named().name]
+    with pytest.raises(SettingsError, match="has no demo population"):
+        demo_population(tmp_path, completed=False, pack="oat_drink")
