@@ -10,6 +10,7 @@ from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import LEDGER, read_record, run_folder
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import UsedInstrument
+from enquete.nodes.planning import of_two_waves
 from enquete.simulations.join import join, require_joinable
 from enquete.simulations.population import Population
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
@@ -27,7 +28,8 @@ def choose_baseline(
     main: Arm,
 ) -> tuple[Literal["measured", "reconstructed", "earlier", "none"], str]:
     """Where T0 comes from: this run (before the simulation), an earlier run, or reconstructed after the fact."""
-    if "longitudinal" not in methods or not population.has_simulation:
+    name = of_two_waves(methods)
+    if not name or not population.has_simulation:
         return "none", ""
     if phases == ["T0"]:
         if population.completion.completed:
@@ -36,25 +38,28 @@ def choose_baseline(
                 "run without --phase for a reconstructed T0"
             )
         return "measured", ""
-    run_id = measured_before(interviews, main) if request.baseline == "auto" else request.baseline
+    run_id = measured_before(interviews, name, main) if request.baseline == "auto" else request.baseline
     if run_id and run_id != "reconstructed":
-        return "earlier", require_baseline(interviews, run_id, population, used["longitudinal"])
+        return "earlier", require_baseline(interviews, run_id, name, population, used[name])
     if request.baseline != "reconstructed" and not population.completion.completed:
         return "measured", ""
     return "reconstructed", ""
 
 
-def measured_before(interviews: Path, main: Arm) -> str:
+def measured_before(interviews: Path, name: str, main: Arm) -> str:
     """The latest measured T0, unless other kinds of respondents answered then: a synthetic T0 is no model's baseline."""
-    run_id = latest(interviews).get("T0/longitudinal", "")
+    run_id = latest(interviews).get(f"T0/{name}", "")
     if run_id and read_record(run_folder(interviews, run_id)).main.respondent == main.respondent:
         return run_id
     return ""
 
 
-def unused_baseline(request: RunRequest, interviews: Path, main: Arm, baseline: str) -> list[str]:
+def unused_baseline(
+    request: RunRequest, interviews: Path, methods: Mapping[str, str], main: Arm, baseline: str
+) -> list[str]:
     """A measured T0 that is not used is said aloud, because T0 is then asked, and paid for, once more."""
-    run_id = latest(interviews).get("T0/longitudinal", "")
+    name = of_two_waves(methods)
+    run_id = latest(interviews).get(f"T0/{name}", "")
     if request.baseline != "auto" or baseline in ("earlier", "none") or not run_id:
         return []
     before = read_record(run_folder(interviews, run_id)).main.respondent
@@ -64,23 +69,23 @@ def unused_baseline(request: RunRequest, interviews: Path, main: Arm, baseline: 
     ]
 
 
-def require_baseline(interviews: Path, run_id: str, population: Population, used: UsedInstrument) -> str:
+def require_baseline(interviews: Path, run_id: str, name: str, population: Population, used: UsedInstrument) -> str:
     """An earlier T0 counts only with the same instrument and joinable agents. A reconstructed one is no earlier T0."""
     folder = run_folder(interviews, run_id)
     if not (folder / LEDGER).is_file():
         raise RunNotFound(f"baseline run {run_id!r} is not in {interviews / 'runs'}")
     record = read_record(folder)
-    if "longitudinal" not in record.instruments or record.baseline == "reconstructed":
-        raise RunMismatch(f"run {run_id} holds no measured T0 of longitudinal")
-    if record.instruments["longitudinal"].hash != used.hash:
+    if name not in record.instruments or record.baseline == "reconstructed":
+        raise RunMismatch(f"run {run_id} holds no measured T0 of {name}")
+    if record.instruments[name].hash != used.hash:
         fact = (
-            f"T0 of run {run_id} was taken with another longitudinal instrument "
-            f"(hash {record.instruments['longitudinal'].hash[:12]}, now {used.hash[:12]})"
+            f"T0 of run {run_id} was taken with another {name} instrument "
+            f"(hash {record.instruments[name].hash[:12]}, now {used.hash[:12]})"
         )
         raise RunMismatch(f"{fact}: use that one, or --baseline reconstructed", fact=f"{fact}: use that one")
     ledger = Ledger.reading(folder / LEDGER, run_id)
     try:
-        stage = ledger.stages().get(("longitudinal", "T0"))
+        stage = ledger.stages().get((name, "T0"))
         if record.baseline != "earlier" and (stage is None or stage.outcome != "done"):
             fact = f"T0 of run {run_id} is not complete; resume it first"
             raise RunMismatch(f"{fact}: enquete resume {record.token}", fact=fact)

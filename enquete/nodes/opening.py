@@ -236,7 +236,7 @@ def draft_record(
         population_hash=population_hash(population.participants),
         notices=[
             *notices,
-            *unused_baseline(request, interviews, main, baseline),
+            *unused_baseline(request, interviews, methods, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],
         versions=versions(),

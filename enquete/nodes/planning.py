@@ -36,6 +36,14 @@ def load_methodology(dotted: str) -> Methodology[Any, Any]:
     return found
 
 
+def of_two_waves(methods: Mapping[str, str]) -> str:
+    """The methodology that measures change: asked before and after the simulation. "" where there is none.
+
+    methods: dotted paths, as a run's record has them.
+    """
+    return next((name for name, dotted in methods.items() if {"T0", "T1"} <= set(load_methodology(dotted).phases)), "")
+
+
 def planned(record: RunRecord) -> list[tuple[str, str]]:
     """(methodology, phase) of everything this run asks or has taken over, in the order it gets budget.
 

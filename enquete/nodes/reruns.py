@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.canonical import latest
 from enquete.checkpoints.folders import read_run, run_folder
 from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
+from enquete.nodes.planning import of_two_waves
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.settings import SHIPPED, RunRequest
 
@@ -95,7 +96,7 @@ def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunReco
     """`draft`: the record that a run of only the methodologies `asked` would have."""
     methods = {**base.methods, **{name: draft.methods[name] for name in asked}}
     carried = {name: base.asked_by(name) for name in base.methods if name not in asked}
-    longitudinal = draft if "longitudinal" in asked else base
+    change = draft if of_two_waves(methods) in asked else base
     instruments = {name: (draft if name in asked else base).instruments[name] for name in methods}
     return draft.model_copy(
         update={
@@ -105,9 +106,9 @@ def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunReco
             "phases": base.phases if carried else draft.phases,
             "settings": {name: (draft if name in asked else base).settings[name] for name in methods},
             "instruments": instruments,
-            "baseline": longitudinal.baseline,
-            "baseline_run_id": longitudinal.baseline_run_id,
-            "actions_at_start": longitudinal.actions_at_start,
+            "baseline": change.baseline,
+            "baseline_run_id": change.baseline_run_id,
+            "actions_at_start": change.actions_at_start,
             "rerun_of": base.run_id,
             "carried": carried,
             "base_url": draft.base_url or base.base_url,

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from enquete import study
+from enquete.graphs.registry import dotted_paths
+from enquete.nodes.planning import of_two_waves
 from enquete.nodes.workplace import Progress
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import locate
@@ -70,7 +72,7 @@ def before(sim_id: str | Path, request: Mapping[str, Any]) -> dict[str, Any]:
             f"simulation {path.name} has completed already ({found.reason}), so nothing can be measured before it; "
             "ask for what comes after it, which reconstructs a T0 where none was taken"
         )
-    return {**request, "methods": ["longitudinal"], "phase": "T0"}
+    return {**request, "methods": [of_two_waves(dotted_paths())], "phase": "T0"}
 
 
 def after(sim_id: str | Path, request: Mapping[str, Any]) -> Wanted:
@@ -102,7 +104,7 @@ def _located(sim_id: str | Path, request: Mapping[str, Any]) -> Path:
 
 def _as_at_t0(sim_id: str | Path, runs: list[RunSummary], root: str | None, out: str | None) -> dict[str, Any]:
     """Language, respondent and model of the latest T0 taken on its own: with others drift could not be told."""
-    alone = [run.run_id for run in runs if run.status == "completed" and run.methods == ("longitudinal",)]
+    alone = [run.run_id for run in runs if run.status == "completed" and run.methods == (of_two_waves(dotted_paths()),)]
     for run_id in reversed(alone):
         record = study.load_run(sim_id, run_id, root=root, out=out).record
         if record.phases == ["T0"]:

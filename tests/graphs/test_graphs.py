@@ -1,12 +1,14 @@
-"""The graphs as Studio draws them, and langgraph.json against the registry. Pinned: a change must be meant.
+"""The graphs as Studio draws them, and langgraph.json. Both are made from the registry; pinned, so that a change is meant.
 
-After a meant change: python -m tests.graphs.test_graphs rewrites the drawings.
+After a meant change, or another methodology, `make graphs` writes langgraph.json and the drawings anew.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from enquete.nodes.rounds import rounds_graph
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
-LISTED = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]
+FILE = ROOT / "langgraph.json"
+CONTENT = json.loads(FILE.read_text("utf-8"))
+LISTED = CONTENT["graphs"]
 
 
 def load(name: str) -> Any:
@@ -29,10 +33,21 @@ def drawing(name: str) -> str:
     return str(load(name).get_graph(xray=True).draw_mermaid())
 
 
-def test_langgraph_json_lists_the_parent_and_every_methodology() -> None:
-    assert LISTED.keys() == {"interviews", *methodologies()}
-    for name in methodologies():
-        assert LISTED[name]["path"] == f"enquete.graphs.standalone:{name}"
+def listed() -> dict[str, dict[str, str]]:
+    """What langgraph.json lists: the parent, and every methodology of this package with the first line of its package."""
+    found = {
+        "interviews": {"path": "enquete.graphs.interviews:graph", "description": LISTED["interviews"]["description"]}
+    }
+    for name, dotted in dotted_paths().items():
+        if dotted.startswith("enquete."):
+            says = str(importlib.import_module(dotted.partition(":")[0]).__doc__).partition(": ")[2]
+            description = f"{methodologies()[name].title['en']} alone: {says}"
+            found[name] = {"path": f"enquete.graphs.standalone:{name}", "description": description}
+    return found
+
+
+def test_langgraph_json_is_made_from_the_registry() -> None:
+    assert listed() == LISTED
 
 
 def test_names_are_unique_and_no_graph_brings_its_own_checkpointer() -> None:
@@ -64,6 +79,21 @@ def test_input_output_and_context_are_typed(name: str) -> None:
     assert all("description" in context[field] for field in ("model", "language", "methods"))
 
 
+def test_nothing_outside_its_folder_knows_a_methodology_by_name() -> None:
+    """Strings without blanks in code (docstrings are sentences) that name one: a key, a path, a choice."""
+    package = ROOT / "enquete"
+    naming = re.compile(rf"(?:^|\W)({'|'.join(methodologies())})(?:$|\W)")
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
+        for path in sorted(package.rglob("*.py"))
+        if path.relative_to(package).parts[0] != "graphs" or path.parent == package / "graphs"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value
+        if naming.search(node.value)
+    ]
+    assert found == []
+
+
 def test_dotted_paths_lead_to_the_methodologies() -> None:
     for name, dotted in dotted_paths().items():
         module, _, attribute = dotted.partition(":")
@@ -71,6 +101,8 @@ def test_dotted_paths_lead_to_the_methodologies() -> None:
 
 
 if __name__ == "__main__":
+    LISTED |= listed()
+    FILE.write_text(json.dumps(CONTENT, indent=2, ensure_ascii=False) + "\n", "utf-8")
     (HERE / "mermaid").mkdir(exist_ok=True)
     for graph_name in LISTED:
         (HERE / "mermaid" / f"{graph_name}.mmd").write_text(drawing(graph_name), "utf-8")

@@ -116,7 +116,7 @@ class TestPlacebo:
         "wrong", [{"methods": ["delphi"]}, {"phases": ["T0"]}, {"simulation": False}, {"digest_chars": 0}]
     )
     def test_without_a_second_wave_or_memories_it_is_refused(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(SettingsError, match=r"placebo: .*longitudinal.*digest_chars above 0"):
+        with pytest.raises(SettingsError, match=r"placebo: .*two waves.*digest_chars above 0"):
             made(placebo=True, **wrong)
 
 

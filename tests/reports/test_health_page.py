@@ -23,7 +23,7 @@ printed from `enquete/analysis/health/thresholds.py`, which the checks read.
   that is taken in both waves counts once, by its worse outcome.
 - Every computed check enters the verdict, whether it reads the main arm alone or compares it with a probe; reasons say whether the
   check is bad or a caution, and whether a probe gave it. *Information* does not enter: a placebo in fewer than three runs. Probes that
-  were possible and not taken stand beside the verdict.
+  were possible and not taken stand beside the verdict, as do those that were asked and of which nothing could be read.
 - Exactly on a threshold is still fine. A check below its minimum, or that the design rules out, is *not computed* with the reason:
   never a pass and never a failure.
 - Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability

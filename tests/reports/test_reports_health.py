@@ -9,6 +9,7 @@ import ast
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,12 @@ import pandas as pd
 import pytest
 
 import enquete.analysis
-from enquete.analysis.health.diagnostics import Overall
-from enquete.analysis.health.thresholds import THRESHOLDS
+from enquete.analysis.health.diagnostics import Overall, judged
+from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
-from enquete.reports.evaluation import evaluation
+from enquete.reports.evaluation import Evaluation, evaluation
+from enquete.reports.health.checks import OwnCheck, missing
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
@@ -292,6 +294,48 @@ def test_a_false_median_that_pulls_like_the_true_one():
 
     assert named(examined(rows, frozen=frozen), "false_median") == [("T1", "bad", "follows_any_median")]
     assert named(examined(rows), "false_median") == [("T1", "not computed", "no_bogus_median")]
+
+
+# --- checks from outside ---------------------------------------------------------------------------------------------
+
+CIRCLES = OwnCheck(
+    Threshold(
+        "share of agents that prefer in a circle", (None, 0.1), (None, 0.3), {"agents": 10}, "", "", "", decisive=True
+    ),
+    "share",
+    {"de": ("Agenten im Kreis", "Niemand wählt so."), "en": ("Agents in a circle", "Nobody chooses so.")},
+    {"circular": {"de": "im Kreis", "en": "circular"}},
+)
+
+
+def circles(found, rows, humans):
+    """A check of its own, judged by its own rule, and one with a reason of its own."""
+    yield "T1", judged("circles", found["share"], {"agents": 12}, rule=CIRCLES.rule)
+    yield "", missing("circles", "circular", rule=CIRCLES.rule)
+
+
+def again(arms):
+    """Reads answers that are no scales: the generic comparisons leave them alone."""
+    yield "T1", judged("circles", 0.0, {"agents": len(arms.asked["retest"])}, rule=CIRCLES.rule)
+
+
+OUTSIDE = Evaluation(lambda *_: {}, health=circles, probed=again, checks={"circles": CIRCLES})
+OUTSIDERS = {"bws": replace(methodologies()["scenario"], name="bws", results=f"{__name__}:OUTSIDE")}
+
+
+def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
+    rows = wave(random(12, 3), methodology="bws", scale_min=None, scale_max=None)
+    asked = [{**one, "arm": "retest", "arm_role": "probe"} for one in rows]
+    found = judge(OUTSIDERS, {"bws": {"share": 0.5}}, pd.DataFrame([*rows, *asked]))
+    assert named(found, "circles") == [("T1", "bad", "above"), ("", "not computed", "circular"), ("T1", "fine", "")]
+    assert found.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
+    assert (
+        flags(found, "bws", "BWS", "en")[1]
+        == "BWS T1: Agents in a circle (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
+    )
+    text = "\n".join(sections(found, {"bws": "BWS"}, "de"))
+    assert "Agenten im Kreis (im Kreis)" in text
+    assert "| Agenten im Kreis | T1 | 0 % | 36 |" in text
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ PREFIX = "/api/interview"
 SimId: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=200, description="a simulation under the server's root")
 ]
-Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, description="of the run", examples=["delphi"])]
+Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, description="of the run")]
 TaskId: TypeAlias = Annotated[
     RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
 ]
