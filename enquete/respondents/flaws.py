@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from enquete.respondents.grid import grid_of
 from enquete.respondents.planted import Key, persona_hash, uniform
 from enquete.state.seam import Answer, Block, Item, Participant
 
@@ -22,7 +21,7 @@ Answers = dict[str, Answer]
 
 @dataclass(frozen=True, slots=True)
 class Flaws:
-    """Faults of a respondent, each as the share of closed answers outside a forced grid that have it. None by default."""
+    """Faults of a respondent, each as the share of closed answers under no constraint that have it. None by default."""
 
     first_option: float = 0.0  # takes the option shown first
     neighbour: float = 0.0  # repeats the answer given to the item shown before
@@ -37,7 +36,7 @@ SOUND = Flaws()
 def varied(who: Participant, block: Block, answers: Answers, seed: int) -> Answers:
     """As they come out when asked again under another seed."""
     key = (seed, "varies", block.key.methodology, block.key.phase, block.key.round, persona_hash(who))
-    if grid_of(block) is not None:
+    if block.constraint is not None:
         return _resorted(answers, key)
     return answers | {
         item.id: _moved(answers[item.id], item, 1 if uniform(*key, item.id, "up") < 0.5 else -1)
@@ -65,7 +64,7 @@ def flawed(
     who: Participant, block: Block, answers: Answers, as_nobody: Mapping[str, Answer], flaws: Flaws, seed: int
 ) -> Answers:
     """`answers` with the faults; `as_nobody`: what nobody in particular would answer."""
-    if flaws == SOUND or grid_of(block) is not None:
+    if flaws == SOUND or block.constraint is not None:
         return answers
     found, before = dict(answers), None
 

@@ -20,7 +20,7 @@ from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.wording import FRAMES, Wording
 from enquete.state.seam import Block, Item, Language, Participant, Prompt
 
-Problem = Literal["", "unreadable", "refused", "missing", "short", "grid"]
+Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
 
 OUTPUT_FLOOR = 1024  # reasoning models spend output tokens before the first character of the answer
 
@@ -87,7 +87,7 @@ def _again(problem: Problem, words: Wording) -> str:
         "refused": words.again_refused,
         "missing": words.again_missing,
         "short": words.again_short,
-        "grid": "",  # the rule says what is wrong
+        "constraint": "",  # the rule says what is wrong
         "": "",
     }[problem]
 
