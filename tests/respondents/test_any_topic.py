@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
+import enquete.graphs.delphi.truth as delphi
+import enquete.graphs.diversity.synthetic as diversity
+import enquete.graphs.longitudinal.synthetic as longitudinal
+import enquete.graphs.scenario.synthetic as scenario
 from enquete.analysis.panel.convergence import is_disagreement
 from enquete.analysis.panel.dispersion import describe
 from enquete.graphs.delphi.instrument import DelphiInstrument
@@ -23,7 +27,7 @@ from enquete.graphs.longitudinal.synthetic import CHANGE, planted
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.synthetic import planted as futures
 from enquete.instruments.load import load_shipped, validate_instrument
-from enquete.instruments.pack import NEUTRAL
+from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Text
 from enquete.state.seam import Block, BlockKey, Item, Option, Participant
@@ -99,11 +103,11 @@ def test_futures_are_wished_for_more_and_less() -> None:
     instrument = ScenarioInstrument.model_validate(values | {"topic": {"de": "Anderes", "en": "Something else"}})
     truth = futures(instrument)
     means = {}
-    for scenario in instrument.scenarios:
-        items = instrument.scenario_items(scenario.scenario_id, "en")
+    for one in instrument.scenarios:
+        items = instrument.scenario_items(one.scenario_id, "en")
         answers = [truth(who, block(who, items, method="scenario"), "en", 0) for who in people(40)]
-        means[scenario.scenario_id] = np.mean([given[0].value for given in answers])
-        assert all(scenario.label.in_("en") in given[-1].text for given in answers)
+        means[one.scenario_id] = np.mean([given[0].value for given in answers])
+        assert all(one.label.in_("en") in given[-1].text for given in answers)
     assert max(means.values()) - min(means.values()) > 1.5  # of seven points
 
 
@@ -131,3 +135,21 @@ def test_both_languages_of_every_pack_say_as_much() -> None:
     files = [*folder.glob("*/truth/*.yaml"), *folder.glob("*/pack.yaml")]
     assert len(files) > 10
     assert not [bad for file in files for bad in uneven(yaml.safe_load(file.read_text("utf-8")), file.name)]
+
+
+def test_the_document_states_what_is_planted() -> None:
+    said = " ".join((Path(__file__).parents[2] / "docs" / "synthetic-respondent.md").read_text("utf-8").split())
+    for number, at in (
+        (longitudinal.UNNAMED_RANGE, "positions within ±{}"),
+        (CHANGE, "move by {}"),
+        (longitudinal.PERSON_SD, "{} (agent and family)"),
+        (longitudinal.NOISE, "{} (noise of the occasion)"),
+        (diversity.NOISE, "standard deviation {} columns;"),
+        (diversity.AXIS_NOISE, "archetype's place plus {}"),
+        (pack_named(NEUTRAL).truth("diversity", diversity.DiversityTruth).loyalty, "on the type (share {})"),
+        (delphi.CONSENSUAL_SD, "around one position (standard deviation {})"),
+        (scenario.SHARED_RANGE, "on every dimension within ±{}"),
+        (scenario.TYPE_RANGE, "types within ±{}"),
+        (scenario.PERSON_SD, "on the item (standard deviation {})"),
+    ):
+        assert at.format(number) in said, at

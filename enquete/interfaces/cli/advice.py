@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from enquete.instruments.pack import packs
 from enquete.interfaces.cli.output import number
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say
@@ -71,7 +72,10 @@ def _asking_a_model(run: Run, place: Place) -> list[Step]:
         return []
     # A synthetic T0 is none for a model.
     own_t0 = () if run.record.baseline == "none" else ("--baseline", "reconstructed")
-    return [(place.command("run", "--model", "NAME", *own_t0), say("next_model"))]
+    # One of the default pack is "shipped", one of any other says which.
+    named = sorted({used.source for used in run.record.instruments.values()} & set(packs()))
+    pack = ("--pack", named[0]) if named else ()
+    return [(place.command("run", "--model", "NAME", *pack, *own_t0), say("next_model"))]
 
 
 def server(run: Run) -> str:
