@@ -180,12 +180,15 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         return "done"
 
     def plan(self, desk: Desk) -> Plan:
-        """At least one answer a unit, and at most all its turns with the work of every role; how many, it decides itself."""
-        units = len(self.units(1, desk))
-        most = units * self.most_turns
-        calls = {"answer": (units, most * ATTEMPTS)}
-        calls |= {role.purpose: (units * role.opens, role.most_calls(self.settings, most)) for role in self.roles}
-        return Plan(calls=calls, rows=(units, most), by_row=frozenset(calls))
+        """At least one turn a unit, at most all of them with the work of every role; all turns ask as much as the first."""
+        units = self.units(1, desk)
+        first = [block for unit in units[:1] for block in self.blocks(unit, 1, desk)[:1]]
+        items = sum(len(block.items) for block in first)
+        requests = sum(len(block.parts(desk.asking)) for block in first)
+        most = len(units) * self.most_turns
+        calls = {"answer": (len(units) * requests, most * requests * ATTEMPTS)}
+        calls |= {role.purpose: (len(units) * role.opens, role.most_calls(self.settings, most)) for role in self.roles}
+        return Plan(calls=calls, rows=(len(units) * items, most * items), by_row=frozenset(calls))
 
     def stored(self, unit: str, desk: Desk) -> Iterator[TurnT]:
         return stored_turns(desk.frozen, unit, self.turn)

@@ -196,6 +196,18 @@ def test_what_is_owed_are_the_turns_so_far_and_those_certain_to_come(tmp_path: P
     assert [block.key.turn for block in owed(tmp_path / "cut", "sequential")] == [1, 2]
 
 
+def test_the_plan_bounds_what_is_asked(tmp_path: Path) -> None:
+    async def planned(at: MortalDesk) -> list[tuple[Any, ...]]:
+        plans = [KINDS[kind].plan(at) for kind in ("interview", "parallel")]
+        return [(plan.rows, dict(plan.calls)) for plan in plans]
+
+    # two agents with two turns of one item each; one pair with four turns of two items; three attempts each
+    assert at_desk(tmp_path, planned) == [
+        ((2, 4), {"answer": (2, 12), "ask": (2, 12), "read": (0, 12)}),
+        ((2, 8), {"answer": (1, 12)}),
+    ]
+
+
 class Absent:
     """One speaker takes their time, or a server fails them; the other answers as ever."""
 

@@ -1,7 +1,7 @@
 """Two small conversations, as a discovery interview and a roundtable will be: what the shared pieces must carry.
 
-`Inquiry` asks one participant two questions, the second made of what the first answer held, and ends early where nothing
-is left to find; its turn is a compiled graph. `Discussion` lets two speakers talk for two rounds, one after the other or
+`Inquiry` asks one participant at most two questions, the second made of what the first answer held, and ends when its
+record is complete; its turn is a compiled graph. `Discussion` lets two speakers talk for two rounds, one after the other or
 at once; at once, nobody sees what the other says in the same round.
 """
 
@@ -80,7 +80,7 @@ def ask_by_rule(data: Known) -> Question:
 
 
 READER = Role("read", lambda data, _: f"Read this: {fence('answer', data.answer)}", Field, read_by_rule, setting="read")
-ASKER = Role("ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule)
+ASKER = Role("ask", lambda data, _: f"Ask for what lacks: {data.record}", Question, ask_by_rule, opens=True)
 
 
 # --- an interview ------------------------------------------------------------------------------------------------------
