@@ -12,9 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from enquete.interfaces.http.server import make_server
-from enquete.interfaces.http.settings import ServerSettings
-from enquete.interfaces.listening import address, bound
+from enquete.interfaces.http.application import make_server
+from enquete.interfaces.service.listening import ServerSettings, address, bound
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete.interfaces.cli.estimating import agreed
+from enquete.interfaces.cli.costs import agreed
 from tests.interfaces.conftest import Command
 from tests.support.model_server import ModelServer
 

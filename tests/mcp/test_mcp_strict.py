@@ -11,7 +11,7 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 from enquete import study
-from enquete.interfaces.mcp.errors import explained
+from enquete.interfaces.mcp.office import explained
 from enquete.state.errors import OverBudget, RunMismatch
 
 

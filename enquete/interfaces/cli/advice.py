@@ -35,6 +35,8 @@ def next_lines(run: Run, place: Place) -> list[str]:
 def _going_on(run: Run, place: Place) -> list[Step]:
     if not run.resume_token:
         return []
+    from enquete.interfaces.service.status import ran_short  # noqa: PLC0415 - not for --help
+
     if not ran_short(run):
         whys = {"awaiting_simulation": "next_resume_simulation", "failed": "next_resume_failed"}
         return [(place.resume(run.resume_token, server(run)), say(whys.get(run.status, "next_resume")))]
@@ -49,11 +51,6 @@ def _larger_caps(stands: Standing) -> tuple[str, ...]:
     if stands.cap_usd is not None and stands.enough_usd is not None and stands.enough_usd > stands.cap_usd:
         words += ["--budget-usd", f"{stands.enough_usd:g}"]
     return tuple(words)
-
-
-def ran_short(run: Run) -> bool:
-    """Paused because the budget was used up."""
-    return run.status == "paused" and any(s.outcome == "short" for s in run.stages) and "budget" in run.note
 
 
 def _retrying(run: Run, place: Place) -> list[Step]:

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces.cli import demo, doctor, estimating, reading, running, serving
+from enquete.interfaces.cli import asking, costs, demo, doctor, looking, serve
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
 from enquete.interfaces.cli.signals import STOPPED, Stopped
@@ -40,17 +40,17 @@ app = typer.Typer(
 )
 COMMANDS: dict[str, Callable[..., int]] = {
     "demo": demo.demo,
-    "estimate": estimating.estimate,
-    "run": running.run,
-    "resume": running.resume,
-    "status": reading.status,
-    "list": reading.list_,
-    "check": reading.check,
-    "report": reading.report,
-    "export": reading.export,
+    "estimate": costs.estimate,
+    "run": asking.run,
+    "resume": asking.resume,
+    "status": looking.status,
+    "list": looking.list_,
+    "check": looking.check,
+    "report": looking.report,
+    "export": looking.export,
     "doctor": doctor.doctor,
     "mcp": mcp_command.mcp,
-    "serve": serving.serve,
+    "serve": serve.serve,
 }
 WITH_SETTINGS = ("estimate", "run")
 for name, command in COMMANDS.items():

@@ -14,8 +14,8 @@ from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say
 
 if TYPE_CHECKING:
+    from enquete.interfaces.service.status import StatusWord
     from enquete.study import Run, StageStatus
-    from enquete.study.standing import Standing
 
 MOST_LINES = 8
 
@@ -33,6 +33,8 @@ def is_invalid(run: Run) -> bool:
 
 def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
     """The same for programs. `code` is the command's own exit code."""
+    from enquete.interfaces.service.status import budget_of, status_of  # noqa: PLC0415 - not for --help
+
     stands, driven = run.standing, run.is_driven
     return {
         **run.summary(),
@@ -40,8 +42,8 @@ def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
         "exit_code": code,
         "valid": not is_invalid(run),
         "synthetic": run.record.main.respondent == "synthetic",
-        "stages": [stage_object(run, stage) for stage in run.stages],
-        "budget": budget_object(stands),
+        "stages": [stage_object(run, stage, status_of(run, None)) for stage in run.stages],
+        "budget": budget_of(run).model_dump(),
         "failed_answers": run.failed_answers,
         "failed_answers_closed": stands.failed_closed,
         "replay_of": run.record.replay_of or None,
@@ -53,32 +55,11 @@ def as_object(run: Run, place: Place, code: int) -> dict[str, Any]:
     }
 
 
-def budget_object(stands: Standing) -> dict[str, Any]:
-    """null: not known."""
-    return {
-        "tokens": stands.spent,
-        "expected_tokens": stands.expected,
-        "cap_tokens": stands.cap_tokens,
-        "usd": stands.paid_usd,
-        "expected_usd": stands.expected_usd,
-        "cap_usd": stands.cap_usd,
-    }
+def stage_object(run: Run, stage: StageStatus, status: StatusWord) -> dict[str, Any]:
+    from enquete.interfaces.service.status import stage_of  # noqa: PLC0415 - not for --help
 
-
-def stage_object(run: Run, stage: StageStatus) -> dict[str, Any]:
-    return {
-        "methodology": stage.methodology,
-        "phase": stage.phase,
-        "outcome": stage.outcome,
-        "note": stage.note,
-        "n_responded": stage.responded,
-        "n_complete": run.complete.get((stage.methodology, stage.phase), 0),
-        "n_total": stage.total,
-        "answers": stage.answers,
-        "calls": stage.counts.get("calls", 0),
-        "tokens": stage.counts.get("tokens", 0),
-        "remaining_tokens": run.standing.remaining(stage.methodology, stage.phase),
-    }
+    complete = run.complete.get((stage.methodology, stage.phase), 0)
+    return {**stage_of(run, stage, status).model_dump(), "n_complete": complete}
 
 
 def report_path(run: Run) -> str | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.seam import Language
 from enquete.state.settings import ProbeKind
 
@@ -122,39 +123,13 @@ class Started(BaseModel):
     status_url: str
 
 
-class Stage(BaseModel):
-    """How far one methodology is in one phase. `remaining_tokens` is null where nothing was estimated."""
-
-    methodology: str
-    phase: str
-    outcome: Annotated[str, Field(description="not started, running, done, short, waiting or failed")]
-    note: str
-    n_responded: Annotated[int, Field(description="agents with at least one usable answer")]
-    n_total: int
-    answers: Annotated[dict[str, int], Field(description="ok, repaired, refused, invalid, failed")]
-    calls: int
-    tokens: int
-    remaining_tokens: int | None
-
-
-class Budget(BaseModel):
-    """Tokens and US dollars; null: not known, or no cap."""
-
-    tokens: int
-    expected_tokens: int | None
-    cap_tokens: int
-    usd: float | None
-    expected_usd: float | None
-    cap_usd: float | None
-
-
 class StatusData(BaseModel):
     """How far a run is, from its ledger."""
 
     task_id: str
     run_id: str
     sim_id: str
-    status: Literal["running", "completed", "awaiting_simulation", "waiting", "paused", "failed"]
+    status: StatusWord
     note: Annotated[str, Field(description="why it stopped")]
     resume_token: str | None
     started_by: Annotated[str, Field(description="pre, post, rerun, resume or watch; empty: not by this server")]

@@ -8,16 +8,28 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from enquete.interfaces.http.bodies import PostBody, PreBody, RerunBody, ResumeBody, Started
+from enquete.interfaces.http.bodies import (
+    PostBody,
+    PreBody,
+    ReportData,
+    RerunBody,
+    ResultData,
+    ResumeBody,
+    Started,
+    StatusData,
+)
 from enquete.interfaces.http.envelope import Problem, failed, succeeded
-from enquete.interfaces.http.reading import read_status
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.snapshots import Snapshots
-from enquete.interfaces.http.task_files import Kind
+from enquete.interfaces.http.task_files import Kind, read_task
+from enquete.interfaces.service.left_behind import findings_of, report_of
+from enquete.interfaces.service.status import budget_of, note_of, ran_short, stage_of, status_of
 from enquete.state.errors import RunNotFound
+from enquete.study import Run
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.rooted import Rooted
+from enquete.study.tasks import Task
 
 BUDGET_RETRY_S = 60
 """A spent budget does not come back by itself: so long until looking again may show that somebody resumed the run."""
@@ -101,7 +113,8 @@ class Desk:
         return None if kept is None else _again(kept)
 
     def _read(self, sim_id: str, task_id: str | None) -> Response:
-        found = read_status(self.rooted, sim_id, task_id, self._runner.driven, self.mask)
+        run = self.rooted.run(sim_id, task_id)
+        found = status_data(sim_id, run, self._runner.driven(run.run_id), self.mask)
         if found.sufficient_tokens is None:
             return succeeded(found)
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
@@ -112,3 +125,56 @@ class Desk:
 def _again(kept: Response) -> Response:
     """A response is sent once: whoever sends it adds headers to it."""
     return Response(kept.body, kept.status_code, dict(kept.headers))
+
+
+MOST_FAILURES = 20
+
+
+def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusData:
+    """`task`: what drives it in this server right now."""
+    file = read_task(run.folder.parents[2], run.run_id)
+    status = status_of(run, task)
+    return StatusData(
+        task_id=run.run_id,
+        run_id=run.run_id,
+        sim_id=sim_id,
+        status=status,
+        note=mask(note_of(run, status, task, file.error if file else "")),
+        resume_token=run.resume_token,
+        started_by=file.kind if file else "",
+        created_at=run.record.created_at,
+        methods=list(run.record.methods),
+        language=run.record.language,
+        respondent=run.record.main.respondent,
+        model=run.record.main.model,
+        stages=[stage_of(run, stage, status) for stage in run.stages],
+        budget=budget_of(run),
+        sufficient_tokens=run.standing.enough_tokens if status == "paused" and ran_short(run) else None,
+        failures=[mask(failure) for failure in run.failures[:MOST_FAILURES]],
+    )
+
+
+def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
+    """Raises NothingYet naming the methodologies that there are results of."""
+    run = rooted.finished(sim_id, run_id)
+    return ResultData(
+        run_id=run.run_id,
+        sim_id=sim_id,
+        status=run.status,
+        partial=run.status != "completed",
+        methodology=methodology,
+        result=findings_of(rooted, run, methodology),
+    )
+
+
+def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
+    """Raises NothingYet."""
+    run = rooted.finished(sim_id, run_id)
+    return ReportData(
+        run_id=run.run_id,
+        sim_id=sim_id,
+        status=run.status,
+        partial=run.status != "completed",
+        report=report_of(rooted, run),
+        flags=run.flags,
+    )

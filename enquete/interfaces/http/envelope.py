@@ -1,4 +1,4 @@
-"""What every answer looks like: `{success, data, error}`, with the status code that its error has."""
+"""What every answer looks like: `{success, data, error}`, and what a problem looks like."""
 
 from __future__ import annotations
 
@@ -9,62 +9,11 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, JsonValue
 from starlette.responses import Response
 
-from enquete.checkpoints.ballast import DiskFull
 from enquete.interfaces.cli.output import finite
-from enquete.state.errors import (
-    EnqueteError,
-    InputError,
-    OverBudget,
-    PopulationMismatch,
-    RunLocked,
-    RunMismatch,
-    RunNotFound,
-    SimulationError,
-    SimulationNotFound,
-)
-from enquete.study.lifecycle import AlreadyCompleted, NotCompleted
-from enquete.study.rooted import NobodyInterviewed, OutsideRoot
-from enquete.study.tasks import TooManyRuns
+from enquete.interfaces.service.problems import advice
+from enquete.state.errors import EnqueteError, OverBudget
 
 T = TypeVar("T")
-
-
-class Unauthorised(InputError):
-    """No token, or not this server's."""
-
-
-class NothingYet(InputError):
-    """The run has not come to what is asked for."""
-
-
-STATUS_CODES: Mapping[type[EnqueteError], int] = {
-    EnqueteError: 500,
-    InputError: 400,
-    Unauthorised: 401,
-    OutsideRoot: 403,
-    SimulationNotFound: 404,
-    RunNotFound: 404,
-    NothingYet: 404,
-    RunMismatch: 409,
-    PopulationMismatch: 409,
-    NotCompleted: 409,
-    AlreadyCompleted: 409,
-    RunLocked: 409,
-    TooManyRuns: 429,
-    DiskFull: 507,
-}
-REMEDIES: Mapping[type[EnqueteError], str] = {
-    RunMismatch: "POST …/resume goes on with an unfinished run; new=true starts another one beside it",
-    NotCompleted: "ask again when the simulation has completed, or send assume_completed=true",
-    AlreadyCompleted: "POST …/post",
-    RunLocked: "follow it by GET …/status",
-    TooManyRuns: "ask again when one of them is over",
-    RunNotFound: "GET …/status without task_id names the latest run",
-    NobodyInterviewed: "POST …/pre begins a run before the simulation, POST …/post after it",
-    OutsideRoot: "remove the link on the server",
-    SimulationError: "put the simulation's files right on the server",
-    Unauthorised: "send the header Authorization: Bearer TOKEN",
-}
 
 
 class Problem(BaseModel):
@@ -102,10 +51,6 @@ def failed(
     return response
 
 
-def code_of(error: EnqueteError) -> int:
-    return next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
-
-
 def problem_of(error: EnqueteError, mask: Callable[[str], str] = str) -> Problem:
     """The error in this API's words: what is wrong, and what a client can do about it."""
     return Problem(type=type(error).__name__, message=mask(error.fact), remedy=_remedy(error))
@@ -117,7 +62,7 @@ def _remedy(error: EnqueteError) -> str | None:
         if error.estimate["exceeds"] == "usd" and isinstance(usd, dict):
             enough = f"budget_usd={usd['high']:.2f}"
         return f"send {enough}, or confirm=true: the run then pauses at the cap and can be resumed; or fewer methods"
-    return next((REMEDIES[kind] for kind in type(error).__mro__ if kind in REMEDIES), None)
+    return advice(error, "http") or None
 
 
 def _response(

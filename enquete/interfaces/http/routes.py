@@ -21,9 +21,9 @@ from enquete.interfaces.http.bodies import (
     Started,
     StatusData,
 )
-from enquete.interfaces.http.desk import Desk
+from enquete.interfaces.http.desk import Desk, read_report, read_result
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
-from enquete.interfaces.http.reading import find_csv, read_report, read_result
+from enquete.interfaces.service.left_behind import table_of
 
 PREFIX = "/api/interview"
 
@@ -152,7 +152,8 @@ def make_router(desk: Desk) -> APIRouter:
     @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table}, dependencies=which)
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-        run, path = await asyncio.to_thread(find_csv, desk.rooted, sim_id, run_id)
+        run = await asyncio.to_thread(desk.rooted.finished, sim_id, run_id)
+        path = table_of(desk.rooted, run)
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
 

@@ -10,8 +10,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from enquete.interfaces.http.envelope import Problem, Unauthorised, failed, problem_of
-from enquete.interfaces.http.settings import ServerSettings
+from enquete.interfaces.http.envelope import Problem, failed, problem_of
+from enquete.interfaces.service.listening import ServerSettings
+from enquete.interfaces.service.problems import Unauthorised
 
 BODY_WITHIN_S = 30.0
 SAFE_HEADERS = {

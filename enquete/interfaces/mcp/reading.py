@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from mcp.types import CallToolResult
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from enquete import study
 from enquete.interfaces.mcp.office import Ctx, Office, told
@@ -38,17 +38,16 @@ from enquete.interfaces.mcp.shapes import (
     InstrumentState,
     ReportState,
     ResultsState,
-    RunStatus,
     SectionOf,
     SimulationsState,
     SimulationState,
     answer,
 )
 from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, uri
-from enquete.interfaces.run_states import status_of
+from enquete.interfaces.service.left_behind import findings_of, report_of
+from enquete.interfaces.service.status import StatusWord, status_of
 from enquete.simulations.locate import Known
-from enquete.state.errors import RunNotFound, SettingsError
-from enquete.study import Run
+from enquete.state.errors import SettingsError
 from enquete.study.rooted import OutsideRoot
 
 A_PAGE = 25
@@ -94,7 +93,7 @@ def get_interview_results(
     """Findings of one methodology. Call it without a section first: it lists the sections and gives the short ones."""
     with told(ctx) as desk:
         run = desk.rooted.finished(sim_id, run_id)
-        found = findings(desk, run, methodology)
+        found = findings_of(desk.rooted, run, methodology)
         sections = sections_of(found)[:MOST_SECTIONS]
         if section is None:
             pages = [overview(found)]
@@ -113,18 +112,6 @@ def get_interview_results(
             resource_uri=uri(sim_id, run.run_id, "results", methodology),
         )
         return answer(state, results_text(state, synthetic=run.record.main.respondent == "synthetic"))
-
-
-def findings(desk: Office, run: Run, methodology: str) -> dict[str, JsonValue]:
-    """Raises RunNotFound where the methodology has none in this run."""
-    found = run.results.get(methodology)
-    if not isinstance(found, dict) or not found:
-        there = ", ".join(run.results) or "none yet"
-        raise RunNotFound(
-            f"no results of {methodology[:100]!r} in run {run.run_id} ({status_of(run, desk.task_of(run))}); "
-            f"there are: {there}."
-        )
-    return found
 
 
 def results_text(state: ResultsState, *, synthetic: bool) -> str:
@@ -153,7 +140,7 @@ def get_interview_report(
     """The report, in Markdown. Call it without a section first: it gives the contents and the beginning."""
     with told(ctx) as desk:
         run = desk.rooted.finished(sim_id, run_id)
-        parts = report_sections(report_of(desk, run))
+        parts = report_sections(report_of(desk.rooted, run))
         sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
         wanted = require_section(section, list(parts)) if section else next(iter(parts), BEGINNING)
         pages = text_pages(parts.get(wanted, ""))
@@ -168,16 +155,6 @@ def get_interview_report(
             resource_uri=uri(sim_id, run.run_id, "report"),
         )
         return answer(state, "\n".join([markdown, *sections_text(state.sections), f"Everything: {state.resource_uri}"]))
-
-
-def report_of(desk: Office, run: Run) -> str:
-    """Raises RunNotFound where none has been written."""
-    desk.rooted.require_inside(run.path / "report.md")
-    if not run.report:
-        status = status_of(run, desk.task_of(run))
-        how = "it is written when the run stops" if status == "running" else "export_responses writes one"
-        raise RunNotFound(f"run {run.run_id} has no report yet ({status}); {how}.")
-    return run.report
 
 
 def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, SimulationsState]:
@@ -200,7 +177,7 @@ def simulation_state(desk: Office, known: Known) -> SimulationState:
         runs = desk.rooted.runs(known.sim_id)
     except OutsideRoot as error:
         return SimulationState(sim_id=known.sim_id, runs=0, latest_run_id=None, latest_status=None, blocked=error.fact)
-    status: RunStatus | None = None
+    status: StatusWord | None = None
     if runs and runs[-1].status in ("damaged", "newer"):
         blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
         return SimulationState(

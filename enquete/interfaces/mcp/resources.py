@@ -13,9 +13,8 @@ from pydantic import Field
 
 from enquete import study
 from enquete.instruments.pack import pack_named
-from enquete.interfaces.mcp.errors import explained
-from enquete.interfaces.mcp.office import Ctx, Office, office
-from enquete.interfaces.mcp.reading import findings, report_of
+from enquete.interfaces.mcp.office import Ctx, Office, explained, office
+from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.state.errors import EnqueteError
 from enquete.study import Run
 
@@ -28,7 +27,7 @@ _TYPES = {".csv": "text/csv", ".json": "application/json", ".jsonl": "applicatio
 def report(sim_id: str, run_id: str, ctx: Ctx) -> str:
     """The whole report of a run."""
     desk, run = _run(ctx, sim_id, run_id)
-    return _told(desk, lambda: report_of(desk, run))
+    return _told(desk, lambda: report_of(desk.rooted, run))
 
 
 def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
@@ -40,7 +39,7 @@ def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
 def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     """All findings of one methodology."""
     desk, run = _run(ctx, sim_id, run_id)
-    return json.dumps(_told(desk, lambda: findings(desk, run, methodology)), ensure_ascii=False)
+    return json.dumps(_told(desk, lambda: findings_of(desk.rooted, run, methodology)), ensure_ascii=False)
 
 
 def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:

@@ -12,8 +12,7 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp.errors import approval_question, cleared
-from enquete.interfaces.mcp.office import Ctx, Office, office, told
+from enquete.interfaces.mcp.office import Ctx, Office, approval_question, cleared, office, told
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
 from enquete.state.errors import OverBudget

@@ -15,12 +15,10 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
-from enquete.interfaces.access import read_token
 from enquete.interfaces.http.security import Guard
-from enquete.interfaces.http.settings import ServerSettings
-from enquete.interfaces.listening import Server, address, bound, on_signals
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.server import make_server
+from enquete.interfaces.service.listening import Server, ServerSettings, address, bound, on_signals, read_token
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Tasks
 

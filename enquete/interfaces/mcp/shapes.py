@@ -5,17 +5,16 @@ Counts are of agents or answers, money is US dollars, None is unknown.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field, JsonValue
 
+from enquete.interfaces.service.status import StatusWord
 from enquete.nodes.estimate import Range
 
 MOST_CHARS = 16_000
 """No answer of a tool is longer, neither its text nor its structured content as JSON: about 4,000 tokens."""
-
-RunStatus = Literal["running", "completed", "awaiting_simulation", "waiting", "paused", "failed"]
 
 
 class StageState(BaseModel):
@@ -34,7 +33,7 @@ class RunState(BaseModel):
 
     run_id: str
     sim_id: str
-    status: RunStatus
+    status: StatusWord
     note: Annotated[str, Field(description="why it stopped, or why nothing moves")]
     shown: Annotated[bool, Field(description="it had been completed before; nobody was asked by this call")] = False
     resume_token: Annotated[str | None, Field(description="for resume_interviews; None once completed")]
@@ -120,7 +119,7 @@ class SimulationState(BaseModel):
     sim_id: str
     runs: int
     latest_run_id: str | None
-    latest_status: RunStatus | None
+    latest_status: StatusWord | None
     blocked: Annotated[str, Field(description="why it cannot be used; empty where it can")] = ""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, RunStatus, StageState
-from enquete.interfaces.run_states import note_of, outcome_of, status_of
+from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, StageState
+from enquete.interfaces.service.status import StatusWord, note_of, outcome_of, ran_short, status_of
 from enquete.nodes.estimate import Estimate
 from enquete.study import Run, StageStatus
 from enquete.study.tasks import Task
@@ -28,7 +28,7 @@ def uri(sim_id: str, run_id: str, *rest: str) -> str:
 def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: str | None = None) -> RunState:
     """`task`: what drives it in this server right now. `clear`: takes secrets and folders out of what it says. `sim_id`:
     as the caller calls it."""
-    status: RunStatus = status_of(run, task)
+    status: StatusWord = status_of(run, task)
     known_as = sim_id or run.record.sim_id
     return RunState(
         run_id=run.run_id,
@@ -51,7 +51,7 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
     )
 
 
-def stage_state(stage: StageStatus, status: RunStatus) -> StageState:
+def stage_state(stage: StageStatus, status: StatusWord) -> StageState:
     return StageState(
         methodology=stage.methodology,
         phase=stage.phase,
@@ -62,7 +62,7 @@ def stage_state(stage: StageStatus, status: RunStatus) -> StageState:
     )
 
 
-def next_call(run: Run, status: RunStatus, sim_id: str) -> str:
+def next_call(run: Run, status: StatusWord, sim_id: str) -> str:
     """What to call next, with its arguments."""
     poll = f'interview_status(sim_id="{sim_id}", run_id="{run.run_id}")'
     resume = f'resume_interviews(resume_token="{run.resume_token}")'
@@ -73,7 +73,7 @@ def next_call(run: Run, status: RunStatus, sim_id: str) -> str:
         return f'get_interview_report(sim_id="{sim_id}"), or get_interview_results with methodology one of {names}.'
     if status == "awaiting_simulation":
         return f"Once the simulation has completed: {resume}."
-    if status == "paused" and "budget" in run.note:
+    if ran_short(run):
         return f"Ask the user for a larger cap, then {resume[:-1]}, budget_tokens={run.standing.enough_tokens})."
     return f"{resume}; what has been answered is kept and not asked again."
 

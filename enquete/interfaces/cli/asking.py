@@ -10,7 +10,7 @@ import typer
 
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import progress, summary
-from enquete.interfaces.cli.estimating import agreed
+from enquete.interfaces.cli.costs import agreed
 from enquete.interfaces.cli.output import one_object, remark, result
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.requests import given, read_limits, requested

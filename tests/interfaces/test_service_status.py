@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.interfaces.run_states import StatusWord, outcome_of
+from enquete.interfaces.service.status import StatusWord, outcome_of
 from enquete.study import StageStatus
 
 

@@ -1,4 +1,4 @@
-"""The application: paths, guard, and what every error becomes."""
+"""The application and its process: paths, guard, what every error becomes, a log without secrets, uvicorn."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -14,21 +15,25 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
 from enquete.interfaces.http.desk import Desk
-from enquete.interfaces.http.envelope import Problem, code_of, failed, problem_of
+from enquete.interfaces.http.envelope import Problem, failed, problem_of
 from enquete.interfaces.http.page import page
 from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
-from enquete.interfaces.http.secrecy import Mask, known_secrets
+from enquete.interfaces.http.secrecy import Mask, MaskingFormatter, known_secrets
 from enquete.interfaces.http.security import Guard
-from enquete.interfaces.http.settings import ServerSettings
-from enquete.interfaces.http.shortcut import StatusShortcut
+from enquete.interfaces.http.snapshots import StatusShortcut
 from enquete.interfaces.http.watcher import watching
+from enquete.interfaces.service.listening import Server, ServerSettings
+from enquete.interfaces.service.problems import code_of
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.state.settings import Environment
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import TooManyRuns
 
 BUSY_RETRY_S = 30
+LOGGERS = ("enquete.http", "uvicorn")
+GRACE_S = 10
+KEEP_ALIVE_S = 30
 DESCRIPTION = "Interviews the agents of simulations. Every JSON answer is {success, data, error}; see docs/http.md."
 
 log = logging.getLogger("enquete.http")
@@ -109,3 +114,29 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
         return failed(
             500, Problem(type="InternalError", message=f"internal error, {name}; the server's log has the rest")
         )
+
+
+def make_server(settings: ServerSettings) -> Server:
+    """Raises SimulationNotFound where the root is no folder."""
+    config = uvicorn.Config(
+        make_app(settings),
+        log_config=None,
+        access_log=False,  # a poll a second says nothing, and paths are clients' words
+        ws="none",
+        lifespan="on",
+        proxy_headers=False,  # a client could name any address in them
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    return Server(config)
+
+
+def log_to_stderr(settings: ServerSettings) -> None:
+    """What the server does and what goes wrong, each line without secrets."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(MaskingFormatter(make_mask(settings).secrets_only))
+    for name, level in zip(LOGGERS, (logging.INFO, logging.WARNING), strict=True):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

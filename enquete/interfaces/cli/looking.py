@@ -11,9 +11,9 @@ import typer
 
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
+from enquete.interfaces.cli.asking import show
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.place import Place
-from enquete.interfaces.cli.running import show
 from enquete.interfaces.cli.words import say, tongue
 from enquete.state.errors import RunNotFound, SimulationNotFound
 

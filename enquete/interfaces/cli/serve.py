@@ -13,7 +13,7 @@ from enquete.interfaces.cli.output import remark
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
-    from enquete.interfaces.http.settings import ServerSettings
+    from enquete.interfaces.service.listening import ServerSettings
 
 NEEDED = ("fastapi", "uvicorn")
 
@@ -65,8 +65,7 @@ def serve(
         raise SettingsError(f"enquete serve needs {' and '.join(missing)}: pip install 'enquete[http]'")
     if watch is not None and root not in (None, watch):
         raise SettingsError(f"--watch {watch}: --root names another folder ({root}); name one of them")
-    from enquete.interfaces.access import read_token  # noqa: PLC0415 - not for --help
-    from enquete.interfaces.http.settings import ServerSettings  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.service.listening import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
     from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
 
     settings = ServerSettings(
@@ -84,8 +83,8 @@ def serve(
 
 def run(settings: ServerSettings) -> int:
     """Listen until a signal comes."""
-    from enquete.interfaces.http.server import log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
-    from enquete.interfaces.listening import address, bound  # noqa: PLC0415
+    from enquete.interfaces.http.application import log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
+    from enquete.interfaces.service.listening import address, bound  # noqa: PLC0415
 
     with bound(settings.host, settings.port) as listening:
         server = make_server(settings)
