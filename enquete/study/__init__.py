@@ -26,7 +26,7 @@ from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound
 from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
 from enquete.study.background import awaited, wait
-from enquete.study.comparing import compare
+from enquete.study.comparison import compare
 from enquete.study.estimating import estimate_run
 from enquete.study.run import Run, RunSummary
 from enquete.study.standing import StageStatus

@@ -20,7 +20,7 @@ import enquete
 from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
 from enquete.reports.reading import open_run
-from enquete.study.comparing import compare
+from enquete.study.comparison import compare
 from tests.support import unwritten
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 

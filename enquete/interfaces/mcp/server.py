@@ -10,7 +10,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
-from enquete.interfaces.mcp import reading, running
+from enquete.interfaces.mcp import results, running
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
 from enquete.interfaces.mcp.tools import strict_tool
@@ -26,16 +26,16 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
 TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
-    (reading.list_simulations, "List simulations", READS),
-    (reading.list_instruments, "List instruments", READS),
-    (reading.estimate_interviews, "Estimate interviews", READS),
+    (results.list_simulations, "List simulations", READS),
+    (results.list_instruments, "List instruments", READS),
+    (results.estimate_interviews, "Estimate interviews", READS),
     (running.conduct_interviews, "Conduct interviews", ASKS),
     (running.interview_status, "Interview status", READS),
     (running.resume_interviews, "Resume interviews", ASKS),
     (running.pause_interviews, "Pause interviews", WRITES),
-    (reading.get_interview_results, "Results of a methodology", READS),
-    (reading.get_interview_report, "Report", READS),
-    (reading.export_responses, "Export responses", WRITES),
+    (results.get_interview_results, "Results of a methodology", READS),
+    (results.get_interview_report, "Report", READS),
+    (results.export_responses, "Export responses", WRITES),
 )
 
 
