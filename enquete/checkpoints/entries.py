@@ -1,9 +1,23 @@
-"""What the ledger files beside answers: the cost of a call, how far a methodology got, a bug that was caught."""
+"""What the ledger files: calls' cost, stages, bugs that were caught; how answers and keys become rows and back.
+
+Answers and their counters are written in one transaction. Measured by: after any sequence of writes each counter equals a
+COUNT or SUM over the rows it stands for.
+"""
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+
+from enquete.state.seam import Answer, BlockKey, CallKey
+
+CALL = "methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND attempt=?"
+OCCASION = "arm=? AND methodology=? AND phase=? AND participant=? AND session=? AND round=? AND turn=?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +61,96 @@ class Failure:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def call_values(key: CallKey) -> tuple[str, str, str, str, str, int]:
+    return key.methodology, key.phase, key.arm, key.purpose, key.subject, key.attempt
+
+
+def occasion_values(key: BlockKey) -> tuple[str, str, str, str, str, int, int]:
+    return key.arm, key.methodology, key.phase, key.participant, key.session, key.round, key.turn
+
+
+def short_hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def answer_from_row(row: Sequence[object]) -> Answer:
+    item, status, value, text, confidence, data, notes, position, options = row
+    return Answer(
+        item=item, status=status, value=value, text=text, confidence=confidence, position=position,  # type: ignore[arg-type]  # STRICT columns
+        data=json.loads(data) if data else None,  # type: ignore[arg-type]
+        notes=tuple(json.loads(notes)) if notes else (),  # type: ignore[arg-type]
+        options_shown=tuple(json.loads(options)) if options else (),  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def options_text(options: tuple[int | str, ...]) -> str:
+    """Options in the order shown. Few orders, millions of rows: written once each."""
+    return json.dumps(options, ensure_ascii=False) if options else ""
+
+
+def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
+    return (
+        answer.item, part, answer.status, answer.value, answer.text, answer.confidence,
+        "" if answer.data is None else json.dumps(answer.data, ensure_ascii=False),
+        json.dumps(answer.notes, ensure_ascii=False) if answer.notes else "",
+        answer.position,
+        options_text(answer.options_shown),
+    )  # fmt: skip
+
+
+def store_answers(
+    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]], asked_at: str
+) -> None:
+    """Rows as `answer_to_row` makes them. A failed row is replaced; raises RuntimeError for any other rewrite."""
+    occasion, part_is_new, replaced = _occasion(connection, key, rows)
+    changed = _upsert(connection, [(occasion, *row, asked_at) for row in rows])
+    if changed != len(rows):
+        raise RuntimeError(f"{len(rows) - changed} answers of {key} are already stored")
+    counts = {"blocks": int(part_is_new), "answers_failed": -replaced}
+    for row in rows:
+        name = f"answers_{row[2]}"
+        counts[name] = counts.get(name, 0) + 1
+    count(connection, key, counts)
+
+
+def _occasion(
+    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]]
+) -> tuple[int, int, int]:
+    """The occasion's number, whether the part is new (1 or 0), and how many failed rows will be replaced."""
+    made = connection.execute(
+        "INSERT INTO occasions(arm, methodology, phase, participant, session, round, turn) VALUES(?,?,?,?,?,?,?)"
+        " ON CONFLICT DO NOTHING RETURNING id",
+        occasion_values(key),
+    ).fetchone()
+    if made:
+        return made[0], 1, 0
+    occasion = connection.execute(f"SELECT id FROM occasions WHERE {OCCASION}", occasion_values(key)).fetchone()[0]
+    part_is_new, replaced = connection.execute(
+        "SELECT NOT EXISTS(SELECT 1 FROM answers WHERE occasion=?1 AND part=?2), (SELECT count(*) FROM answers"
+        " WHERE occasion=?1 AND status='failed' AND item IN (SELECT value FROM json_each(?3)))",
+        (occasion, key.part, json.dumps([row[0] for row in rows])),
+    ).fetchone()
+    return occasion, part_is_new, replaced
+
+
+def _upsert(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> int:
+    return connection.executemany(
+        "INSERT INTO answers(occasion, item, part, status, value, text, confidence, data, notes, position, options_shown,"
+        " asked_at) VALUES(?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(occasion, item)"
+        " DO UPDATE SET status=excluded.status, value=excluded.value, text=excluded.text,"
+        " confidence=excluded.confidence, data=excluded.data, notes=excluded.notes, position=excluded.position,"
+        " options_shown=excluded.options_shown, asked_at=excluded.asked_at WHERE answers.status='failed'",
+        rows,
+    ).rowcount
+
+
+def count(connection: sqlite3.Connection, key: BlockKey | CallKey, counts: dict[str, int]) -> None:
+    """Add to the counters of this arm, methodology, phase and (for answers) round."""
+    round_ = key.round if isinstance(key, BlockKey) else 0
+    connection.executemany(
+        "INSERT INTO counters VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
+        [(key.arm, key.methodology, key.phase, round_, name, value) for name, value in counts.items() if value],
+    )

@@ -17,21 +17,25 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.codec import (
+from enquete.checkpoints.connection import connect, damaged, explained
+from enquete.checkpoints.entries import (
     CALL,
     OCCASION,
+    Failure,
+    Stage,
+    Usage,
     answer_from_row,
     answer_to_row,
     call_values,
+    count,
+    now,
     occasion_values,
     short_hash,
+    store_answers,
 )
-from enquete.checkpoints.connection import connect, damaged, explained
-from enquete.checkpoints.entries import Failure, Stage, Usage, now
+from enquete.checkpoints.folders import record_in
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
-from enquete.checkpoints.stored import record_in
-from enquete.checkpoints.storing import count, store_answers
 from enquete.checkpoints.usage import note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.errors import LedgerError

@@ -17,7 +17,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
 from enquete.checkpoints.drives import require_local
-from enquete.checkpoints.stored import CHECKPOINTS, set_aside
+from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.writer import Room
 from enquete.state.errors import LedgerError
 from enquete.state.settings import Environment

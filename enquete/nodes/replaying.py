@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from enquete.checkpoints.codec import CALL, call_values
+from enquete.checkpoints.entries import CALL, call_values
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.state.errors import ModelUnavailable, ReplayMissing
