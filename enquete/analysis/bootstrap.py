@@ -72,28 +72,6 @@ def left_out(counts: ArrayLike) -> Floats:
     return c[None, :] - np.eye(c.size) if c.size <= JACKKNIFE_UP_TO else np.empty((0, c.size))
 
 
-def bootstrap_counts(
-    counts: ArrayLike,
-    statistic: Statistic,
-    *,
-    draws: int = DRAWS,
-    level: float = LEVEL,
-    seed: int | list[int] = 0,
-) -> Interval:
-    """BCa interval of a statistic of the agents' distribution over cells, agents resampled as a whole.
-
-    counts: agents by cell (distinct data), none empty. See `bca` for the interval and its reasons.
-    """
-    c = np.asarray(counts, dtype=np.float64)
-    if c.sum() < FEWEST:
-        estimate = float(statistic(c[None, :])[0]) if c.sum() else np.nan
-        return without(estimate, level, f"fewer than {FEWEST} agents")
-    drawn = resampled_counts(c, draws_within(c.size, draws), np.random.default_rng(seed))
-    spared = left_out(c)
-    jackknife = statistic(spared) if len(spared) else np.empty(0)
-    return bca(float(statistic(c[None, :])[0]), statistic(drawn), jackknife, weight=c, level=level)
-
-
 def bca(
     estimate: float, replicates: ArrayLike, jackknife: ArrayLike, *, weight: ArrayLike | None = None,
     level: float = LEVEL,

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from enquete.analysis.relations.crosstable import CrossFinding
+from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
 from enquete.reports.context import Found, listed, responded
 from enquete.reports.crossing import associations

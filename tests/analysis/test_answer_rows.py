@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.answer_table import aligned
+from enquete.analysis.answers import aligned, read_answers
 from tests.support.answer_frames import answer_frame, table
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.convergence import converge, is_consensus, is_disagreement, rank_consensus
 from enquete.analysis.panel.dispersion import agreement, describe
+from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement, rank_consensus
 
 
 def series(**ratings):

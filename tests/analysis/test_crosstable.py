@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.change.paired import benjamini_hochberg, holm
-from enquete.analysis.relations.association import cramers_v, epsilon_squared, spearman
-from enquete.analysis.relations.crosstable import cross_table
+from enquete.analysis.relations.association import cramers_v, cross_table, epsilon_squared, spearman
 
 KINDS = {"archetype": "categorical", "factor": "categorical", "drift": "numeric", "held_out": "numeric"}
 

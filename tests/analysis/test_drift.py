@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift, rekey
+from enquete.analysis.change.drift import delta_matrix, drift_per_agent, population_drift
 
 RANGES = {"a": (1, 5), "b": (1, 5), "c": (1, 7)}
 
@@ -25,14 +25,6 @@ def test_delta_is_missing_where_either_wave_is():
     assert found.loc["x", "a"] == 2
     assert found.drop(index="x")["a"].isna().all()
     assert found["b"].isna().all()
-
-
-def test_rekey_turns_only_reverse_keyed_items():
-    values = pd.DataFrame({"a": [1, 5], "c": [2, np.nan]}, index=["x", "y"])
-    found = rekey(values, RANGES, {"c", "not asked"})
-    assert found["a"].tolist() == [1, 5]
-    assert found.loc["x", "c"] == 6  # 1 + 7 − 2
-    assert np.isnan(found.loc["y", "c"])
 
 
 def test_drift_by_hand(delta):

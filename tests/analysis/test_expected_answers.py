@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from enquete.analysis.answer_rows import read_answers
+from enquete.analysis.answers import read_answers
 from enquete.analysis.health.expected import Expected, likeness, read_expected
 from enquete.analysis.health.quality import human_anchor, variance_ratio
 from enquete.analysis.health.style import extreme_style

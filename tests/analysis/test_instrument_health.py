@@ -7,10 +7,28 @@ import time
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.health.all_checks import examine_answers
-from enquete.analysis.health.diagnostics import overall
+from enquete.analysis.answers import read_answers
+from enquete.analysis.health.coherence import coherence
+from enquete.analysis.health.diagnostics import Diagnostic, overall
+from enquete.analysis.health.nonresponse import nonresponse
+from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
+from enquete.analysis.health.style import style
 from enquete.analysis.health.thresholds import QUALITY, STYLE
 from tests.support.answer_frames import answer_frame
+
+
+def examine_answers(frame: pd.DataFrame) -> list[Diagnostic]:
+    """Coherence, style, quality and nonresponse, in the table's order."""
+    answers = read_answers(frame)
+    return [
+        coherence(answers),
+        *style(answers),
+        flat_items(answers),
+        variance_ratio(answers, None),
+        persona_flattening(answers),
+        *nonresponse(frame),
+        *human_anchor(answers, None),
+    ]
 
 
 def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:

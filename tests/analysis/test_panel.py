@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.change.paired import holm
-from enquete.analysis.panel.convergence import converge
 from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.measures import panel_measures
-from enquete.analysis.panel.stability import stability
+from enquete.analysis.panel.measures import converge, panel_measures, stability
 
 AGREED, SPLIT, MOVED = [4, 4, 4, 5, 4, 4], [2, 2, 2, 4, 4, 4], [1, 1, 2, 4, 5, 5]
 

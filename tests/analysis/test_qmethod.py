@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
-from enquete.analysis.qmethod.flags import FlagEdits
+from enquete.analysis.qmethod.scores import FlagEdits
 from enquete.analysis.qmethod.solution import QAnalysis, agreement, q_analysis
 from enquete.analysis.qmethod.sorts import legal
 from enquete.analysis.typology.components import Matrix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from enquete.analysis.qmethod.extraction import by_person_correlation, centroid, eigenvalues, principal, standardised
+from enquete.analysis.qmethod.extraction import centroid, eigenvalues, principal, standardised
 from tests.analysis import lipset
 from tests.analysis.planted_sorts import noise, planted
 
@@ -14,7 +14,8 @@ THREE = np.array([[-1.0, 1, 0, 0], [-1, 0, 1, 0], [-1, 0, 0, 1]])  # r = ½ betw
 
 def test_correlations_of_lipsets_sorts() -> None:
     """KADE rounds halves up (r is a multiple of 1/160 here), so half a hundredth is allowed."""
-    found = by_person_correlation(lipset.SORTS)
+    x = standardised(lipset.SORTS)
+    found = x @ x.T
     assert 100 * found[np.triu_indices(9, 1)] == pytest.approx(lipset.CORRELATIONS, abs=0.501)
     assert found == pytest.approx(np.corrcoef(lipset.SORTS))
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from enquete.analysis.panel.convergence import rank_consensus
 from enquete.analysis.panel.dispersion import iqr
+from enquete.analysis.panel.measures import rank_consensus
 from enquete.analysis.panel.ranking import rank_robustness
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from enquete.analysis.answer_rows import read_answers
+from enquete.analysis.answers import read_answers
 from enquete.analysis.health.style import (
     acquiescence,
     acquiescence_by_agent,

@@ -5,8 +5,8 @@ import random
 import pandas as pd
 import pytest
 
-from enquete.analysis.panel.convergence import converge, is_consensus, is_disagreement
 from enquete.analysis.panel.dispersion import describe
+from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.synthetic import MOVERS_POLARISED, planted

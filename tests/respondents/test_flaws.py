@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 import pytest
 
-from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health import exposure as exposure_probes
 from enquete.analysis.health import repeats as probes
 from enquete.respondents.flaws import SOUND, VARIES, Flaws, varied

@@ -16,8 +16,7 @@ import pytest
 
 import enquete
 from enquete import Run
-from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health import exposure as exposure_probes
 from enquete.analysis.health import repeats as probes
 from enquete.graphs.registry import methodologies

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers, read_answers
 
 
 def answer_frame(

@@ -43,18 +43,6 @@ def delta_matrix(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     return y - x
 
 
-def rekey(values: pd.DataFrame, scale_ranges: ScaleRanges, reverse: Collection[str]) -> pd.DataFrame:
-    """Values with the reverse-keyed items turned round: x' = low + high − x. A copy; NaN stays NaN.
-
-    Raises ValueError for a reverse-keyed item without a scale range.
-    """
-    turned = values.astype(float)
-    for item in turned.columns.intersection(list(reverse)):
-        low, high = _range_of(item, scale_ranges)
-        turned[item] = low + high - turned[item]
-    return turned
-
-
 def drift_per_agent(
     delta: pd.DataFrame,
     scale_ranges: ScaleRanges,

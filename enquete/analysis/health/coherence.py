@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from enquete.analysis.answer_table import Answers, Flags, Floats, aligned
+from enquete.analysis.answers import Answers, Flags, Floats, aligned
 from enquete.analysis.health.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, THRESHOLDS
 

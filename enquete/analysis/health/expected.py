@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.answer_table import Answers, Floats
+from enquete.analysis.answers import Answers, Floats
 from enquete.analysis.health.quality import likeness_jsd
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from enquete.analysis.answer_table import Answers, Flags, Floats, aligned
+from enquete.analysis.answers import Answers, Flags, Floats, aligned
 from enquete.analysis.change.paired import ItemTest, paired_by_item
 from enquete.analysis.health.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_PULL, LEAST_RUNS, SHIFT, THRESHOLDS

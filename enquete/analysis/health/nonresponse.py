@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from enquete.analysis.answer_rows import STATUSES
+from enquete.analysis.answers import STATUSES
 from enquete.analysis.change.paired import holm
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_OF_A_TYPE, MOST_GAPS, THRESHOLDS

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from enquete.analysis.answer_table import Aligned, Answers, aligned
+from enquete.analysis.answers import Aligned, Answers, aligned
 from enquete.analysis.health.diagnostics import Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import THRESHOLDS
 from enquete.analysis.relations.polarity import rated_alike as count_alike

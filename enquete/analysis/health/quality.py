@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
-from enquete.analysis.answer_table import Answers, Codes, Flags, Floats
+from enquete.analysis.answers import Answers, Codes, Flags, Floats
 from enquete.analysis.health.coherence import DRAWS, centred_items, exceeded
 from enquete.analysis.health.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
 from enquete.analysis.health.thresholds import (

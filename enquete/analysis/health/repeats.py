@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from enquete.analysis.agreement.arms import components, stratified_kappa
-from enquete.analysis.agreement.kappa import weighted_kappa
-from enquete.analysis.answer_table import Aligned, Answers, Flags, aligned
+from enquete.analysis.agreement.kappa import components, stratified_kappa, weighted_kappa
+from enquete.analysis.answers import Aligned, Answers, Flags, aligned
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import LEAST_RETEST_CHANGE, THRESHOLDS
 

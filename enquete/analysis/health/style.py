@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.answer_table import Answers, Codes, Flags, Floats
+from enquete.analysis.answers import Answers, Codes, Flags, Floats
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, judged
 from enquete.analysis.health.thresholds import (
     HUMAN_ENDS,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.panel.convergence import DISAGREEMENT_A
+from enquete.analysis.panel.measures import DISAGREEMENT_A
 
 DISTANCE = 2.0  # half the width of a five-point scale: the neighbour of the median still agrees with it
 MAJORITY = 0.5  # of the raters; whoever is that many does not hold out, the others do

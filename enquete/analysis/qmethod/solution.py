@@ -12,13 +12,15 @@ from typing import Literal
 
 import numpy as np
 
-from enquete.analysis.qmethod.extraction import centroid, principal, standardised
-from enquete.analysis.qmethod.flags import FlagEdits, Flags, automatic_flags, edited
-from enquete.analysis.qmethod.number import NumberOfFactors, number_of_factors
+from enquete.analysis.qmethod.extraction import NumberOfFactors, centroid, number_of_factors, principal, standardised
 from enquete.analysis.qmethod.rotation import oriented, varimax
 from enquete.analysis.qmethod.scores import (
     LARGEST_LOADING,
+    FlagEdits,
+    Flags,
+    automatic_flags,
     composites,
+    edited,
     factor_array,
     is_flat,
     reliability,

@@ -10,9 +10,15 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.kendall import kendall_w
-from enquete.analysis.panel.convergence import converge, is_consensus, is_disagreement, rank_consensus
-from enquete.analysis.panel.measures import PanelMeasure, panel_measures
+from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.panel.measures import (
+    PanelMeasure,
+    converge,
+    is_consensus,
+    is_disagreement,
+    panel_measures,
+    rank_consensus,
+)
 from enquete.analysis.panel.ranking import By, rank_robustness
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.themes import Themes

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.qmethod.flags import FlagEdits, threshold
-from enquete.analysis.qmethod.number import ALPHA, NumberOfFactors
+from enquete.analysis.qmethod.extraction import ALPHA, NumberOfFactors
+from enquete.analysis.qmethod.scores import FlagEdits, threshold
 from enquete.analysis.qmethod.solution import Extraction, QAnalysis, QFactor, agreement, q_analysis
 from enquete.analysis.qmethod.statements import Comparison, Distinction
 from enquete.analysis.typology.clustering import Labels, adjusted_rand

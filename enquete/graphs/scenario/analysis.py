@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.friedman import friedman
+from enquete.analysis.agreement.concordance import friedman
 from enquete.analysis.panel.dispersion import describe, frequencies
 from enquete.analysis.relations.polarity import rated_alike
 from enquete.graphs.scenario.comparisons import group_tests, pairwise, polarity_tests

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.agreement.posthoc import pairwise_wilcoxon
+from enquete.analysis.agreement.concordance import pairwise_wilcoxon
 from enquete.analysis.change.paired import holm
 from enquete.analysis.relations.groups import GroupTest, eta_squared, kruskal_wallis
 from enquete.analysis.relations.polarity import polarity

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from enquete.analysis.relations.crosstable import Kind
+from enquete.analysis.relations.association import Kind
 from enquete.reports.context import Found, responded
 from enquete.reports.crossing.claims import Finding, Words
 from enquete.reports.evaluation import Evaluation

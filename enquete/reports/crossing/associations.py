@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from pydantic import JsonValue
 
-from enquete.analysis.relations.crosstable import CrossFinding, cross_table
+from enquete.analysis.relations.association import CrossFinding, cross_table
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.markdown import MISSING, escape, number, p_value, table

@@ -14,7 +14,7 @@ from typing import Literal
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.relations.crosstable import Kind
+from enquete.analysis.relations.association import Kind
 from enquete.reports.markdown import number
 from enquete.state.seam import Language
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers
 from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
 from enquete.analysis.health.expected import Expected

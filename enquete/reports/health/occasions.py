@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from enquete.analysis.answer_rows import read_answers
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health.expected import Expected, read_expected
 from enquete.reports.reading import RunReading
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.answer_table import Answers
+from enquete.analysis.answers import Answers
 from enquete.analysis.health.diagnostics import Diagnostic
 from enquete.analysis.health.expected import likeness
 from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest

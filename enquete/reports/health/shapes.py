@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.answer_table import Floats
+from enquete.analysis.answers import Floats
 from enquete.reports.context import RESPONDED
 
 
