@@ -55,7 +55,7 @@ def functions_of(file: str) -> dict[str, str]:
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line.function}-{line.test.partition('::')[2]}")
 def test_the_line_is_true(line: Line, request: pytest.FixtureRequest) -> None:
     """The statistic exists, its test exists, is not skipped, was collected with its file, and holds the expected figure."""
-    module, _, name = line.function.partition(".")
+    module, _, name = line.function.rpartition(".")
     assert callable(getattr(importlib.import_module(f"enquete.analysis.{module}"), name))
     file, _, test = line.test.partition("::")
     assert test in functions_of(file), f"{line.test} does not exist or is skipped"
@@ -74,12 +74,13 @@ def test_every_module_of_statistics_has_a_line() -> None:
     def is_public(node: ast.stmt) -> bool:
         return isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
 
+    root = Path(enquete.analysis.__file__).parent
     modules = {
-        path.stem
-        for path in Path(enquete.analysis.__file__).parent.glob("*.py")
+        ".".join(path.relative_to(root).with_suffix("").parts)
+        for path in root.rglob("*.py")
         if any(map(is_public, ast.parse(path.read_text("utf-8")).body))
     }
-    tested = {line.function.partition(".")[0] for line in LINES}
+    tested = {line.function.rpartition(".")[0] for line in LINES}
     assert modules - PLUMBING.keys() - tested == set()
 
 

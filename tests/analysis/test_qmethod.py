@@ -16,9 +16,9 @@ from enquete.analysis.qmethod.solution import QAnalysis, agreement, q_analysis
 from enquete.analysis.qmethod.sorts import legal
 from enquete.analysis.typology.components import Matrix
 from tests.analysis import lipset
-from tests.analysis.planted_sorts import GRID as WIDE
-from tests.analysis.planted_sorts import PLACES, planted
+from tests.analysis.planted_sorts import INSTRUMENT, PLACES, planted
 
+WIDE = INSTRUMENT.distribution
 GRID = {-1: 1, 0: 2, 1: 1}
 A, B = [-1.0, 1, 0, 0], [0.0, 0, -1, 1]
 OPPOSITE = [1.0, -1, 0, 0]
