@@ -102,14 +102,14 @@ def _content_words(text: str) -> list[str]:
 
 def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
     """At most `most` clusters, the largest first. Strays go to the nearest centre or, unless `keep_all`, nowhere."""
+    from sklearn.preprocessing import normalize  # noqa: PLC0415
+
     if not texts:
         return []
     x = features(texts)
     label = _partition(np.asarray((x @ x.T).todense()), most)
     kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
-    centres = np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept])
-    lengths = np.linalg.norm(centres, axis=1, keepdims=True)
-    centres /= np.where(lengths > 0, lengths, 1.0)
+    centres = normalize(np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept]))
     nearness = np.asarray(x @ centres.T)
     home = np.array([kept.index(c) if c in kept else -1 for c in label])
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
