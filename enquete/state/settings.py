@@ -6,10 +6,10 @@ Arguments win over the environment, the environment over `.env`. `RunRequest` do
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -25,6 +25,9 @@ SHIPPED = "shipped"
 of the default pack that was asked."""
 
 Phase = Literal["T0", "T1"]
+Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
+"""A path, which Python callers may give as a `Path`."""
+
 ProbeKind = Literal[
     "all",
     "retest",
@@ -54,12 +57,12 @@ class RunRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sim: Annotated[
-        str, Field(description="sim_id under the root, or a path to a simulation folder or personas file")
+        Place, Field(description="sim_id under the root, or a path to a simulation folder or personas file")
     ] = ""
-    root: Annotated[str | None, Field(description="folder that holds simulations/{sim_id}")] = None
-    out: Annotated[str | None, Field(description="results go here instead of the simulation's interviews/ folder")] = (
-        None
-    )
+    root: Annotated[Place | None, Field(description="folder that holds simulations/{sim_id}")] = None
+    out: Annotated[
+        Place | None, Field(description="results go here instead of the simulation's interviews/ folder")
+    ] = None
     methods: Annotated[list[str] | None, Field(description="methodologies, in the order they get budget")] = None
     phase: Annotated[Phase | None, Field(description="only T0 (before) or only T1 (after); both unless named")] = None
     language: Annotated[Language | None, Field(description="language of the interviews")] = None
@@ -79,7 +82,7 @@ class RunRequest(BaseModel):
     )
     pack: Annotated[str, Field(description="topic that ships with Enquete; the default one unless named")] = ""
     instruments: Annotated[
-        dict[str, str],
+        dict[str, Place],
         Field(description="methodology → YAML file of one's own; those alone are asked unless methods are named"),
     ] = {}
     settings: Annotated[dict[str, dict[str, Any]], Field(description="methodology → its own settings")] = {}
