@@ -33,7 +33,7 @@ from enquete.nodes.replaying import replaying
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.neutral import control_answers
-from enquete.respondents.synthetic import SyntheticRespondent
+from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.errors import SettingsError
 from enquete.state.seam import Arm, Language, Metered, Respondent, Truth
@@ -90,7 +90,8 @@ class Workplace(OpenedRun[Ledger]):
 
     def truth(self, name: str) -> Truth:
         """What is planted in the synthetic respondent."""
-        return self.methodology(name).synthetic(self.instrument(name), self.settings(name))
+        planted = self.methodology(name).synthetic
+        return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
 
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)

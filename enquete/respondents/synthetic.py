@@ -7,14 +7,18 @@ same prompt, ledger, budget and reader as a model would, so that what holds for 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.pack import pack_on
 from enquete.respondents.flaws import SOUND, Flaws, flawed, varied
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
-from enquete.respondents.planted import Occasional
+from enquete.respondents.planted import Occasional, answer_at, normal, persona_hash
+from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.seam import Answer, Block, Item, Language, Metered, Participant, Reply, Truth
 
 
@@ -65,3 +69,30 @@ def _written(item: Item, answer: Answer) -> dict[str, JsonValue]:
     members = kind_of(item).written(item, answer)
     members |= {"confidence": answer.confidence} if item.confidence else {}
     return members | ({"reason": answer.text} if item.reason else {})
+
+
+SHARED, OWN = 0.5, 0.3
+"""SD of what agents of a stakeholder type share in an item, and of what an agent adds of its own."""
+
+
+def plausible(instrument: Instrument) -> Truth:
+    """The truth of a methodology that plants none: types that differ item by item, and agents that differ within a type.
+
+    Answers in words name the topic, in the voice of the pack that knows it.
+    """
+    pack = pack_on(instrument.topic)
+
+    def answers(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
+        kind, me = type_of(who, pack), persona_hash(who)
+
+        def answer(item: Item) -> Answer:
+            key = (seed, block.key.methodology, item.id)
+            said = f"{instrument.topic.in_(language)}: {voice(kind, pack, language, *key, me)}"
+            if item.kind == "text":
+                return Answer(item.id, "ok", text=said)
+            position = SHARED * normal(*key, kind) + OWN * normal(*key, me)
+            return answer_at(position, item, confidence=0.5 + 0.3 * abs(position), text=said if item.reason else "")
+
+        return [answer(item) for item in block.items]
+
+    return answers

@@ -459,8 +459,10 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     instrument: type[InstrumentT]
     settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
     procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
-    synthetic: Callable[[InstrumentT, SettingsT], Truth]  # the planted truth, for an instrument
     results: str  # dotted path of its Evaluation (reports/evaluation.py), all that reads answers; imported on first use
+    synthetic: Callable[[InstrumentT, SettingsT], Truth] | None = (
+        None  # the planted truth; None: respondents.synthetic.plausible
+    )
     steps: Steps = field(default=Steps())  # of its graph
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
     probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py
