@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -17,6 +20,8 @@ from enquete.instruments.source import MOST_BYTES, Source, read_source
 from enquete.state.errors import InstrumentError
 
 T = TypeVar("T", bound=BaseModel)
+
+OWN = "instrument.yaml"
 
 
 @dataclass(frozen=True)
@@ -36,15 +41,25 @@ def load_instrument(model: type[T], path: Path) -> T:
     return validate_instrument(model, read_source(str(path), _bytes(path)))
 
 
+def shipped_file(model: type[BaseModel], name: str, pack: str = "") -> Traversable | None:
+    """What the pack asks with the methodology `name`; else instrument.yaml beside the model, which a methodology of another
+    package brings along. Raises SettingsError for another pack."""
+    package = sys.modules[model.__module__].__package__
+    own = files(package) / OWN if package else None
+    return pack_named(pack).instruments.get(name) or (own if own and own.is_file() else None)
+
+
 def load_shipped(model: type[T], name: str, pack: str = "") -> T:
-    """The instrument for the methodology `name` that ships in a pack, the default one unless named.
+    """The instrument for the methodology `name` that ships in a pack, the default one unless named, or with the methodology.
 
     Raises InstrumentError for another name, SettingsError for another pack.
     """
-    known = pack_named(pack).instruments
-    if name not in known:
-        raise InstrumentError([f"{name!r} is no shipped instrument{suggestion(name, sorted(known))}"])
-    return validate_instrument(model, read_source(known[name].name, known[name].read_bytes()))
+    file = shipped_file(model, name, pack)
+    if file is None:
+        raise InstrumentError(
+            [f"{name!r} is no shipped instrument{suggestion(name, sorted(pack_named(pack).instruments))}"]
+        )
+    return validate_instrument(model, read_source(file.name, file.read_bytes()))
 
 
 def validate_instrument(model: type[T], source: Source) -> T:

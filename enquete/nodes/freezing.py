@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
-from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped
+from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
@@ -46,7 +46,7 @@ def freeze_instruments(
             ]
             continue
         own = request.own_instruments.get(name)
-        if own is None and name not in pack.instruments:
+        if own is None and shipped_file(model, name, pack.name) is None:
             raise SettingsError(f"pack {pack.name!r} asks {', '.join(pack.instruments)}, not {name}")
         instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name, pack.name)
         frozen = freeze_instrument(instrument, own or source)

@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces.cli import asking, costs, demo, doctor, looking, serve
+from enquete.interfaces.cli import asking, costs, demo, doctor, looking, scaffold, serve
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
 from enquete.interfaces.cli.signals import STOPPED, Stopped
@@ -49,6 +49,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "report": looking.report,
     "export": looking.export,
     "doctor": doctor.doctor,
+    "new-method": scaffold.new_method,
     "mcp": mcp_command.mcp,
     "serve": serve.serve,
 }

@@ -81,6 +81,7 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "cap_tokens": "cap {cap} tokens",
         "cap_usd": "cap {cap} USD",
         "cap_fits": "It fits the budget ({cap}).",
+        "laid_out": "Laid out in {folder}: a methodology that works.\nNext:\n  pip install -e {folder}\n  pytest {folder}",
         "cap_exceeded": (
             "The upper estimate exceeds the budget ({cap}); {enough} would do. Without it nothing is asked unless --yes "
             "is given: the run then pauses at the cap and can be resumed."
@@ -221,6 +222,9 @@ TEXTS: Mapping[Tongue, Mapping[str, str]] = {
         "cap_tokens": "Obergrenze {cap} Token",
         "cap_usd": "Obergrenze {cap} USD",
         "cap_fits": "Das Budget reicht ({cap}).",
+        "laid_out": (
+            "In {folder} liegt jetzt eine Methodik, die läuft.\nWeiter:\n  pip install -e {folder}\n  pytest {folder}"
+        ),
         "cap_exceeded": (
             "Die obere Schätzung übersteigt das Budget ({cap}); {enough} würde reichen. Sonst wird nichts gefragt, es sei "
             "denn mit --yes: Dann hält der Lauf an der Obergrenze an und lässt sich fortsetzen."

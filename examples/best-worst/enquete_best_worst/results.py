@@ -1,0 +1,154 @@
+"""What best–worst choices give: section, figure, checks, a probe, findings per agent, a measure for claims, a headline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from enquete.analysis.health.diagnostics import judged
+from enquete.analysis.health.thresholds import Threshold
+from enquete.reports.context import Found, figure, listed
+from enquete.reports.crossing.claims import Finding, Measure, Words
+from enquete.reports.evaluation import Evaluation, Headline
+from enquete.reports.health.checks import Humans, Made, OwnCheck, gaps
+from enquete.reports.health.occasions import phases
+from enquete.reports.health.probes import Arms
+from enquete.reports.markdown import escape, number, of, table
+from enquete.state.seam import Language
+from enquete_best_worst.analysis import analyse, choices
+
+WORDS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "title": "Best-Worst-Skalierung",
+        "asked": "{people} Agenten haben aus jeder Gruppe das Wichtigste und das Unwichtigste gewählt. Der Punktwert ist "
+        "(am wichtigsten − am unwichtigsten) / gezeigt, von −1 bis 1; 95-%-Intervalle über Agenten.",
+        "object": "Gegenstand", "score": "Punktwert", "interval": "Intervall", "best": "am wichtigsten", "worst": "am unwichtigsten",
+        "first": "am wichtigsten von allem: „{0}“ (Punktwert)",
+    },
+    "en": {
+        "title": "Best–worst scaling",
+        "asked": "Out of every set {people} agents chose the most and the least important. The score is (most − least) / "
+        "times shown, from −1 to 1; 95 % intervals over agents.",
+        "object": "object", "score": "score", "interval": "interval", "best": "most", "worst": "least",
+        "first": "most important of all: “{0}” (score)",
+    },
+}  # fmt: skip
+
+FIRM = OwnCheck(
+    Threshold(
+        "mean of (Σ(best − worst)² − r) / (f − r) over agents; r at random, f of one firm order", (0.25, None), (0.05, None),
+        {"agents": 10}, "SE ≈ .4/√10 = .13 for answers at random", "this package's proposal",
+        "an order that holds over the sets is an opinion; choices at random spread over all objects alike", 0.0,
+    ),
+    "share",
+    {
+        "de": ("Festigkeit der Rangordnungen", "Die Wahlen eines Agenten folgen kaum einer Ordnung: fast wie geraten."),
+        "en": ("firmness of orders", "An agent's choices hardly follow an order: almost as if they were guessed."),
+    },
+)  # fmt: skip
+KEPT = OwnCheck(
+    Threshold(
+        "share of sets with the same best when the options are shown in reverse", (0.70, None), (0.40, None),
+        {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "this package's proposal",
+        "what matters most does not depend on where it stands in a list", None,
+    ),
+    "share",
+    {
+        "de": ("dieselbe Wahl bei umgekehrter Reihenfolge", "Die Wahl hängt davon ab, wo etwas in der Liste steht."),
+        "en": ("the same choice with options reversed", "The choice depends on where something stands in the list."),
+    },
+)  # fmt: skip
+
+
+def section(found: Found, language: Language) -> str:
+    """Markdown: the objects, the most important first."""
+    words = WORDS[language]
+    rows = [
+        [
+            escape(one["label"]),
+            number(one["score"], language),
+            _interval(one, language),
+            str(one["best"]),
+            str(one["worst"]),
+        ]
+        for one in ranked(found)
+    ]
+    people = of(found["agents_responded"], found["agents_total"])
+    heads = [words[key] for key in ("object", "score", "interval", "best", "worst")]
+    return f"## {words['title']}\n\n{words['asked'].format(people=people)}\n\n{table(heads, rows)}"
+
+
+def _interval(one: Mapping[str, Any], language: Language) -> str:
+    return f"{number(one['low'], language)} … {number(one['high'], language)}"
+
+
+def ranked(found: Found) -> list[Mapping[str, Any]]:
+    """Objects with a score, the highest first."""
+    known = [one for one in listed(found, "objects") if figure(one, "score") is not None]
+    return sorted(known, key=lambda one: (-float(one["score"]), str(one["object"])))
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Whether choices follow an order; gaps."""
+    firm = [value for one in listed(found, "agents") if (value := figure(one, "firmness")) is not None]
+    mean = sum(firm) / len(firm) if firm else None
+    yield phases(rows)[0], judged("firmness", mean, {"agents": len(firm)}, rule=FIRM.rule)
+    yield from gaps(rows)
+
+
+def probed(arms: Arms) -> Made:
+    """Options reversed: is the best of a set still the best?"""
+    if "options_reversed" not in arms.asked:
+        return
+    both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
+    same = both["best_x"].eq(both["best_y"])
+    counts = {"answers": len(both), "agents": int(both["participant"].nunique())}
+    yield phases(arms.main)[0], judged("option_order", float(same.mean()), counts, rule=KEPT.rule)
+
+
+def scores(found: Found) -> pd.DataFrame:
+    """Participants × labels of objects."""
+    labels = {str(one["object"]): str(one["label"]) for one in listed(found, "objects")}
+    own = {str(one["participant"]): one["scores"] for one in listed(found, "agents")}
+    return pd.DataFrame.from_dict(own, orient="index").rename(columns=labels).astype(float)
+
+
+def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
+    """What matters most to each agent, where one object does."""
+    own = scores(found)
+    top = own.idxmax(axis=1)[own.eq(own.max(axis=1), axis=0).sum(axis=1).eq(1)]
+    name: Words = {"de": "am wichtigsten (Best-Worst)", "en": "most important (best–worst)"}
+    yield Finding("best_object", "categorical", name, top)
+
+
+def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
+    """How much the object matters that matters most to all: does it to every group?"""
+    first = next(iter(ranked(found)), None)
+    if first is not None:
+        label = str(first["label"])
+        heading: Words = {"de": f"Wichtigkeit von „{label}“", "en": f"Importance of “{label}”"}
+        rests_on = ("results.json → best_worst.agents[*].scores",)
+        yield Measure("importance", heading, scores(found)[label], evidence=rows, rests_on=rests_on)
+
+
+def headlines(found: Found, language: Language) -> Iterator[Headline]:
+    """What matters most to all."""
+    first = next(iter(ranked(found)), None)
+    if first is not None:
+        yield Headline("best_worst.first", "first", first["object"], first["score"], (str(first["label"]),))
+
+
+EVALUATION = Evaluation(
+    analyse=analyse,
+    section=section,
+    figure="enquete_best_worst.figure:draw",
+    health=health,
+    probed=probed,
+    checks={"firmness": FIRM, "option_order": KEPT},
+    agents=agents,
+    measures=measures,
+    headlines=headlines,
+    sentences={language: {"first": words["first"]} for language, words in WORDS.items()},
+)

@@ -1,0 +1,99 @@
+"""Best–worst scaling as it is installed: asked, analysed, checked, probed, drawn and reported by Enquete.
+
+Expected numbers are derived by hand beside each test.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from enquete_best_worst.analysis import firm_order, firmness, scored
+from enquete_best_worst.instrument import BestWorstInstrument
+
+import enquete
+from enquete.instruments.load import load_instrument
+from enquete.state.errors import InstrumentError
+
+SHIPPED = Path(__file__).parents[1] / "enquete_best_worst" / "instrument.yaml"
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> enquete.Run:
+    """Twelve agents of two types, with options reversed once more and a second run of all."""
+    folder = tmp_path_factory.mktemp("best_worst")
+    people = [(f"P{n}", ("resident", "shopkeeper")[n % 2], f"Person {n} of the town.") for n in range(12)]
+    with (folder / "personas.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("name", "stakeholder_type", "persona"), *people])
+    return enquete.conduct_interviews(
+        folder / "personas.csv", out=folder / "out", methods=["best_worst"], language="en", respondent="synthetic",
+        probes=["options_reversed"], replicates=2,
+    )  # fmt: skip
+
+
+def test_everybody_answers_every_set(run: enquete.Run) -> None:
+    main = run.responses[run.responses["arm"].eq("main")]
+    assert run.status == "completed"
+    assert len(main) == 12 * 7
+    assert main["status"].eq("ok").all()
+
+
+def test_best_and_worst_are_counted_once_a_set(run: enquete.Run) -> None:
+    """Every one of 12 × 7 sets has one best and one worst; every object stands in three of the seven."""
+    objects = run.results["best_worst"]["objects"]
+    assert sum(one["best"] for one in objects) == sum(one["worst"] for one in objects) == 84
+    for one in objects:
+        assert one["score"] == pytest.approx((one["best"] - one["worst"]) / 36)
+
+
+def test_section_health_probe_finding_and_headline(run: enquete.Run) -> None:
+    synthesis = Path(run.path)
+    assert "## Best–worst scaling" in run.report
+    assert "affordable housing" in run.report
+    health = json.loads((synthesis / "health.json").read_text())
+    checks = {one["name"]: one for one in health["diagnostics"] if one["methodology"] == "best_worst"}
+    assert checks["firmness"]["value"] > 0.25
+    assert checks["option_order"]["probe"]
+    assert checks["option_order"]["n"] == 84
+    agents = pd.read_csv(synthesis / "exports" / "agents.csv")
+    assert agents["best_object"].notna().any()
+    assert "most important of all:" in run.report  # a headline, which the second run repeats or not
+
+
+def test_figure(run: enquete.Run) -> None:
+    bars = run.figure("best_worst").data[0]
+    assert len(bars.y) == 7
+    assert list(bars.x) == sorted(bars.x)
+
+
+def test_firmness_of_one_order_and_of_none() -> None:
+    """Who chooses by the order of the file gets the net counts 3, 2, 1, 0, −1, −2, −3 in Fano's plane: 28 by hand, where
+    choices at random give 14 (1 to best and 1 to worst, seven times)."""
+    instrument = load_instrument(BestWorstInstrument, SHIPPED)
+    names = list(instrument.objects)
+    firm = firm_order(names, instrument.sets)
+    order = {name: -number for number, name in enumerate(names)}
+    rows = [
+        {"participant": "a", "item_id": f"set_{n}", "best": max(shown, key=order.__getitem__), "worst": min(shown, key=order.__getitem__)}
+        for n, shown in enumerate(instrument.sets, start=1)
+    ]  # fmt: skip
+    _, net = scored(pd.DataFrame(rows), instrument)
+    assert net.loc["a", names].tolist() == [3, 2, 1, 0, -1, -2, -3]
+    assert firmness(net, instrument)["a"] == pytest.approx((28 - 14) / (firm - 14))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("- [schools, safety, shops]", "- [schools, safety, safety]"), "three different objects"),
+        (("  - [schools, safety, shops]\n", ""), "equally often"),
+        (("[schools, safety, shops]", "[schools, safety, parking]"), "parking"),
+    ],
+)
+def test_sets_that_cannot_be_counted_are_refused(tmp_path: Path, change: tuple[str, str], said: str) -> None:
+    (tmp_path / "own.yaml").write_text(SHIPPED.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    with pytest.raises(InstrumentError, match=said):
+        load_instrument(BestWorstInstrument, tmp_path / "own.yaml")
