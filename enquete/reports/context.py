@@ -84,6 +84,33 @@ def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
     return {"n_responded": len(responded(frame)), "n_total": len(frame), "statuses": dict(statuses(frame))}
 
 
+# --- answers by name, as claims and episodes cite them: run/arm/methodology/phase/session/round/turn/participant/item ----
+
+PARTS = ("run_id", "arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id")
+
+
+def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that carry an answer, with a column `answer_id`. Two answers never share one."""
+    answered = responded(frame)
+    if answered.empty:
+        return answered.assign(answer_id=pd.Series(dtype="str"))
+    columns = [answered[part].astype(str).tolist() for part in PARTS]
+    return answered.assign(answer_id=["/".join(parts) for parts in zip(*columns, strict=True)])
+
+
+def cited(rows: pd.DataFrame, most: int) -> list[str]:
+    """The ids of the first `most` rows of a table made by `with_ids`, none twice."""
+    return list(dict.fromkeys(rows["answer_id"]))[:most]
+
+
+def alternating(*lists: Iterable[str]) -> list[str]:
+    """One of each in turn, so that what is cut off at the end is cut off from all alike; none twice."""
+    columns = [list(one) for one in lists]
+    longest = max(map(len, columns), default=0)
+    mixed = [column[row] for row in range(longest) for column in columns if row < len(column)]
+    return list(dict.fromkeys(mixed))
+
+
 def jsonable(value: Any) -> JsonValue:
     """`value` as JSON that strict readers accept: NaN, infinities and pandas' NA become null; tuples become lists.
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.reports.context import with_ids
 from enquete.reports.markdown import number
 from enquete.reports.reading import RunReading
-from enquete.reports.table.evidence import with_ids
 from enquete.reports.table.items import Asked
 from enquete.state.seam import Language
 

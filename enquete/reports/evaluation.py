@@ -87,13 +87,12 @@ class Evaluation:
 
     # The report: Markdown of the section (None: the findings as tables), and what is too long to stand there; files of one
     # phase from findings and all its rows; what the instrument says of an item id; dotted path of draw(found, language),
-    # imported late because plotly is an extra; sentences of the flags that `analyse` raises in short (a pattern each).
+    # imported late because plotly is an extra.
     section: Callable[[Found, Language], str] | None = None
     appendix: Callable[[Found, Language], str] = no_text
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
     figure: str = ""
-    flags: Sequence[tuple[str, Words]] = ()
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
     # that no other methodology has, by name.

@@ -1,4 +1,4 @@
-"""Markdown: escaping what others wrote, tables, numbers as the language writes them."""
+"""Markdown: escaping and excerpting what others wrote, tables, numbers as the language writes them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")
 _LINE_START = re.compile(r"^(\s*)(?:([-+=:])|(\d+)([.)])(?=\s|$))")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|file|javascript|data)(:)|\b(www)(\.)|(@)")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[A-ZÄÖÜ„“\"(0-9])")
+_WORD = re.compile(r"[^\W\d_]{4,}")
+GAP = "[…]"
 
 
 def escape(text: object) -> str:
@@ -63,3 +66,23 @@ def quote(text: object, who: str, language: Language) -> str:
     """A list entry with someone's words."""
     opening, closing = ("„", "“") if language == "de" else ("“", "”")
     return f"- {who}: {opening}{escape(text)}{closing}"
+
+
+def excerpt(text: str, about: str) -> str:
+    """The sentence of `text` that shares most words with `about`, with […] where something was left out.
+
+    Words are compared by their first six letters, which outlives most endings. The whole text where it is one sentence
+    or no sentence shares a word.
+    """
+    sentences = _SENTENCE.split(" ".join(text.split()))
+    wanted = _stems(about)
+    shared = [len(_stems(sentence) & wanted) for sentence in sentences]
+    if len(sentences) < 2 or not max(shared):
+        return text
+    best = shared.index(max(shared))
+    before, after = (f"{GAP} " if best else ""), (f" {GAP}" if best < len(sentences) - 1 else "")
+    return f"{before}{sentences[best]}{after}"
+
+
+def _stems(text: str) -> set[str]:
+    return {word.lower()[:6] for word in _WORD.findall(text)}

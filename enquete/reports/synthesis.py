@@ -18,7 +18,7 @@ from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.provenance import as_file
 from enquete.nodes.workplace import Workplace
-from enquete.reports.context import RESPONDED, statuses
+from enquete.reports.context import RESPONDED, statuses, with_ids
 from enquete.reports.crossing import narrative
 from enquete.reports.crossing.agents import agent_table
 from enquete.reports.crossing.associations import associate
@@ -28,12 +28,10 @@ from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.text import flags as health_flags
-from enquete.reports.health.text import spelt
 from enquete.reports.health.verdicts import Health, examine
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, plain_title, write_report
-from enquete.reports.table.evidence import with_ids
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses
 from enquete.state.errors import LedgerError
@@ -179,12 +177,10 @@ def _material(
 
 
 def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
-    """Flags of analyses as sentences in the run's language, and one for each check of instrument health that failed."""
-    language, own = reading.record.language, evaluations(reading.record.methods)
+    """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
-        spelt_out = [spelt(flag_, own[name].flags, language) for flag_ in _texts(result.get("flags"))]
-        checks = health_flags(health, name, plain_title(reading, name), language)
-        said: list[JsonValue] = [*dict.fromkeys(text for text in (*spelt_out, *checks) if text)]
+        checks = health_flags(health, name, plain_title(reading, name), reading.record.language)
+        said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         found.results[name] = {**result, "flags": said}
 
 

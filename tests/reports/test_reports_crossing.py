@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from enquete.graphs.registry import dotted_paths
+from enquete.reports.context import alternating, with_ids
 from enquete.reports.crossing.claims import Claim, Crossing, Grouping, Measure
 from enquete.reports.crossing.comparing import grouped
 from enquete.reports.crossing.joined import cross
 from enquete.reports.crossing.sentences import reason, sentence
 from enquete.reports.evaluation import Evaluation, evaluations
-from enquete.reports.table.evidence import alternating, with_ids
 
 PEOPLE = tuple(f"p{n}" for n in range(1, 13))
 """Three of each of four kinds, in turn, so that every group has the three agents that a comparison needs."""

@@ -21,11 +21,11 @@ from enquete.analysis.health.diagnostics import Overall, judged
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
-from enquete.reports.evaluation import Evaluation, evaluation
+from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import OwnCheck, missing
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
-from enquete.reports.health.text import flag, flags, reasons, sections, spelt, summary, threshold, verdict_table
+from enquete.reports.health.text import flag, flags, reasons, sections, summary, threshold, verdict_table
 from enquete.reports.health.verdicts import Health, Judged, judge
 from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS
 
@@ -494,11 +494,3 @@ def test_thresholds_are_printed_as_they_are():
     assert threshold(found["extreme_style"], "de") == "14,5 % bis 58 %"
     assert threshold(found["acquiescence"], "en") == "−0.50 to 0.50"
     assert threshold(found["human_jsd"], "en") == "–"
-
-
-def test_short_flags_of_analyses_become_sentences():
-    known = evaluation(methodologies()["longitudinal"]).flags
-    assert spelt("longitudinal: baseline reconstructed", known, "en").startswith("Longitudinal: T0 was reconstructed")
-    said = spelt("longitudinal: drift not interpretable: Das Modell war a, dann b", known, "de")
-    assert said.endswith("Das Modell war a, dann b.")
-    assert spelt("delphi: something new", (), "de") == "delphi: something new"

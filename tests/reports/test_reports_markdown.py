@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.reports.markdown import escape, number, p_value, quote, share, table
+from enquete.reports.report import as_tables
 
 HOSTILE = "# Titel | <script>alert(1)</script> [x](http://evil) `code` *fett* _kursiv_ ![i](a) & ~~weg~~ $x$"
 
@@ -52,3 +53,13 @@ def test_a_table_without_rows_is_nothing():
 def test_quotes_follow_the_language():
     assert quote("ja", "A", "de") == "- A: „ja“"
     assert quote("yes", "A", "en") == "- A: “yes”"
+
+
+def test_a_methodology_without_a_section_gets_its_findings_as_tables():
+    found = {"arms": ["main"], "n": 3, "best": [{"item": "a", "n": 2}, {"item": "b|c"}]}
+    assert as_tables("Best *of* all", found).split("\n\n") == [
+        r"## Best \*of\* all",
+        "|  |  |\n| --- | --- |\n| `n` | 3 |",
+        "### best",
+        "| item | n |\n| --- | ---: |\n| a | 2 |\n| b\\|c | – |",
+    ]

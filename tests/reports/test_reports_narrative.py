@@ -14,10 +14,10 @@ import pytest
 import enquete
 from enquete.nodes.planning import planned
 from enquete.nodes.workplace import using
+from enquete.reports.context import with_ids
 from enquete.reports.crossing import narrative
 from enquete.reports.crossing.joined import cross
 from enquete.reports.synthesis import prepare, write_synthesis
-from enquete.reports.table.evidence import with_ids
 from enquete.state.settings import Machine
 from tests.reports.test_reports_crossing import EVALUATIONS
 from tests.support.ledgers import ScriptedSender

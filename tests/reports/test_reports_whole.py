@@ -15,12 +15,12 @@ import pytest
 from enquete.checkpoints.ledger import Failure
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.workplace import Workplace
+from enquete.reports.context import with_ids
 from enquete.reports.episodes import shortened
-from enquete.reports.excerpts import excerpt
+from enquete.reports.markdown import excerpt
 from enquete.reports.page import page
 from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
-from enquete.reports.table.evidence import with_ids
 from enquete.reports.table.items import labels_of
 from enquete.reports.table.rows import COLUMNS
 from enquete.reports.wording import STATUSES

@@ -22,9 +22,8 @@ from enquete.graphs.delphi.present_ratings import (
 )
 from enquete.graphs.delphi.words import WORDS
 from enquete.reports.context import Files, ItemFacts
-from enquete.reports.excerpts import excerpt
 from enquete.reports.files import records
-from enquete.reports.markdown import MISSING, escape, number, of, quote, share, table
+from enquete.reports.markdown import MISSING, escape, excerpt, number, of, quote, share, table
 from enquete.state.seam import Language
 
 

@@ -9,12 +9,11 @@ import pandas as pd
 from pydantic import JsonValue
 from scipy.optimize import linear_sum_assignment
 
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, alternating, at, cited, listed
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members, same
 from enquete.reports.crossing.sentences import enumerated, quoted
 from enquete.reports.evaluation import Headline
-from enquete.reports.table.evidence import alternating, cited
 from enquete.state.seam import Language
 
 PREFIX = "archetype:"

@@ -20,16 +20,28 @@ from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.sorting import described, own_sorts, participation, read_sorts
 from enquete.graphs.diversity.views import views
 from enquete.reports.context import AnalysisContext, jsonable
+from enquete.state.seam import Language
 
 SEED = 0
 CHANCE_DRAWS = 100
 COMPONENTS_LISTED = 8
 SCORES_LISTED = 3
 MOVED_LIMIT = 0.05
-FIRST_TWO_LIMIT = 0.30
 DIGITS = 6  # beyond them, sums depend on the machine
 
 UNIT = "run × wording"
+
+FLAGS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "moved": "Vielfalt der Sichtweisen: {moved} von {placements} Platzierungen mussten verschoben werden, damit sie ins Raster "
+        "passen.",
+        "alike": "Vielfalt der Sichtweisen: Alle Agenten haben gleich geantwortet.",
+    },
+    "en": {
+        "moved": "Diversity of views: {moved} of {placements} placements had to be moved for the sort to fit the grid.",
+        "alike": "Diversity of views: all agents answered alike.",
+    },
+}
 
 
 def analyse(
@@ -57,7 +69,7 @@ def analyse(
         "pca": pca,
         **types,
         "q": q,
-        "flags": _flags(grid, pca, q),
+        "flags": _flags(grid, pca, q, context.language),
     }
     result = jsonable(_rounded(found))
     assert isinstance(result, dict)
@@ -74,21 +86,12 @@ def _rounded(value: Any) -> Any:
     return [_rounded(member) for member in value] if isinstance(value, list | tuple) else value
 
 
-def _flags(grid: Mapping[str, Any], pca: Mapping[str, Any], q: Mapping[str, Any]) -> list[str]:
+def _flags(grid: Mapping[str, Any], pca: Mapping[str, Any], q: Mapping[str, Any], language: Language) -> list[str]:
+    words = FLAGS[language]
     flags = [f"diversity: {refused}" for refused in q["refused"]]
     if grid["share_moved"] is not None and grid["share_moved"] > MOVED_LIMIT:
-        flags.append(
-            f"diversity: {grid['moved']} of {grid['placements']} placements were moved to fit the grid "
-            f"(above {MOVED_LIMIT:.0%})"
-        )
-    if pca["reason"] == "alike":
-        flags.append("diversity: all agents answered alike")
-    elif pca["first_two"] is not None and pca["first_two"] < FIRST_TWO_LIMIT:
-        flags.append(
-            f"diversity: the first two components explain {pca['first_two']:.1%} of the variance "
-            f"(below {FIRST_TWO_LIMIT:.0%})"
-        )
-    return flags
+        flags.append(words["moved"].format(**grid))
+    return [*flags, *([words["alike"]] if pca["reason"] == "alike" else [])]
 
 
 # --- components ------------------------------------------------------------------------------------------------------

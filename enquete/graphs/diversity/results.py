@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pandas as pd
 
-from enquete.graphs.diversity import across, health, present
+from enquete.analysis.health.plausibility import two_components
+from enquete.analysis.health.quality import persona_flattening
+from enquete.graphs.diversity import across, present
 from enquete.graphs.diversity.analysis import analyse
-from enquete.reports.crossing.claims import Words
+from enquete.reports.context import Found, at, figure
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.health.checks import Humans, Made, each, gaps, scales
+from enquete.reports.health.occasions import answers, occasion, phases
 
-FLAGS: Sequence[tuple[str, Words]] = (
-    (
-        r"diversity: (\d+) of (\d+) placements were moved to fit the grid.*",
-        {
-            "de": "Vielfalt der Sichtweisen: {0} von {1} Platzierungen mussten verschoben werden, damit sie ins Raster passen.",
-            "en": "Diversity of views: {0} of {1} placements had to be moved for the sort to fit the grid.",
-        },
-    ),
-    (
-        r"diversity: all agents answered alike",
-        {
-            "de": "Vielfalt der Sichtweisen: Alle Agenten haben gleich geantwortet.",
-            "en": "Diversity of views: all agents answered alike.",
-        },
-    ),
-    (r"diversity: the first two components.*", {"de": "", "en": ""}),  # the check of instrument health says it
-)
+
+def forced(rows: pd.DataFrame) -> pd.Series[bool]:
+    """Rows of the forced grid, whose places run through zero; the rating scales begin above it."""
+    return rows["scale_min"].le(0).fillna(False).astype(bool)
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Structure; profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
+    yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
+    for phase in phases(rows):
+        own = occasion(rows, phase)
+        sorts, ratings = own[forced(own)], own[~forced(own)]
+        yield from each(phase, [persona_flattening(answers(sorts))] if len(sorts) else [])
+        yield from each(phase, (one for one in scales(ratings, humans) if one.name != "persona_flattening"))
+    yield from gaps(rows)
+
 
 EVALUATION = Evaluation(
     analyse=analyse,
@@ -34,8 +38,7 @@ EVALUATION = Evaluation(
     files=present.files,
     item_facts=present.item_facts,
     figure="enquete.graphs.diversity.figures:draw",
-    flags=FLAGS,
-    health=health.health,
+    health=health,
     agents=across.agents,
     kinds=across.KINDS,
     pairs=across.PAIRS,

@@ -12,20 +12,33 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.change.drift import population_drift
-from enquete.graphs.longitudinal.agents import agent_drift, listed_agents
+from enquete.analysis.change.drift import drift_per_agent, population_drift
 from enquete.graphs.longitudinal.change import WAVES, Change, families, items, pairing, untestable
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
-from enquete.graphs.longitudinal.reliability import Retest, reliability_figures
+from enquete.graphs.longitudinal.reliability import OVERALL, Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
 from enquete.reports.context import AnalysisContext, jsonable
+from enquete.state.seam import Language
 
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
 
 UNIT = "run × wording"
 """What an inference may be about: every agent of a run shares a model and the wording of its prompt."""
+
+FLAGS: Mapping[Language, Mapping[str, str]] = {
+    "de": {
+        "reconstructed": "Längsschnitt: T0 wurde erst nach dem Ende der Simulation rekonstruiert (dieselben Personas ohne Erinnerung). "
+        "Die Unterschiede zu T1 sind ein Erfahrungseffekt, keine Drift.",
+        "incomparable": "Längsschnitt: Die Drift ist nicht interpretierbar. {why}.",
+    },
+    "en": {
+        "reconstructed": "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
+        "Differences from T1 are an experience effect, not drift.",
+        "incomparable": "Longitudinal: drift is not interpretable. {why}.",
+    },
+}
 
 
 def analyse(
@@ -78,8 +91,9 @@ def _kind(asked: list[str], context: AnalysisContext) -> str | None:
 
 
 def _flags(kind: str | None, context: AnalysisContext) -> list[str]:
-    flags = ["longitudinal: baseline reconstructed"] if kind == "experience_effect" else []
-    return [*flags, *(f"longitudinal: drift not interpretable: {why}" for why in context.incomparable)]
+    words = FLAGS[context.language]
+    flags = [words["reconstructed"]] if kind == "experience_effect" else []
+    return [*flags, *(words["incomparable"].format(why=why.removesuffix(".")) for why in context.incomparable)]
 
 
 def _figures(
@@ -120,3 +134,27 @@ def _tests_by_type(by_item: list[dict[str, Any]], by_family: list[dict[str, Any]
         "items": untestable(row for item in by_item for row in item["by_type"]),
         "families": untestable(row["change"] for family in by_family for row in family["by_type"]),
     }
+
+
+def agent_drift(change: Change, instrument: LongitudinalInstrument, memoryless_weight: float) -> pd.DataFrame:
+    """`drift_per_agent` on the rekeyed Δ of all items."""
+    return drift_per_agent(change.delta, _ranges(instrument), change.memory, memoryless_weight)
+
+
+def listed_agents(agents: pd.DataFrame, change: Change, index: pd.DataFrame | None) -> list[dict[str, Any]]:
+    """One entry an agent, in the population's order; rci is None where there is no index."""
+    rows = agents.assign(name=change.names, stakeholder_type=change.types)
+    rows.index.name = "participant"
+    entries = [{str(key): value for key, value in row.items()} for row in rows.reset_index().to_dict("records")]
+    if index is None:
+        return [{**entry, "rci": None, "rci_by_family": {}} for entry in entries]
+    indices = index.reindex(rows.index).to_dict("records")
+    return [
+        {**entry, "rci": own.pop(OVERALL, None), "rci_by_family": own}
+        for entry, own in zip(entries, indices, strict=True)
+    ]
+
+
+def _ranges(instrument: LongitudinalInstrument) -> dict[str, tuple[float, float]]:
+    scales = {item.item_id: instrument.scale_of(item.item_id) for item in instrument.items}
+    return {item: (float(scale.min), float(scale.max)) for item, scale in scales.items()}

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from enquete.graphs.scenario import across, health, present
+import pandas as pd
+
+from enquete.analysis.health.plausibility import rated_alike
+from enquete.graphs.scenario import across, present
 from enquete.graphs.scenario.analysis import analyse
+from enquete.reports.context import Found, at
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.health.checks import Humans, Made, any_other, missing
+from enquete.reports.health.occasions import answers, closed, occasion, phases
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    """Agents that wish for all scenarios alike; ratings as anywhere."""
+    wanted = at(found, "polarity", "desirability")
+    for phase in phases(rows):
+        own = closed(occasion(rows, phase))
+        wishes = own[own["dimension"].eq(str(wanted))] if wanted else own.iloc[:0]
+        yield phase, rated_alike(answers(wishes)) if len(wishes) else missing("rated_alike", "no_desirability")
+    yield from any_other(found, rows, humans)
+
 
 EVALUATION = Evaluation(
     analyse=analyse,
@@ -13,7 +30,7 @@ EVALUATION = Evaluation(
     files=present.files,
     item_facts=present.item_facts,
     figure="enquete.graphs.scenario.figures:draw",
-    health=health.health,
+    health=health,
     agents=across.agents,
     kinds=across.KINDS,
     measures=across.measures,

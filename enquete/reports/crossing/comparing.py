@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from enquete.reports.context import alternating, cited
 from enquete.reports.crossing.claims import (
     FEWEST,
     Absent,
@@ -18,7 +19,6 @@ from enquete.reports.crossing.claims import (
     Shown,
     Words,
 )
-from enquete.reports.table.evidence import alternating, cited
 from enquete.state.seam import Language
 
 EVIDENCE = 8

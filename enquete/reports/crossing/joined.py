@@ -13,11 +13,10 @@ from itertools import groupby
 
 import pandas as pd
 
-from enquete.reports.context import Found
+from enquete.reports.context import Found, with_ids
 from enquete.reports.crossing.claims import Absent, Claim, Crossing, Grouping, Measure, Words
 from enquete.reports.crossing.comparing import NOBODY, between_sides, by_groups
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.table.evidence import with_ids
 
 POPULATION = "exports/all_responses.csv → stakeholder_type"
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
-from enquete.reports.crossing.claims import Words
 from enquete.reports.health.checks import Check
 from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
@@ -17,15 +15,6 @@ from enquete.state.seam import Language
 
 MOST_REASONS = 3
 """Named in the summary of a verdict; all stand in health.json."""
-
-
-def spelt(flag: str, known: Sequence[tuple[str, Words]], language: Language) -> str:
-    """A flag of an analysis as a sentence, "" where another one says it; as it is where no sentence is known."""
-    for pattern, texts in known:
-        found = re.fullmatch(pattern, flag, re.DOTALL)
-        if found:
-            return texts[language].format(*found.groups())
-    return flag
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
