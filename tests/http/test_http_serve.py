@@ -36,7 +36,7 @@ def start(root: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def test_it_serves_until_sigterm_pauses_what_goes_on_and_tells_no_secret(tmp_path: Path) -> None:
-    simulation(tmp_path, "served", agents=150)
+    simulation(tmp_path, "served", agents=60)
     process = start(tmp_path, "--port", "0")
     assert process.stderr is not None
     said = process.stderr.readline()

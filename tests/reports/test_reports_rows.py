@@ -131,7 +131,7 @@ items:
 def test_three_and_seven_point_scales_keep_their_range(make, personas, tmp_path):
     file = tmp_path / "scales.yaml"
     file.write_text(SCALES, "utf-8")
-    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)})
+    made = make(**personas(12), methods=["longitudinal"], instruments={"longitudinal": str(file)}, write=True)
     by_item = dict(list(made.table().groupby("item_id")))
     assert set(by_item["three"]["scale_max"]) == {3}
     assert by_item["three"]["value"].between(1, 3).all()
@@ -154,7 +154,7 @@ def test_memory_is_available_where_a_digest_was_frozen(make, simulation):
 
 def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
     arms = [Arm(temperature=0), Arm(id="b", role="b", temperature=0, seed=7)]
-    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None)
+    made = make(**personas(3), methods=["delphi"], arms=arms, respondent=None, write=True)
     table = made.table()
     assert table["arm_role"].value_counts().nunique() == 1  # both arms owe the same rows
     assert not table.duplicated(KEY).any()
@@ -185,7 +185,7 @@ def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation,
     set_status(simulation, "running")
     before = make(simulation, methods=["longitudinal"], phase="T0")
     set_status(simulation, "completed")
-    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name)
+    after = make(simulation, methods=["longitudinal"], baseline=before.folder.name, write=True)
     table = after.table()
     assert table.groupby("phase")["run_id"].unique().map(list).to_dict() == {
         "T0": [before.folder.name],
@@ -212,7 +212,7 @@ def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
 
 def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas):
     """The synthetic respondent puts .7 on its answer: the median of every distribution is `value`."""
-    made = make(**personas(3), methods=["longitudinal"], elicitation="distribution", language="en")
+    made = make(**personas(3), methods=["longitudinal"], elicitation="distribution", language="en", write=True)
     table = made.table()
     closed = table[table["scale_min"].notna()]
     for shares, value in zip(closed["distribution"], closed["value"], strict=True):
@@ -231,6 +231,6 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
 
 
 def test_point_answers_have_no_distribution(make, personas):
-    made = make(**personas(3), methods=["longitudinal"], language="en")
+    made = make(**personas(3), methods=["longitudinal"], language="en", write=True)
     assert set(made.table()["distribution"].fillna("")) == {""}
     assert "Every closed question asked for one answer." in made.report()

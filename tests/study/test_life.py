@@ -6,8 +6,6 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
-
 import enquete
 from enquete.checkpoints.canonical import latest
 from enquete.graphs.registry import methodologies
@@ -17,8 +15,8 @@ from tests.support.studies import stored_answers
 AGENTS = 5
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-def test_the_life_of_a_study(tmp_path: Path, language: str) -> None:
+def test_the_life_of_a_study(tmp_path: Path) -> None:
+    language = "en"
     sim = mirofish_folder(tmp_path / "sim_5", AGENTS, status="running")
     ready = enquete.conduct_interviews(sim, language=language)
     assert (ready.status, ready.exit_code) == ("awaiting_simulation", 4)

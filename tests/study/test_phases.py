@@ -11,6 +11,7 @@ import enquete
 from enquete.checkpoints.canonical import latest
 from enquete.instruments.pack import pack_named
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
+from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder, personas_file, set_status
 from tests.support.processes import finish
@@ -26,14 +27,14 @@ def wave(run: enquete.Run, phase: str) -> list[tuple[object, ...]]:
 
 def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    code, paused = finish(sim_id=str(sim))
+    code, paused = finish(sim_id=str(sim), methods=["longitudinal"])
     assert (code, paused["status"]) == (4, "awaiting_simulation")
     folder = sim / "interviews" / "runs" / paused["run_id"]
     assert {key[1] for key in call_keys(folder)} == {"T0"}
     assert "simulation" in paused["note"]
     waiting = enquete.load_run(sim, paused["run_id"])
     assert paused["note"].partition(" (")[0] in waiting.report
-    again, still = finish(sim_id=str(sim))
+    again, still = finish(sim_id=str(sim), methods=["longitudinal"])
     assert (again, still["run_id"]) == (4, paused["run_id"])
     set_status(sim, "completed")
     code, done = finish(token_or_sim=paused["resume_token"], sim=str(sim))
@@ -48,7 +49,7 @@ def test_a_measured_t0_pauses_in_one_process_and_goes_on_in_another(tmp_path: Pa
 
 def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
-    run = enquete.conduct_interviews(sim)
+    run = unwritten.interview(sim, methods=["longitudinal"])
     systems = dict(
         rows(run.folder, "SELECT c.phase || c.subject, s.text FROM calls c JOIN systems s ON s.hash=c.system_hash"
                          " WHERE methodology='longitudinal'")
@@ -61,7 +62,7 @@ def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
 
 def test_a_completed_simulation_gets_a_reconstructed_t0_that_is_never_called_drift(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
-    run = enquete.conduct_interviews(sim)
+    run = enquete.conduct_interviews(sim, methods=["longitudinal"])
     assert run.record.baseline == "reconstructed"
     assert run.results["longitudinal"]["drift"] is None
     assert run.results["longitudinal"]["experience_effect"] is not None
@@ -88,10 +89,10 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None
 
 def test_a_synthetic_t0_is_no_baseline_for_a_model(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    enquete.conduct_interviews(sim, phase="T0", methods=["longitudinal"])
+    unwritten.interview(sim, phase="T0", methods=["longitudinal"])
     set_status(sim, "completed")
     with ModelServer() as server:
-        run = enquete.conduct_interviews(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
+        run = unwritten.interview(sim, methods=["longitudinal"], model="test", base_url=server.base_url)
     assert (run.record.baseline, run.record.baseline_run_id) == ("reconstructed", "")
 
 
@@ -109,13 +110,13 @@ def test_an_earlier_t0_with_another_instrument_is_refused(tmp_path: Path, root: 
 
 def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    paused = unwritten.interview(sim, methods=["longitudinal"])
     before = {row[0]: row[1] for row in rows(paused.folder, "SELECT id, persona FROM participants")}
     mirofish_folder(sim, AGENTS + 1)  # completed, one agent more
     profiles = json.loads((sim / "reddit_profiles.json").read_text("utf-8"))
     profiles[0]["persona"] += " Seit Kurzem im Ruhestand."
     (sim / "reddit_profiles.json").write_text(json.dumps(profiles), "utf-8")
-    done = enquete.resume(paused.resume_token, sim=str(sim))
+    done = unwritten.resume(paused.resume_token, sim=str(sim))
     assert done.status == "completed"
     assert {row[0]: row[1] for row in rows(done.folder, "SELECT id, persona FROM participants")} == before
     (memory,) = rows(done.folder, "SELECT value FROM frozen WHERE name='memory'")[0]
@@ -126,7 +127,7 @@ def test_t1_uses_the_personas_of_t0_and_reports_who_was_lost_new_or_changed(tmp_
 
 def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
+    paused = unwritten.interview(sim, methods=["longitudinal"])
     for name in ("reddit_profiles.json", "simulation_config.json"):
         text = (sim / name).read_text("utf-8")
         for who in paused.responses["agent_name"].unique():
@@ -134,7 +135,7 @@ def test_agents_under_other_names_are_refused_at_t1(tmp_path: Path) -> None:
         (sim / name).write_text(text, "utf-8")
     set_status(sim, "completed")
     with pytest.raises(PopulationMismatch):
-        enquete.resume(paused.resume_token, sim=str(sim))
+        unwritten.resume(paused.resume_token, sim=str(sim))
     assert wave(paused, "T1") == []
 
 
@@ -147,8 +148,8 @@ def test_phase_t0_after_completion_says_that_nothing_can_be_measured(tmp_path: P
 
 def test_a_killed_simulation_can_be_declared_completed(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = enquete.conduct_interviews(sim, methods=["longitudinal"])
-    assert enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True).status == "completed"
+    paused = unwritten.interview(sim, methods=["longitudinal"])
+    assert unwritten.resume(paused.resume_token, sim=str(sim), assume_completed=True).status == "completed"
 
 
 def test_a_personas_file_is_one_wave_without_memory_or_drift_and_needs_out(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Both stored simulations, both languages, every methodology: all agents, exactly the expected rows."""
+"""Both stored simulations, one in each language, every methodology: all agents, exactly the expected rows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def expected_rows(agents: int, themes: int) -> dict[tuple[str, str, int], int]:
     }
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-@pytest.mark.parametrize("name", sorted(SIMULATIONS))
+@pytest.mark.parametrize(("name", "language"), [("sim_683e8059ab27", "de"), ("sim_oasisreal0001", "en")])
 def test_everybody_is_asked_everything_once(tmp_path: Path, root: Path, name: str, language: str) -> None:
     sim = tmp_path / name
     shutil.copytree(root / "tests" / "data" / name, sim)

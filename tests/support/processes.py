@@ -97,7 +97,7 @@ class Driven:
 
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["enquete.study.driver", "sklearn.decomposition", "statsmodels.api"])
+FORKS.set_forkserver_preload(["enquete.study.driver", "sklearn.decomposition"])
 
 
 def _drive(arguments: dict[str, Any], told: Connection) -> None:
