@@ -47,7 +47,10 @@ def freeze_instruments(
             continue
         own = request.own_instruments.get(name)
         if own is None and shipped_file(model, name, pack.name) is None:
-            raise SettingsError(f"pack {pack.name!r} asks {', '.join(pack.instruments)}, not {name}")
+            raise SettingsError(
+                f"the pack {pack.name} asks {', '.join(pack.instruments)}; for {name} name a file of your own "
+                f"(--instrument {name}=FILE)"
+            )
         instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name, pack.name)
         frozen = freeze_instrument(instrument, own or source)
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]

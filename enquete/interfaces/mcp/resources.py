@@ -12,7 +12,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import Field
 
 from enquete import study
-from enquete.instruments.pack import pack_named
+from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.office import Ctx, Office, explained, office
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.state.errors import EnqueteError
@@ -81,7 +81,12 @@ def _read(desk: Office, path: Path) -> str:
 
 def instrument_reader(name: str) -> Callable[[], str]:
     def instrument() -> str:
-        return pack_named().instruments[name].read_text("utf-8")
+        from enquete.graphs.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
+
+        file = shipped_file(methodologies()[name].instrument, name)
+        if file is None:
+            raise ResourceNotFoundError(f"no instrument ships for {name}")
+        return file.read_text("utf-8")
 
     return instrument
 
