@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.relations.association import Kind
 from enquete.reports.markdown import number
 from enquete.state.seam import Language
+
+if TYPE_CHECKING:  # scipy comes with it
+    from enquete.analysis.relations.association import Kind
 
 Words = Mapping[Language, str]
 
