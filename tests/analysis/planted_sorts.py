@@ -15,7 +15,8 @@ from enquete.instruments.load import load_shipped
 
 INSTRUMENT = load_shipped(DiversityInstrument, "diversity")
 TRUTH = planted_in(INSTRUMENT).truth
-PLACES = places(INSTRUMENT.distribution)
+GRID = INSTRUMENT.distribution
+PLACES = places(GRID)
 VIEWS = np.array(list(TRUTH.sort.values()), dtype=float).T
 AXES = np.array(list(TRUTH.axes.values())).T
 
