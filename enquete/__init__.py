@@ -33,7 +33,7 @@ PUBLIC = {
     "resume": "enquete.study",
     "EnqueteError": "enquete.state.errors",
     "InputError": "enquete.state.errors",
-    "Arm": "enquete.state.seam",
+    "Arm": "enquete.state.asking",
 }
 """Public names and where they live. Loaded when first used, so that `import enquete` takes no time."""
 

@@ -29,7 +29,8 @@ from enquete.nodes import workplace
 from enquete.reports import synthesis
 from enquete.respondents.llm import call_key
 from enquete.respondents.prompts import compose
-from enquete.state.seam import Answer, Block, BlockKey, Metered, Participant, Prompt, Reply
+from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
+from enquete.state.desk import Metered, Prompt
 from tests.support.processes import ServerProcess, server_process
 from tests.support.studies import personas, rows
 

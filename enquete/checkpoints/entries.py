@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
 
-from enquete.state.seam import Answer, BlockKey, CallKey
+from enquete.state.asking import Answer, BlockKey, CallKey
 
 CALL = "methodology=? AND phase=? AND arm=? AND purpose=? AND subject=? AND attempt=?"
 OCCASION = "arm=? AND methodology=? AND phase=? AND participant=? AND session=? AND round=? AND turn=?"

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.checkpoints.ledger import Ledger, now
-from enquete.state.seam import Block, BlockKey
+from enquete.state.asking import Block, BlockKey
 
 KEY = "arm=? AND methodology=? AND phase=? AND session=? AND round=? AND turn=? AND participant=? AND part=?"
 

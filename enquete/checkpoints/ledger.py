@@ -38,8 +38,9 @@ from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.usage import note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
+from enquete.state.asking import Answer, BlockKey, CallKey, Participant
+from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import LedgerError
-from enquete.state.seam import Answer, BlockKey, CallKey, Completion, Participant, Prompt
 
 __all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
 

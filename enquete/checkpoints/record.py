@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from enquete.state.seam import Arm, Language
+from enquete.state.asking import Arm, Language
 
 
 class UsedInstrument(BaseModel):

@@ -23,8 +23,8 @@ from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, set_a
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES, NewerLedger
 from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
+from enquete.state.asking import Participant
 from enquete.state.errors import LedgerError
-from enquete.state.seam import Participant
 
 TABLE_ORDER = (
     "participants", "occasions", "calls", "forms", "failures", "systems", "answers", "digests", "frozen", "stages"

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from enquete.state.seam import CallKey
+from enquete.state.asking import CallKey
 
 TOTAL, QUESTIONS = "unanswered", "unanswered_read"
 NOTED = """

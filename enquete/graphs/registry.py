@@ -17,7 +17,7 @@ from typing import Any
 
 import enquete.graphs
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Methodology
+from enquete.state.methodology import Methodology
 
 GROUP = "enquete.methodologies"
 

@@ -11,7 +11,7 @@ from enquete.instruments.human import Human
 from enquete.instruments.reading import Identifier, Line, Reading, identifier, not_empty, reading, shown, wrong
 from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 ScaleId = Annotated[Line, AfterValidator(identifier("scale"))]
 

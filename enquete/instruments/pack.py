@@ -23,8 +23,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from enquete.instruments.reading import suggestion
 from enquete.instruments.text import Text
+from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Language
 
 FOLDER = files("enquete.instruments") / "packs"
 NEUTRAL = "neutral"

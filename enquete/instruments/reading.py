@@ -18,7 +18,7 @@ from typing import Annotated, TypeVar, get_args
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 

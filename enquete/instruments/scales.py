@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from enquete.instruments.reading import current, shown, suggestion, wrong
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Language, Option
+from enquete.state.asking import Language, Option
 
 MOST_POINTS = 11  # 0–10 is the longest rating scale in common use; beyond it an answer is a number, not a category
 

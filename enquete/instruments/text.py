@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_serializer, model_validator
 
 from enquete.instruments.reading import LANGUAGES, clean_text, current, wrong
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 LANGUAGE_NAMES: dict[Language, str] = {"de": "German", "en": "English"}
 

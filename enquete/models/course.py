@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enquete.models.dialect import Rung
 from enquete.models.faults import Away, NoRoom, Tally, Trouble
 from enquete.models.outage import LONGEST_BACKOFF, Server, Silence, backoff
-from enquete.state.seam import Prompt
+from enquete.state.desk import Prompt
 
 MOST_RETURNS = 5
 """A request that fails after each of so many returns of its server is at fault itself, or will not get through."""

@@ -18,8 +18,9 @@ from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
 from enquete.models.prices import Price, cost
 from enquete.models.transport import Response
+from enquete.state.asking import CallKey
+from enquete.state.desk import Completion, Prompt
 from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
-from enquete.state.seam import CallKey, Completion, Prompt
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from enquete.models.limits import Limiter, Pause
-from enquete.state.seam import Prompt
+from enquete.state.desk import Prompt
 from enquete.state.settings import ModelLimits
 
 UNLIMITED = 4096

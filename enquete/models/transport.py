@@ -39,7 +39,7 @@ from enquete.models.limits import Limiter
 from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
 from enquete.models.response import Response, filtered, response_from
-from enquete.state.seam import Prompt
+from enquete.state.desk import Prompt
 from enquete.state.settings import DEFAULT_PATIENCE_S, ModelLimits
 
 __all__ = ["Response", "Transport"]

@@ -12,8 +12,9 @@ from hashlib import sha256
 from typing import Any, Final
 
 from enquete.nodes.planning import load_methodology
+from enquete.state.asking import AS_WRITTEN, PRESENTATIONS, Arm
 from enquete.state.errors import SettingsError
-from enquete.state.seam import AS_WRITTEN, PRESENTATIONS, Arm, Methodology
+from enquete.state.methodology import Methodology
 from enquete.state.settings import RunRequest
 
 _NEEDS_RETEST: Final = ("persona_swapped", "persona_null")

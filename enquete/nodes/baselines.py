@@ -13,8 +13,8 @@ from enquete.checkpoints.record import UsedInstrument
 from enquete.nodes.planning import of_two_waves
 from enquete.simulations.join import join, require_joinable
 from enquete.simulations.population import Population
+from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.seam import Arm
 from enquete.state.settings import RunRequest
 
 

@@ -48,20 +48,9 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from typing_extensions import TypedDict
 
 from enquete.respondents.roles import Role
-from enquete.state.seam import (
-    ATTEMPTS,
-    Answer,
-    Block,
-    Desk,
-    InstrumentT,
-    Item,
-    Language,
-    Outcome,
-    Plan,
-    Procedure,
-    SettingsT,
-    Status,
-)
+from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Status
+from enquete.state.desk import Desk
+from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
 
 HEARD = ("ok", "repaired")
 
@@ -123,7 +112,7 @@ TalkT = TypeVar("TalkT", bound=Conversation[Any])
 
 
 class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, SettingsT, TurnT, TalkT]):
-    """A procedure (state/seam.py) of one round, in which every unit's conversation is held to its end.
+    """A procedure (state/methodology.py) of one round, in which every unit's conversation is held to its end.
 
     A unit may be started over at any time: what was kept is read back, what was answered or worked out since is found by
     the desk. Every arm holds its own conversations.

@@ -21,7 +21,8 @@ from enquete.models.prices import Price, Prices, cost
 from enquete.nodes.planning import NARRATIVE, NARRATIVE_SHARE, claim_name
 from enquete.nodes.rehearsal import Rehearsal, Rehearsed
 from enquete.nodes.workplace import asked_url
-from enquete.state.seam import Arm, Plan
+from enquete.state.asking import Arm
+from enquete.state.methodology import Plan
 from enquete.state.settings import Machine, ModelLimits
 
 BYTES_LIKELY, BYTES_LEAST, BYTES_MOST = 4.0, 2.5, 6.0

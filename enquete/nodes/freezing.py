@@ -14,8 +14,9 @@ from enquete.instruments.load import freeze_instrument, load_instrument, load_sh
 from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
+from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Language, Methodology
+from enquete.state.methodology import Methodology
 from enquete.state.settings import SHIPPED, RunRequest
 
 

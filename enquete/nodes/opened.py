@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import load_methodology
-from enquete.state.seam import Arm, Methodology, Participant, Procedure
+from enquete.state.asking import Arm, Participant
+from enquete.state.methodology import Methodology, Procedure
 
 LedgerT = TypeVar("LedgerT", bound=Ledger)
 

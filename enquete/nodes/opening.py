@@ -42,8 +42,8 @@ from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
+from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.seam import Language, Participant
 from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
 
 

@@ -14,8 +14,10 @@ from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.usage import unanswered, usage
 from enquete.models.metered import valued
 from enquete.models.prices import Price, cost
+from enquete.state.asking import Arm
+from enquete.state.desk import Desk
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Desk, Methodology
+from enquete.state.methodology import Methodology
 
 NARRATIVE = "narrative"
 OF_PROBES = " of probes"

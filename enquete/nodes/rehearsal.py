@@ -18,7 +18,8 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import claim_name, planned
 from enquete.nodes.workplace import Sources, Workplace
-from enquete.state.seam import Arm, Participant, Plan
+from enquete.state.asking import Arm, Participant
+from enquete.state.methodology import Plan
 from enquete.state.settings import Machine
 
 STEPS = 20

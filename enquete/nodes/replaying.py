@@ -13,8 +13,9 @@ from pathlib import Path
 from enquete.checkpoints.entries import CALL, call_values
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, Usage
+from enquete.state.asking import CallKey
+from enquete.state.desk import Completion
 from enquete.state.errors import ModelUnavailable, ReplayMissing
-from enquete.state.seam import CallKey, Completion
 
 
 class LedgerReplay:

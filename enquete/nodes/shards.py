@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from enquete.checkpoints.ledger import Failure
 from enquete.nodes.workplace import Workplace, using
+from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
-from enquete.state.seam import Outcome
 
 REPORT_EVERY_S = 0.2
 

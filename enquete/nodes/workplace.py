@@ -35,8 +35,10 @@ from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.neutral import control_answers
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
+from enquete.state.asking import Arm, Language
+from enquete.state.desk import Metered, Respondent
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm, Language, Metered, Respondent, Truth
+from enquete.state.methodology import Truth
 from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]

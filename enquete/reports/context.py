@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 RESPONDED = ("ok", "repaired")
 """Statuses that carry an answer; every other row is a typed gap."""

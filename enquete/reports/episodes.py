@@ -16,7 +16,7 @@ from enquete.reports.context import with_ids
 from enquete.reports.markdown import number
 from enquete.reports.reading import RunReading
 from enquete.reports.table.items import Asked
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
 LONGEST = 240

@@ -22,7 +22,8 @@ from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Me
 from enquete.reports.files import records
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
-from enquete.state.seam import Language, Methodology
+from enquete.state.asking import Language
+from enquete.state.methodology import Methodology
 
 Shown = float | str | None
 

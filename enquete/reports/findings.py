@@ -23,7 +23,7 @@ from enquete.reports.health.probes import RETEST
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table
 from enquete.simulations.join import join
-from enquete.state.seam import Arm, Language
+from enquete.state.asking import Arm, Language
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""

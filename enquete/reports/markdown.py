@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 MISSING = "–"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")

@@ -6,7 +6,7 @@ import html
 
 from markdown_it import MarkdownIt
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 _STYLE = """
 :root { --ink: #1c2329; --soft: #5a6672; --line: #d5dbe1; --band: #f4f6f8; --mark: #0b5c7a; }

@@ -21,7 +21,7 @@ from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.opened import OpenedRun
 from enquete.respondents.desk import LocalDesk
-from enquete.state.seam import Arm, Block, CallKey, Participant
+from enquete.state.asking import Arm, Block, CallKey, Participant
 
 ANSWERS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.status, a.value, a.text, a.confidence,

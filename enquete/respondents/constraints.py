@@ -14,7 +14,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from enquete.respondents import grid
-from enquete.state.seam import Answer, Block, Item, Language
+from enquete.state.asking import Answer, Block, Item, Language
 
 Answers = Mapping[str, Answer]
 

@@ -17,24 +17,8 @@ from pydantic import JsonValue, ValidationError
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.parsing import read_object
 from enquete.respondents.presenting import answering, asked, present
-from enquete.state.seam import (
-    ATTEMPTS,
-    Answer,
-    Arm,
-    Asking,
-    Block,
-    BlockKey,
-    CallKey,
-    Completion,
-    InterviewerTask,
-    Language,
-    Metered,
-    Participant,
-    Prompt,
-    Reply,
-    Respondent,
-    ResultT,
-)
+from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
+from enquete.state.desk import Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 
 INTERVIEWER: dict[Language, str] = {
     "de": (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from enquete.respondents.planted import Key, persona_hash, uniform
-from enquete.state.seam import Answer, Block, Item, Participant
+from enquete.state.asking import Answer, Block, Item, Participant
 
 VARIES = 0.12
 """Share of closed answers that lie one point off when the same agent is asked the same once more."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from enquete.state.seam import Answer, Block, Item, Language
+from enquete.state.asking import Answer, Block, Item, Language
 
 Grid = Mapping[int, int]
 """Scale point → number of items that go there."""

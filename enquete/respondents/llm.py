@@ -14,19 +14,8 @@ from enquete.respondents.constraints import Constraint, constraint_of
 from enquete.respondents.kinds import require_answerable
 from enquete.respondents.prompts import Problem, compose
 from enquete.respondents.replies import Reading, read_reply
-from enquete.state.seam import (
-    ATTEMPTS,
-    Answer,
-    Block,
-    CallKey,
-    Item,
-    Language,
-    Metered,
-    Participant,
-    Prompt,
-    Reply,
-    Status,
-)
+from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
+from enquete.state.desk import Metered, Prompt
 
 
 def call_key(block: Block, attempt: int) -> CallKey:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
-from enquete.state.seam import Answer, Block, Item, Language, Option, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
 
 ITEM_SD, OCCASION_SD = 0.5, 0.1
 """Of the synthetic respondent on control items, in units of half the scale: the agent's own taste, and every occasion's."""

@@ -12,7 +12,8 @@ from statistics import NormalDist
 from typing import Protocol, TypeVar, runtime_checkable
 
 from enquete.respondents.kinds import kind_of, require_answerable
-from enquete.state.seam import Answer, Block, Item, Language, Participant, Truth
+from enquete.state.asking import Answer, Block, Item, Language, Participant
+from enquete.state.methodology import Truth
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]

@@ -14,7 +14,7 @@ from itertools import groupby
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_block, neutral_digest, nobody
 from enquete.respondents.planted import Key, pick, uniform
-from enquete.state.seam import Arm, Block, Item, Language, Participant
+from enquete.state.asking import Arm, Block, Item, Language, Participant
 
 TRIES = 64  # draws for a partner of another type before all agents are gone through
 

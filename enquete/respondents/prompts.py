@@ -18,7 +18,8 @@ from enquete.models.cleaning import clean_text
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.wording import FRAMES, Wording
-from enquete.state.seam import Block, Item, Language, Participant, Prompt
+from enquete.state.asking import Block, Item, Language, Participant
+from enquete.state.desk import Prompt
 
 Problem = Literal["", "unreadable", "refused", "missing", "short", "constraint"]
 

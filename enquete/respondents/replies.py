@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
-from enquete.state.seam import Answer, Completion, Item
+from enquete.state.asking import Answer, Item
+from enquete.state.desk import Completion
 
 
 @dataclass

@@ -30,7 +30,8 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
-from enquete.state.seam import ATTEMPTS, Desk, InterviewerTask, Language
+from enquete.state.asking import ATTEMPTS, Language
+from enquete.state.desk import Desk, InterviewerTask
 
 RULE = "rule"
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from enquete.instruments.pack import NEUTRAL, Pack, pack_named
 from enquete.respondents.planted import persona_hash, pick
-from enquete.state.seam import Language, Participant
+from enquete.state.asking import Language, Participant
 
 _UNTYPED = {"", "agent", "person", "user", "people", "individual", "entity", "node", "unknown", "other", "none"}
 

@@ -19,7 +19,9 @@ from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
 from enquete.respondents.planted import Occasional, answer_at, normal, persona_hash
 from enquete.respondents.stakeholders import type_of, voice
-from enquete.state.seam import Answer, Block, Item, Language, Metered, Participant, Reply, Truth
+from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply
+from enquete.state.desk import Metered
+from enquete.state.methodology import Truth
 
 
 class SyntheticRespondent:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 class Wording(NamedTuple):

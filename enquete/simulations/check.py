@@ -17,7 +17,7 @@ from enquete.simulations.population import Population, load_population
 from enquete.simulations.records import try_object
 from enquete.simulations.sources import MOST_SHOWN, Issue
 from enquete.simulations.texts import whole
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 SEVERITIES = ("error", "warning", "info")
 

@@ -11,7 +11,7 @@ from enquete.simulations.experience import Experience, Source, read_experience
 from enquete.simulations.population import Population
 from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clip
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 OWN_SHARE = 0.6
 CONTEXT = 100

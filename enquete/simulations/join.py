@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from enquete.simulations.texts import fold
+from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch
-from enquete.state.seam import Participant
 
 
 @dataclass(frozen=True)

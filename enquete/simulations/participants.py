@@ -11,7 +11,7 @@ from enquete.simulations.agents import Agent
 from enquete.simulations.records import Record
 from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clip, fold
-from enquete.state.seam import Participant
+from enquete.state.asking import Participant
 
 UNFIT_FOR_ID = re.compile(r"[\s|/\\\x00-\x1f]")
 

@@ -26,8 +26,8 @@ from enquete.simulations.participants import (
 from enquete.simulations.records import agent_configs, read_profiles, try_object, try_profiles
 from enquete.simulations.sources import Issue, refuse_errors
 from enquete.simulations.texts import clean, fold
+from enquete.state.asking import Participant
 from enquete.state.errors import SimulationError
-from enquete.state.seam import Participant
 
 __all__ = ["Issue", "Population", "Seat", "load_population"]
 

@@ -13,8 +13,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from enquete.state.asking import AS_WRITTEN, Arm, Language
 from enquete.state.errors import SettingsError
-from enquete.state.seam import AS_WRITTEN, Arm, Language
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from enquete.checkpoints.forms import close_form, file_form, form, open_forms, save_draft
 from enquete.checkpoints.ledger import Ledger
-from enquete.state.seam import Block, Item
+from enquete.state.asking import Block, Item
 from tests.support.ledgers import block_key, with_ledger
 
 BLOCK = Block(key=block_key(), instruction="Bitte ausfüllen.", items=(Item(id="x", kind="text", wording="Warum?"),))

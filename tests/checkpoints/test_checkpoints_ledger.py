@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.checkpoints.ledger import Failure, Ledger, Usage
-from enquete.state.seam import Answer, BlockKey, CallKey, Completion
+from enquete.state.asking import Answer, BlockKey, CallKey
+from enquete.state.desk import Completion
 from tests.support.ledgers import block_key, call, counted, opened, prompt, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows, spent

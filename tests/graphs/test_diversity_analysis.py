@@ -24,7 +24,7 @@ from enquete.reports.context import AnalysisContext
 from enquete.respondents.grid import violations
 from enquete.respondents.planted import uniform
 from enquete.respondents.synthetic import SyntheticRespondent
-from enquete.state.seam import Language, Reply
+from enquete.state.asking import Language, Reply
 from tests.analysis.planted_sorts import continuum
 from tests.graphs.test_synthetic_diversity import blocks, population
 from tests.support.ledgers import opened

@@ -23,7 +23,7 @@ from enquete.graphs.diversity.sorting import read_sorts
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.views import views
 from enquete.reports.context import AnalysisContext
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 from tests.graphs.test_diversity_analysis import INSTRUMENT, LANGUAGES, table
 from tests.graphs.test_synthetic_diversity import population
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.scenario.present import appendix, files, section
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 from tests.graphs.test_scenario_analysis import ALL, INSTRUMENT, SCENARIOS, THEMES, A, C, find, of_ones_own, table
 
 

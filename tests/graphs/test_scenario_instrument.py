@@ -11,8 +11,9 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating
 from enquete.instruments.load import load_instrument, load_shipped
 from enquete.instruments.text import instrument_notices, texts_of
+from enquete.state.asking import Asking
 from enquete.state.errors import InstrumentError
-from enquete.state.seam import Asking, NoSettings, Plan
+from enquete.state.methodology import NoSettings, Plan
 from tests.support.populations import BareDesk
 
 SHIPPED = load_shipped(ScenarioInstrument, "scenario")

@@ -14,7 +14,8 @@ import enquete
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating, themes_of
 from enquete.instruments.load import load_shipped
-from enquete.state.seam import Answer, Arm, BlockKey, NoSettings
+from enquete.state.asking import Answer, Arm, BlockKey
+from enquete.state.methodology import NoSettings
 from tests.support.studies import call_keys, personas, stored_answers
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")

@@ -12,7 +12,7 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.synthetic import SHARED_RANGE, TYPE_RANGE, ScenarioTruth, planted
 from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
-from enquete.state.seam import Block, BlockKey, Item, Language, Participant
+from enquete.state.asking import Block, BlockKey, Item, Language, Participant
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 TRUTH = planted(INSTRUMENT).truth

@@ -16,7 +16,7 @@ from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
 from enquete.respondents import stakeholders
 from enquete.respondents.planted import persona_hash
-from enquete.state.seam import Block, BlockKey, Item, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 
 KINDS = (
     "Küstenfischer",

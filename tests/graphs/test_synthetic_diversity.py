@@ -17,7 +17,7 @@ from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
 from enquete.instruments.load import load_shipped
 from enquete.respondents.grid import violations
-from enquete.state.seam import Block, BlockKey, Item, Language, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 
 KINDS = ("Küstenfischer", "Industrial fishing company", "Recreational angler", "Umwelt-NGO", "Wissenschaftlerin",
          "Fischereibehörde", "Fish processor", "Verbraucher", "Gemeinde")  # fmt: skip

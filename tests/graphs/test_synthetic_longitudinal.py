@@ -21,7 +21,7 @@ from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.reports.context import AnalysisContext
 from enquete.respondents.stakeholders import type_of
-from enquete.state.seam import Block, BlockKey, Item, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 
 KINDS = (
     "Küstenfischer",

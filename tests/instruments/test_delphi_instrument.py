@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from enquete.graphs.delphi.instrument import DelphiInstrument, Dimension
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import Text, texts_of
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 SHIPPED = load_shipped(DelphiInstrument, "delphi")
 THEMES = [("9f3a", "Fangquoten", "Streit um die Verteilung"), ("b1", "Klima", "")]

@@ -9,7 +9,7 @@ import pytest
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import texts_of
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 LANGUAGES: tuple[Language, ...] = ("de", "en")
 

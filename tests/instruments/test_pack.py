@@ -14,8 +14,8 @@ from enquete.instruments.load import load_shipped
 from enquete.instruments.pack import NEUTRAL, Pack, pack_named, pack_on, packs
 from enquete.instruments.text import Text
 from enquete.nodes.opening import choose_methods
+from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Language
 from enquete.state.settings import parse_request
 
 CODE = Path(enquete.__file__).parent

@@ -19,8 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enquete.models.cache import ResponseCache, default_folder, request_key
+from enquete.state.asking import CallKey
+from enquete.state.desk import Prompt
 from enquete.state.errors import SettingsError
-from enquete.state.seam import CallKey, Prompt
 
 PROMPT = Prompt(
     "You are Ada.",

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.nodes.arms import other_seed, study_arms
+from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm
 from enquete.state.settings import Environment, parse_request, resolve_arms
 
 FICKLE = "tests.support.fickle:METHODOLOGY"

@@ -17,19 +17,8 @@ from enquete.nodes.conversations import Conversation, Conversations
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.roles import RULE
 from enquete.respondents.synthetic import SyntheticRespondent
-from enquete.state.seam import (
-    Answer,
-    Arm,
-    Block,
-    Desk,
-    InterviewerTask,
-    Metered,
-    Outcome,
-    Participant,
-    Reply,
-    Respondent,
-    ResultT,
-)
+from enquete.state.asking import Answer, Arm, Block, Outcome, Participant, Reply
+from enquete.state.desk import Desk, InterviewerTask, Metered, Respondent, ResultT
 from tests.support import talks
 from tests.support.ledgers import opened
 from tests.support.populations import participants

@@ -12,7 +12,8 @@ from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.workplace import using
 from enquete.reports.reading import open_run
 from enquete.reports.table.rows import responses
-from enquete.state.seam import Arm, Steps
+from enquete.state.asking import Arm
+from enquete.state.methodology import Steps
 from enquete.state.settings import Machine, RunRequest
 from enquete.study.run import Run
 from tests.support.begun import begin_run

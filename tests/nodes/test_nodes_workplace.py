@@ -18,8 +18,8 @@ from pydantic import SecretStr
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.workplace import OPENAI_URL, server_url, using
+from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
-from enquete.state.seam import Arm
 from enquete.state.settings import Machine
 from tests.support.begun import begin_run
 from tests.support.ledgers import call, prompt

@@ -14,7 +14,8 @@ from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
 from enquete.reports.files import records
 from enquete.reports.table.rows import COLUMNS, ResponseRow
-from enquete.state.seam import Answer, Arm, CallKey, Completion, Prompt
+from enquete.state.asking import Answer, Arm, CallKey
+from enquete.state.desk import Completion, Prompt
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from enquete.checkpoints.ledger import Failure, Usage
 from enquete.nodes.workplace import Workplace, using
 from enquete.reports.exports import validate
 from enquete.reports.synthesis import load_results, load_summary, synthesise, write_synthesis
+from enquete.state.asking import Answer, CallKey
+from enquete.state.desk import Prompt
 from enquete.state.errors import LedgerError
-from enquete.state.seam import Answer, CallKey, Prompt
 from enquete.state.settings import Machine
 
 
@@ -269,7 +270,7 @@ def test_both_languages_leave_no_placeholder(make, simulation, whole):
 
 
 def test_a_changed_model_makes_drift_not_interpretable(make, simulation, set_status):
-    from enquete.state.seam import Arm
+    from enquete.state.asking import Arm
 
     set_status(simulation, "running")
     arms = [Arm(model="model-a", temperature=0)]

@@ -30,7 +30,7 @@ from enquete.instruments.load import load_shipped, validate_instrument
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Text
-from enquete.state.seam import Block, BlockKey, Item, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Option, Participant
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "own-instruments.md").read_text("utf-8")
 EXAMPLES = dict(re.findall(r"<!-- example: (\w+) -->\n```yaml\n(.*?)```", DOCUMENT, re.S))

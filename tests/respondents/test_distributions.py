@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from enquete.respondents.prompts import compose
 from enquete.respondents.replies import read_reply
-from enquete.state.seam import Answer, Block, BlockKey, Completion, Item, Option
+from enquete.state.asking import Answer, Block, BlockKey, Item, Option
+from enquete.state.desk import Completion
 from tests.support.populations import participants
 
 SCALE = Item(

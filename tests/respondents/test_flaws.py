@@ -18,7 +18,8 @@ from enquete.respondents.planted import answer_at, normal, persona_hash
 from enquete.respondents.presenting import answering, present
 from enquete.respondents.replies import read_reply
 from enquete.respondents.synthetic import SyntheticRespondent
-from enquete.state.seam import Answer, Arm, Block, BlockKey, Completion, Item, Language, Option, Participant
+from enquete.state.asking import Answer, Arm, Block, BlockKey, Item, Language, Option, Participant
+from enquete.state.desk import Completion
 from tests.support.populations import participants
 
 PEOPLE = participants(60)

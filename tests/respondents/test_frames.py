@@ -6,7 +6,7 @@ import pytest
 
 from enquete.respondents.prompts import compose, system_prompt
 from enquete.respondents.wording import FRAMES, PARAPHRASED, WORDING
-from enquete.state.seam import Block, BlockKey, Item, Language, Option
+from enquete.state.asking import Block, BlockKey, Item, Language, Option
 from tests.support.populations import participants
 
 (WHO,) = participants(1, digest="- saw a boat")

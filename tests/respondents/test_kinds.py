@@ -22,7 +22,8 @@ from enquete.respondents.planted import answer_at
 from enquete.respondents.prompts import compose, reply_schema
 from enquete.respondents.replies import read_answer
 from enquete.respondents.wording import FRAMES
-from enquete.state.seam import Block, BlockKey, Item, Option, Steps
+from enquete.state.asking import Block, BlockKey, Item, Option
+from enquete.state.methodology import Steps
 from enquete.state.settings import RunRequest
 from tests.support.begun import begin_run
 from tests.support.choosing import ITEMS, OPTIONS, item

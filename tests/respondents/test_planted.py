@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
-from enquete.state.seam import Item, Option, Participant
+from enquete.state.asking import Item, Option, Participant
 
 
 def scale(*values, kind="scale"):

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from enquete.respondents.neutral import neutral, neutral_digest
 from enquete.respondents.presenting import answering, asked, partner, present, sampled
 from enquete.simulations.digest import HEADINGS, NOTHING
-from enquete.state.seam import PRESENTATIONS, Arm, Block, BlockKey, Item, Option, Participant
+from enquete.state.asking import PRESENTATIONS, Arm, Block, BlockKey, Item, Option, Participant
 from tests.support.populations import participants
 
 FIVE = tuple(Option(value=n, label=f"label {n}") for n in range(1, 6))

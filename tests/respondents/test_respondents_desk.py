@@ -14,8 +14,9 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
+from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply
+from enquete.state.desk import InterviewerTask, Prompt
 from enquete.state.errors import ModelUnavailable
-from enquete.state.seam import Answer, Arm, Block, InterviewerTask, Item, Language, Option, Prompt, Reply
 from tests.support.ledgers import Outcome, ScriptedSender, opened, response, with_ledger
 from tests.support.populations import participants
 from tests.support.studies import rows

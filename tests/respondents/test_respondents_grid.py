@@ -28,8 +28,9 @@ from enquete.respondents.grid import (
     violations,
 )
 from enquete.respondents.llm import LLMRespondent
+from enquete.state.asking import ATTEMPTS, MORE_ATTEMPTS, Answer, Block, BlockKey, Item, Language, Option, Reply
+from enquete.state.desk import Prompt
 from enquete.state.errors import ModelUnavailable
-from enquete.state.seam import ATTEMPTS, MORE_ATTEMPTS, Answer, Block, BlockKey, Item, Language, Option, Prompt, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened
 from tests.support.populations import participants
 

@@ -19,8 +19,9 @@ from enquete.models.metered import MeteredModel, Terms, input_bound
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.prompts import compose
 from enquete.respondents.wording import WORDING
+from enquete.state.asking import ATTEMPTS, Block, BlockKey, Item, Option, Reply
+from enquete.state.desk import Prompt
 from enquete.state.errors import ModelRejected, ModelUnavailable
-from enquete.state.seam import ATTEMPTS, Block, BlockKey, Item, Option, Prompt, Reply
 from tests.support.ledgers import RUN, Outcome, ScriptedSender, opened, response
 from tests.support.populations import participants
 from tests.support.studies import rows

@@ -23,7 +23,7 @@ from enquete.respondents.desk import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.prompts import Problem, compose, fence, reply_schema, system_prompt
 from enquete.respondents.wording import WORDING
-from enquete.state.seam import Block, BlockKey, Item, Language, Option, Participant
+from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
 from tests.support.model_server import ModelServer
 from tests.support.populations import participants

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.respondents.replies import read_answer, read_reply
-from enquete.state.seam import Answer, Completion, Item, Option
+from enquete.state.asking import Answer, Item, Option
+from enquete.state.desk import Completion
 
 SCALE = Item(id="s", kind="scale", wording="?", options=tuple(Option(value=n, label="") for n in range(-2, 6)))
 SURE = SCALE.model_copy(update={"confidence": True})

@@ -3,7 +3,7 @@ import pytest
 from enquete.instruments.pack import NEUTRAL, pack_named
 from enquete.respondents import stakeholders
 from enquete.respondents.stakeholders import voice
-from enquete.state.seam import Participant
+from enquete.state.asking import Participant
 
 FISHERIES = pack_named("fisheries")
 

@@ -32,7 +32,7 @@ from enquete.respondents.themes.types import (
     ThemeBrief,
     theme_id,
 )
-from enquete.state.seam import Block, BlockKey, Item, Participant
+from enquete.state.asking import Block, BlockKey, Item, Participant
 
 PLANTED = planted(load_shipped(DelphiInstrument, "delphi"))
 KINDS = ("Fischer", "Trawler company", "Angler", "NGO", "Scientist", "Behörde", "Fish processor", "Consumer", "Mayor")

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.simulations.join import join, persona_hash, population_hash, require_joinable
+from enquete.state.asking import Participant
 from enquete.state.errors import PopulationMismatch
-from enquete.state.seam import Participant
 
 
 def agent(identity: str, name: str, persona: str = "p", digest: str | None = None) -> Participant:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
-from enquete.state.seam import Arm
 from enquete.state.settings import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,

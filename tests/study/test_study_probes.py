@@ -20,7 +20,7 @@ from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health import exposure as exposure_probes
 from enquete.analysis.health import repeats as probes
 from enquete.graphs.registry import methodologies
-from enquete.state.seam import Arm
+from enquete.state.asking import Arm
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument
-from enquete.state.seam import Arm
+from enquete.state.asking import Arm
 from tests.support.populations import participants
 
 

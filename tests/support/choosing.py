@@ -9,19 +9,9 @@ from pydantic import BaseModel
 
 from enquete.reports.evaluation import Evaluation
 from enquete.respondents.planted import answer_at, uniform
-from enquete.state.seam import (
-    Answer,
-    Block,
-    Desk,
-    Item,
-    Language,
-    Methodology,
-    NoSettings,
-    Option,
-    Participant,
-    Procedure,
-    Truth,
-)
+from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
+from enquete.state.desk import Desk
+from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 OPTIONS = (
     Option(value="sea", label="The sea"),

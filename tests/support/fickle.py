@@ -8,21 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from enquete.state.asking import Answer, Block, Item, Language, Option, Outcome, Participant
+from enquete.state.desk import Desk
 from enquete.state.errors import LedgerError
-from enquete.state.seam import (
-    Answer,
-    Block,
-    Desk,
-    Item,
-    Language,
-    Methodology,
-    NoSettings,
-    Option,
-    Outcome,
-    Participant,
-    Procedure,
-    Truth,
-)
+from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 Behaviour = Literal["bug", "ledger", "slow", "short"]
 

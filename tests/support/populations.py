@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from enquete.state.seam import Arm, Asking, BlockKey, Participant
+from enquete.state.asking import Arm, Asking, BlockKey, Participant
 
 TYPES = ("Fischer", "Behörde", "Umweltverband", "Handel", "Anwohner")
 

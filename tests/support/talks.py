@@ -34,7 +34,8 @@ from enquete.nodes.conversations import (
 )
 from enquete.respondents.prompts import fence
 from enquete.respondents.roles import Role
-from enquete.state.seam import Answer, Block, Desk, Item, Language, Outcome, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Outcome, Participant
+from enquete.state.desk import Desk
 
 made: list[str] = []
 """Every answer and every piece of the interviewer's work, each time that it was made rather than found."""

@@ -8,19 +8,9 @@ from typing import Literal
 from pydantic import BaseModel
 
 from enquete.reports.evaluation import Evaluation
-from enquete.state.seam import (
-    Answer,
-    Block,
-    Desk,
-    Item,
-    Language,
-    Methodology,
-    NoSettings,
-    Option,
-    Participant,
-    Procedure,
-    Truth,
-)
+from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
+from enquete.state.desk import Desk
+from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
 LAST = {"main": 2, "b": 3, "replicate_2": 1}
 """By arm, the round in which its verdict is to end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, readout
 from enquete.graphs.delphi.synthetic import planted
-from enquete.state.seam import PROBES_OF_CLOSED, Methodology, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",

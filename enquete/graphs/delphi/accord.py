@@ -14,7 +14,7 @@ import pandas as pd
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.reports.context import responded
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 State = Literal["filled", "partly", "open", "not_applicable"]
 

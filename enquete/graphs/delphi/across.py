@@ -13,7 +13,7 @@ from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, 
 from enquete.reports.crossing.comparing import same
 from enquete.reports.evaluation import Headline
 from enquete.reports.wording import dimension_name
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 SIDES = ("disagreements", "hold_outs")
 """Findings that say who stands where."""

@@ -11,8 +11,8 @@ from plotly.subplots import make_subplots
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, SHARED, counted, finish, nothing, wrapped
 from enquete.reports.wording import dimension_name
+from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from enquete.state.seam import Language
 
 ROW = 42  # pixels a theme
 APART = 0.26  # of a row, between two rounds

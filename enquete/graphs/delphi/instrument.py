@@ -12,7 +12,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
-from enquete.state.seam import Item, Language
+from enquete.state.asking import Item, Language
 
 PLACEHOLDERS = ("theme", "description")
 

@@ -24,7 +24,7 @@ from enquete.graphs.delphi.words import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, excerpt, number, of, quote, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 def item_facts(item_id: str, instrument: DelphiInstrument) -> ItemFacts:

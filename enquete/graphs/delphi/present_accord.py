@@ -11,7 +11,7 @@ from enquete.graphs.delphi.present_ratings import source
 from enquete.graphs.delphi.words import WORDS
 from enquete.reports.markdown import MISSING, escape, number, table
 from enquete.reports.wording import dimension_name
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 def accord(found: Mapping[str, Any], language: Language) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from enquete.graphs.delphi.present_ratings import labels, source
 from enquete.reports.markdown import escape, number, quote, table
 from enquete.reports.wording import dimension_name
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 QUOTED = 5
 DISPUTES = 20

@@ -8,7 +8,7 @@ from typing import Any
 from enquete.graphs.delphi.ratings import main_dimension
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.reports.wording import dimension_name
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 Found = Mapping[str, Any]
 Words = Mapping[str, str]

@@ -17,7 +17,9 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
 from enquete.respondents.themes.types import Statement, ThemeBrief
-from enquete.state.seam import ATTEMPTS, Block, Desk, Item, Language, Plan, Procedure
+from enquete.state.asking import ATTEMPTS, Block, Item, Language
+from enquete.state.desk import Desk
+from enquete.state.methodology import Plan, Procedure
 
 FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
 HEADINGS: dict[Language, tuple[str, str]] = {

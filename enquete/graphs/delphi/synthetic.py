@@ -18,7 +18,7 @@ from enquete.instruments.pack import NEUTRAL, Pack, pack_named, pack_on
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, sample, uniform
 from enquete.respondents.stakeholders import type_of, voice
-from enquete.state.seam import Answer, Block, Item, Language, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "delphi"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
-from enquete.state.seam import Methodology, Steps
+from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="diversity",

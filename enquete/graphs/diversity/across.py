@@ -14,7 +14,7 @@ from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Mi
 from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members, same
 from enquete.reports.crossing.sentences import enumerated, quoted
 from enquete.reports.evaluation import Headline
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 PREFIX = "archetype:"
 KINDS: Mapping[str, Words] = {

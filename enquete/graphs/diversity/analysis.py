@@ -20,7 +20,7 @@ from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.sorting import described, own_sorts, participation, read_sorts
 from enquete.graphs.diversity.views import views
 from enquete.reports.context import AnalysisContext, jsonable
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 SEED = 0
 CHANCE_DRAWS = 100

@@ -26,7 +26,7 @@ from enquete.analysis.typology.types import (
 )
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.sorting import Sorts, by_type
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 NOBODY = Types(Choice(1, "few"))
 DISTINGUISHING = 0.5  # least difference from the rest, in SDs of the grid

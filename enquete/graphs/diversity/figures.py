@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing, wrapped
+from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from enquete.state.seam import Language
 
 ROW = 30  # pixels a statement
 

@@ -10,7 +10,7 @@ from enquete.instruments.human import Human, on_scale
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, current, identifier, not_empty, shown, wrong
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Item, Language, Option
+from enquete.state.asking import Item, Language, Option
 
 MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use
 MOST_STATEMENTS = 100

@@ -15,7 +15,7 @@ from enquete.graphs.diversity.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 AGENTS_LISTED = 20
 MEMBERS_LISTED = 15

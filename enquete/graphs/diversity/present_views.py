@@ -7,7 +7,7 @@ from typing import Any
 
 from enquete.graphs.diversity.wording_views import WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 EIGENVALUES_SHOWN = 6
 STATEMENTS_SHOWN = 6

@@ -9,7 +9,9 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.state.seam import Block, Desk, Item, Procedure
+from enquete.state.asking import Block, Item
+from enquete.state.desk import Desk
+from enquete.state.methodology import Procedure
 
 SORT, AXES = "sort", "axes"
 

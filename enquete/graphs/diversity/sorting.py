@@ -14,7 +14,7 @@ from enquete.analysis.panel.dispersion import frequencies
 from enquete.analysis.qmethod.sorts import legal
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.reports.context import counted
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 @dataclass(frozen=True)

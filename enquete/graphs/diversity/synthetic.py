@@ -18,7 +18,7 @@ from enquete.instruments.pack import Data, Pack, pack_on
 from enquete.respondents.grid import Grid, grid_of
 from enquete.respondents.planted import answer_at, normal, persona_hash, side, uniform
 from enquete.respondents.stakeholders import type_of
-from enquete.state.seam import Answer, Block, Item, Language, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "diversity"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {

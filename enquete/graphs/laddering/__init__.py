@@ -6,7 +6,7 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import planted
-from enquete.state.seam import Methodology, Steps
+from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="laddering",

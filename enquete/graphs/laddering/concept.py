@@ -12,7 +12,7 @@ from pydantic import AfterValidator
 from enquete.graphs.laddering.files import LayerFile
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, wrong
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 STEM = "*"  # at the end of an alias: the word may go on in any way
 SHORTEST_STEM = 3

@@ -16,8 +16,8 @@ from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.instruments.reading import Line, identifier, not_empty, reading, suggestion
 from enquete.instruments.source import read_source
 from enquete.instruments.text import Part, Text
+from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
-from enquete.state.seam import Language
 
 FileId = Annotated[Line, AfterValidator(identifier("file"))]
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StrictInt
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, wrong
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 TOPIC = "{topic}"
 

@@ -18,7 +18,7 @@ from enquete.graphs.laddering.reader import read_answer
 from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
 from enquete.respondents.prompts import fence
 from enquete.respondents.roles import Role
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 LAST_TURNS = 6  # of the transcript that the interviewer sees
 

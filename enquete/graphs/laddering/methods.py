@@ -11,7 +11,7 @@ from enquete.graphs.laddering.ontology import Ontology, TypeName
 from enquete.graphs.laddering.signals.registry import checked_key
 from enquete.instruments.reading import Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 PHASES = ("early", "mid", "late")
 FOCUS = "{focus}"

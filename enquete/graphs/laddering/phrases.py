@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 MOST_QUOTED = 8  # words, however much room a question has
 

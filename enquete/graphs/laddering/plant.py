@@ -14,7 +14,7 @@ from enquete.instruments.pack import Data, Pack, Words, pack_on, read_yaml
 from enquete.instruments.text import Text
 from enquete.respondents.planted import persona_hash, sample
 from enquete.respondents.stakeholders import type_of
-from enquete.state.seam import Language, Participant
+from enquete.state.asking import Language, Participant
 
 CARRIED = 3
 """Chains an agent carries."""

@@ -16,7 +16,7 @@ from enquete.graphs.laddering.words import STOPS, WORDS
 from enquete.reports.context import ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, quote, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 CONCEPTS, LINKS, TRANSCRIPTS = 15, 15, 3  # shown in the section; everything is in the files
 

@@ -15,7 +15,8 @@ from enquete.graphs.laddering.interviewer import ASKER, ROLES
 from enquete.graphs.laddering.questions import opening
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.nodes.conversations import Asked, Conversations, subject
-from enquete.state.seam import Block, Desk, Outcome
+from enquete.state.asking import Block, Outcome
+from enquete.state.desk import Desk
 
 if TYPE_CHECKING:
     from enquete.graphs.laddering.turn import TurnContext

@@ -18,7 +18,7 @@ from enquete.graphs.laddering.signals.base import Past, Value
 from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
 from enquete.instruments.text import Text
 from enquete.respondents.planted import pick
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before
 DRY_OPENERS = (

@@ -16,8 +16,8 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.instruments.load import load_shipped
 from enquete.instruments.text import LANGUAGE_NAMES, texts_of
+from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
-from enquete.state.seam import Language
 
 
 class Layers(BaseModel):

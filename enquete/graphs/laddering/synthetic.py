@@ -15,7 +15,8 @@ from enquete.graphs.laddering.plant import Link, Plant, Thought, links, plant
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.respondents.planted import persona_hash, pick, uniform
 from enquete.respondents.stakeholders import type_of, voice
-from enquete.state.seam import Answer, Block, Item, Language, Participant, Truth
+from enquete.state.asking import Answer, Block, Item, Language, Participant
+from enquete.state.methodology import Truth
 
 METHODOLOGY = "laddering"
 VOICE = 0.25  # of the telling answers begin with a sentence about oneself

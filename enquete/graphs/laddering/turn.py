@@ -37,7 +37,8 @@ from enquete.nodes.conversations import (
     turn_block,
     utterance_id,
 )
-from enquete.state.seam import Block, Desk
+from enquete.state.asking import Block
+from enquete.state.desk import Desk
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined
 
 from enquete.graphs.laddering.network import Cell, PooledConcept
 from enquete.graphs.laddering.ontology import Ontology
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 MOST_CONCEPTS = 36  # more cannot be read; the cut-off rises until they fit
 BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN, SIDE = 168, 58, 22, 74, 24, 150

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import Wave
 from enquete.graphs.longitudinal.synthetic import planted
-from enquete.state.seam import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
+from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="longitudinal",

@@ -10,7 +10,7 @@ import pandas as pd
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
 from enquete.reports.evaluation import Headline
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 KINDS: Mapping[str, Words] = {"change": {"de": "Veränderung je Aussage", "en": "change a statement"}}
 ALPHA = 0.05

@@ -19,7 +19,7 @@ from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
 from enquete.graphs.longitudinal.reliability import OVERALL, Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
 from enquete.reports.context import AnalysisContext, jsonable
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""

@@ -14,7 +14,7 @@ from enquete.analysis.bootstrap import DRAWS, Interval, without
 from enquete.analysis.change import by_item as changes
 from enquete.analysis.change.drift import delta_matrix
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 WAVES = ("T0", "T1")
 TESTS = ("p", "p_holm", "p_bh", "method")

@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, GRID, MUTED, SHARED, counted, finish, nothing, wrapped
+from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from enquete.state.seam import Language
 
 T0, T1 = COLOURS[0], COLOURS[1]
 ROW = 34  # pixels an item

@@ -11,7 +11,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference
 from enquete.instruments.scales import Scale, ScaleName
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Item, Language
+from enquete.state.asking import Item, Language
 
 DEFAULT_SCALE = "likert5"
 

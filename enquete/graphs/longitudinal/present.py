@@ -14,7 +14,7 @@ from enquete.graphs.longitudinal.words import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import escape, number, of, quote, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:

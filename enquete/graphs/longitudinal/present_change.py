@@ -8,7 +8,7 @@ from typing import Any
 from enquete.analysis.change.effects import ONE_WAY
 from enquete.graphs.longitudinal.words import WORDS, reason
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 MOVERS = 10
 ITEMS = 40  # of a longer instrument the most telling; all stand in aggregate.json

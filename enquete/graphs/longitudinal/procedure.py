@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.state.seam import Block, Desk, Item, NoSettings, Procedure
+from enquete.state.asking import Block, Item
+from enquete.state.desk import Desk
+from enquete.state.methodology import NoSettings, Procedure
 
 PART = "items"
 

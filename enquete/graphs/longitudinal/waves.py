@@ -10,7 +10,7 @@ import pandas as pd
 from enquete.analysis.panel.dispersion import frequencies
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.reports.context import counted, responded
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 COMMENTS_LISTED = 40
 

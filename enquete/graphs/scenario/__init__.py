@@ -5,7 +5,7 @@ from __future__ import annotations
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating
 from enquete.graphs.scenario.synthetic import planted
-from enquete.state.seam import Methodology, NoSettings, Steps
+from enquete.state.methodology import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",

@@ -13,7 +13,7 @@ from enquete.reports.context import Found, at, figure, listed, responded
 from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import same
 from enquete.reports.evaluation import Headline
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 KINDS: Mapping[str, Words] = {
     "desirability": {"de": "Wünschbarkeit der Szenarien", "en": "desirability of the scenarios"}

@@ -21,7 +21,7 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.open_answers import open_answers
 from enquete.graphs.scenario.wishes import agents, points, polarities
 from enquete.reports.context import AnalysisContext, counted, jsonable, responded
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 UNIT = "run × wording"
 

@@ -13,7 +13,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import Part, Text
-from enquete.state.seam import Item, Language
+from enquete.state.asking import Item, Language
 
 DEFAULT_SCALE = "7"
 

@@ -27,7 +27,7 @@ from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 QUOTED = 3
 

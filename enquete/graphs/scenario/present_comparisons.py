@@ -8,7 +8,7 @@ from typing import Any
 from enquete.analysis.relations.polarity import QUADRANTS
 from enquete.graphs.scenario.wording import WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 ROWS_SHOWN = 6
 LEVEL = 0.05

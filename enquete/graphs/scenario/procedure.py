@@ -12,7 +12,9 @@ from typing import Literal
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.types import Statement
-from enquete.state.seam import ATTEMPTS, Block, Desk, NoSettings, Outcome, Plan, Procedure
+from enquete.state.asking import ATTEMPTS, Block, Outcome
+from enquete.state.desk import Desk
+from enquete.state.methodology import NoSettings, Plan, Procedure
 
 
 class Rating(Procedure[ScenarioInstrument, NoSettings]):

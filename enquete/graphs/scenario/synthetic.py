@@ -19,7 +19,7 @@ from enquete.instruments.pack import NEUTRAL, Data, Pack, Sides, Words, pack_nam
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, uniform
 from enquete.respondents.stakeholders import type_of, voice
-from enquete.state.seam import Answer, Block, Item, Language, Participant
+from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "scenario"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 WORDS: Mapping[Language, Mapping[str, str]] = {
     "de": {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 from enquete.state.settings import ProbeKind
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"

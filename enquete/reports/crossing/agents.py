@@ -17,7 +17,7 @@ from enquete.analysis.relations.association import Kind
 from enquete.reports.context import Found, responded
 from enquete.reports.crossing.claims import Finding, Words
 from enquete.reports.evaluation import Evaluation
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 POPULATION = "population"
 PERSON = ("agent_id", "agent_name", "stakeholder_type")

@@ -11,7 +11,7 @@ from enquete.analysis.relations.association import CrossFinding, cross_table
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.markdown import MISSING, escape, number, p_value, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 FILE = "associations.json"
 SHOWN = 15

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.reports.crossing.claims import DIGITS, Claim, Number
 from enquete.reports.crossing.sentences import names, sentence
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 class Paragraph(BaseModel):

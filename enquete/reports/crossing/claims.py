@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.markdown import number
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 if TYPE_CHECKING:  # scipy comes with it
     from enquete.analysis.relations.association import Kind

@@ -19,7 +19,7 @@ from enquete.reports.crossing.claims import (
     Shown,
     Words,
 )
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 EVIDENCE = 8
 """Answers named by a claim; it says how many it rests on in all."""

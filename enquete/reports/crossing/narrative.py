@@ -23,7 +23,8 @@ from enquete.reports.crossing.sentences import sentence
 from enquete.reports.reading import NobodyAsks, RunReading
 from enquete.respondents.desk import LocalDesk
 from enquete.respondents.roles import Role
-from enquete.state.seam import InterviewerTask, Language
+from enquete.state.asking import Language
+from enquete.state.desk import InterviewerTask
 
 METHODOLOGY = "synthesis"
 PURPOSE = "narrative"

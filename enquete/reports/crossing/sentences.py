@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.reports.crossing.claims import Absent, Claim
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 
 def sentence(claim: Claim, language: Language) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from enquete.nodes.planning import load_methodology, loaded
 from enquete.reports.evaluation import evaluation
+from enquete.state.asking import Language
 from enquete.state.errors import InputError, SettingsError
-from enquete.state.seam import Language
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from enquete.reports.context import at
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555")
 """Okabe and Ito's palette: told apart by colour-blind readers as well."""

@@ -22,7 +22,7 @@ from enquete.instruments.human import Human
 from enquete.reports.context import Found
 from enquete.reports.health.occasions import answers, asked, closed, expected, occasion, phases, rounds
 from enquete.reports.health.words import CHECKS, REASONS, Unit
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 Humans = Mapping[str, Human]
 """What the instrument says of people's answers, by item."""

@@ -18,7 +18,7 @@ from enquete.analysis.health.repeats import item_order, null_persona, option_ord
 from enquete.reports.context import Found
 from enquete.reports.health.checks import Check, Made, missing
 from enquete.reports.health.occasions import answers, closed, expected, occasion, phases, rounds
-from enquete.state.seam import Methodology
+from enquete.state.methodology import Methodology
 
 RETEST, PLACEBO = "retest", "placebo"
 TWO_WAVES = ("T0", "T1")

@@ -11,7 +11,7 @@ from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
 from enquete.reports.health.words import PROBES, REASONS, VERDICTS, WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 MOST_REASONS = 3
 """Named in the summary of a verdict; all stand in health.json."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 Unit = Literal["share", "points", "coefficient", "count"]
 

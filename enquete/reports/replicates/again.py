@@ -24,7 +24,7 @@ from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import rounds
 from enquete.reports.reading import RunReading
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 Results = Mapping[str, Found]
 

@@ -11,7 +11,7 @@ from enquete.reports.crossing.claims import Claim
 from enquete.reports.evaluation import Evaluation, Headline, Shown
 from enquete.reports.markdown import MISSING, escape, number, share, table
 from enquete.reports.replicates.again import Judged, Replicates, Spread
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 FILE = "replicates.json"
 LISTED = 6  # figures of replicates that a cell lists one by one

@@ -14,7 +14,7 @@ from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN,
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow
 from enquete.respondents.kinds import KINDS
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

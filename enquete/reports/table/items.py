@@ -14,7 +14,7 @@ from enquete.nodes.planning import rounds_owed
 from enquete.reports.reading import RunReading
 from enquete.reports.table.rows import item_facts_of
 from enquete.respondents.neutral import control_items
-from enquete.state.seam import Item, Language
+from enquete.state.asking import Item, Language
 
 MOST_BARREN = 3
 """Units in a row that owe nothing new, before the rest is taken to owe the same."""

@@ -25,7 +25,7 @@ from enquete.respondents.desk import LocalDesk
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.neutral import control_scale
 from enquete.simulations.join import join
-from enquete.state.seam import Arm, Block, Item, Participant
+from enquete.state.asking import Arm, Block, Item, Participant
 
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",

@@ -9,7 +9,7 @@ from enquete.respondents.kinds.number import Number
 from enquete.respondents.kinds.ranking import Ranking
 from enquete.respondents.kinds.scale import Scale
 from enquete.respondents.kinds.text import FreeText
-from enquete.state.seam import Item
+from enquete.state.asking import Item
 
 KINDS: dict[str, Kind] = {
     "scale": Scale(),

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.respondents.kinds.kind import Kind, Members, by_nearness, label_of, option_given, option_schema
 from enquete.respondents.wording import Wording
-from enquete.state.seam import Answer, Item, Language
+from enquete.state.asking import Answer, Item, Language
 
 
 class BestWorst(Kind):

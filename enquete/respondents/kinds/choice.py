@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from enquete.respondents.kinds.kind import Kind, Members, label_of, option_given
 from enquete.respondents.kinds.scale import nearest
-from enquete.state.seam import Answer, Item, Language
+from enquete.state.asking import Answer, Item, Language
 
 
 class Choice(Kind):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
-from enquete.state.seam import Answer, Item
+from enquete.state.asking import Answer, Item
 
 TOLERANCE = 0.1
 ROUNDING = 1e-6  # of a sum that needs no note

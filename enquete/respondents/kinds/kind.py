@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from enquete.respondents.kinds.distributions import distribution_schema, probabilities, read_distribution
 from enquete.respondents.wording import Wording
-from enquete.state.seam import Answer, Item, Language, Option
+from enquete.state.asking import Answer, Item, Language, Option
 
 Members = dict[str, JsonValue]
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from enquete.respondents.kinds.kind import Kind, Members
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.respondents.wording import Wording
-from enquete.state.seam import Answer, Item, Language
+from enquete.state.asking import Answer, Item, Language
 
 
 class Number(Kind):

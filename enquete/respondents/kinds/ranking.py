@@ -24,7 +24,7 @@ from enquete.respondents.kinds.kind import (
     option_schema,
 )
 from enquete.respondents.wording import Wording
-from enquete.state.seam import Answer, Item, Language
+from enquete.state.asking import Answer, Item, Language
 
 _SEPARATOR = re.compile(r"\s*[>,;\n]\s*")
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.respondents.kinds.kind import Kind, Members, option_schema
 from enquete.respondents.kinds.numerals import INTEGER, parse_number
-from enquete.state.seam import Answer, Item, Language, Option
+from enquete.state.asking import Answer, Item, Language, Option
 
 
 class Scale(Kind):

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS, Kind, Members
 from enquete.respondents.wording import Wording
-from enquete.state.seam import Answer, Item, Language
+from enquete.state.asking import Answer, Item, Language
 
 
 class FreeText(Kind):

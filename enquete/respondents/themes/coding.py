@@ -27,7 +27,7 @@ from enquete.respondents.themes.types import (
     Theme,
     theme_id,
 )
-from enquete.state.seam import InterviewerTask
+from enquete.state.desk import InterviewerTask
 
 MAX_CHARS = 12_000
 MERGE_AT_ONCE = 60  # drafts in one merge: the answer must name each of them

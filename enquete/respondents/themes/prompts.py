@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from enquete.respondents.themes.types import AssignInput, BatchInput, MergeInput, Statement, ThemeBrief
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 
 _THEMES: Mapping[Language, str] = {
     "de": """Du wertest eine offene Befragung zum Thema {topic} qualitativ aus.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enquete.state.seam import Methodology, NoSettings, Steps
+from enquete.state.methodology import Methodology, NoSettings, Steps
 from enquete_best_worst.asking import BestWorst, planted
 from enquete_best_worst.instrument import BestWorstInstrument
 

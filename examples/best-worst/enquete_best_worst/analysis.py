@@ -16,7 +16,7 @@ import pandas as pd
 
 from enquete.analysis.bootstrap import Floats, bootstrap_counts
 from enquete.reports.context import AnalysisContext, counted
-from enquete.state.seam import NoSettings
+from enquete.state.methodology import NoSettings
 from enquete_best_worst.instrument import BestWorstInstrument
 
 ORDERS = 200  # firm orders, drawn by seed, that firmness is measured against

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from enquete.respondents.planted import normal, persona_hash
-from enquete.state.seam import Answer, Block, Desk, Language, NoSettings, Participant, Procedure, Truth
+from enquete.state.asking import Answer, Block, Language, Participant
+from enquete.state.desk import Desk
+from enquete.state.methodology import NoSettings, Procedure, Truth
 from enquete_best_worst.instrument import BestWorstInstrument
 
 OWN, MOOD = 0.6, 0.3

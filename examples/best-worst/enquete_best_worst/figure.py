@@ -5,8 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from enquete.reports.context import Found
+from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from enquete.state.seam import Language
 from enquete_best_worst.results import ranked
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, model_validator
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.text import Text
-from enquete.state.seam import Item, Language, Option
+from enquete.state.asking import Item, Language, Option
 
 ObjectId = Annotated[Line, AfterValidator(identifier("object"))]
 ObjectName = Annotated[Line, AfterValidator(reference("object", "objects"))]

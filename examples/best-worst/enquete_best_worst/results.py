@@ -16,7 +16,7 @@ from enquete.reports.health.checks import Humans, Made, OwnCheck, gaps
 from enquete.reports.health.occasions import phases
 from enquete.reports.health.probes import Arms
 from enquete.reports.markdown import escape, number, of, table
-from enquete.state.seam import Language
+from enquete.state.asking import Language
 from enquete_best_worst.analysis import analyse, choices
 
 WORDS: Mapping[Language, Mapping[str, str]] = {

@@ -16,7 +16,8 @@ from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer
 from enquete.instruments.load import load_shipped
-from enquete.state.seam import Answer, Arm, Block, BlockKey, InterviewerTask, Language, Participant, Reply
+from enquete.state.asking import Answer, Arm, Block, BlockKey, Language, Participant, Reply
+from enquete.state.desk import InterviewerTask
 
 INSTRUMENT = load_shipped(LadderingInstrument, "laddering")
 CONCEPTS = ("fisheries_2040", "oat_drink")

@@ -13,7 +13,7 @@ from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.plant import Thought, links
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.state.seam import Language, Participant
+from enquete.state.asking import Language, Participant
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person, planting
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung", "Reederei", "Fischhandel",

@@ -20,7 +20,7 @@ from enquete.graphs.laddering.turn import (
     response_saving,
     scoring_persistence,
 )
-from enquete.state.seam import Answer, Block, Participant
+from enquete.state.asking import Answer, Block, Participant
 from tests.graphs.laddering.memory_desk import INSTRUMENT, MemoryDesk, interviewed, person
 
 SETTINGS = LadderingSettings(turns=6)

@@ -14,7 +14,7 @@ from enquete.graphs.laddering.questions import acceptable
 from enquete.graphs.laddering.settings import LadderingSettings, Layers
 from enquete.graphs.laddering.synthetic import tires
 from enquete.instruments.text import Text
-from enquete.state.seam import Answer, Block, Language, Participant
+from enquete.state.asking import Answer, Block, Language, Participant
 from tests.graphs.laddering.memory_desk import PLANT, MemoryDesk, interviewed, person
 from tests.graphs.laddering.planted_links import focuses, study
 

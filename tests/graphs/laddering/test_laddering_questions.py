@@ -28,8 +28,9 @@ from enquete.graphs.laddering.questions import (
     worded,
 )
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.state.asking import Answer, Language
+from enquete.state.desk import InterviewerTask
 from enquete.state.errors import InstrumentError
-from enquete.state.seam import Answer, InterviewerTask, Language
 from tests.graphs.laddering.builders import METHOD, graph, past
 from tests.graphs.laddering.memory_desk import MemoryDesk, interviewed, person
 from tests.graphs.laddering.test_laddering_layers import FIVE, complaint, line_of, own

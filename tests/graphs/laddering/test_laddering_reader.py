@@ -18,7 +18,7 @@ from enquete.graphs.laddering.reader import clause_to_concept, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer
 from enquete.instruments.text import Text
-from enquete.state.seam import Block, BlockKey, Item
+from enquete.state.asking import Block, BlockKey, Item
 from tests.graphs.laddering.memory_desk import PLANT, PLANTS, person
 
 SETTINGS = LadderingSettings()

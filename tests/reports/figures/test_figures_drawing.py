@@ -10,8 +10,8 @@ pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
 
 from enquete.graphs.registry import dotted_paths
 from enquete.reports import figures
+from enquete.state.asking import Language
 from enquete.state.errors import InputError
-from enquete.state.seam import Language
 
 
 def drawn(name: str, results: dict[str, Any], language: Language) -> Any:

@@ -1,0 +1,221 @@
+"""What is asked of whom, and what came back: participants, arms, keys, items, blocks, answers. Data alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
+
+Outcome = Literal["done", "waiting", "short", "failed"]
+"""How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget), failed."""
+
+Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
+"""What became of an item that was asked. `not_reached` is derived at export and never stored."""
+
+Language = Literal["de", "en"]
+
+Asking = Literal["block", "item"]
+"""What a request asks for: all items of a block, or one after another."""
+
+ATTEMPTS: Final = 3
+"""Requests in which everything that was asked must have found a readable answer."""
+
+MORE_ATTEMPTS: Final = 2
+"""Beyond those, where answers break a constraint over their block."""
+
+
+class Participant(BaseModel):
+    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    name: str
+    stakeholder_type: str
+    persona: str
+    digest: str | None = None  # None: no memory available (or none wanted, as at T0)
+    agent_id: int | None = None  # the simulation's own index, for the export only
+
+
+AS_WRITTEN = "as_written"
+PRESENTATIONS = (
+    "items_random",
+    "items_shuffled",
+    "items_shuffled_2",
+    "options_random",
+    "options_reversed",
+    "paraphrased",
+)
+"""What an arm may do to a block: items in a random order of each agent's own (three draws: the main arm's and two for
+probes), options in a random order, options reversed against the main arm's order, the frame of the questions in other words."""
+
+
+class Arm(BaseModel):
+    """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, humans."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = "main"
+    role: Literal["main", "b", "replicate", "probe", "placebo", "human"] = "main"
+    respondent: Literal["llm", "synthetic", "human", "replay"] = "synthetic"
+    model: str = "synthetic"
+    temperature: float = 0.7
+    seed: int = 0
+    persona: Literal["own", "swapped", "null"] = "own"
+    digest: Literal["own", "none", "neutral"] = "own"
+    presentation: str = AS_WRITTEN  # or some of PRESENTATIONS, joined by "+"
+    elicitation: Literal["point", "distribution"] = "point"  # of scale and choice items outside a forced grid
+    methods: tuple[str, ...] = ()  # methodologies that this arm is asked; (): all of the run
+    phases: tuple[str, ...] = ()  # phases that this arm is asked in; (): all
+    sample: int = 0  # agents asked, stratified by stakeholder type; 0: everybody
+    draw_seed: int = 0  # of samples, orders and exchanged personas: the same in all arms of a run
+    asks: Literal["instrument", "controls"] = "instrument"  # controls: neutral items in place of the instrument's
+    feedback: Literal["panel", "false"] = "panel"  # false: medians that nobody gave (Delphi)
+
+    @property
+    def aside(self) -> bool:
+        """Asked after the main arm and never before it: probes, placebo, replicates. They cost extra calls."""
+        return self.role in ("replicate", "probe", "placebo")
+
+    @property
+    def shows(self) -> frozenset[str]:
+        """What differs from the instrument as written: members of PRESENTATIONS."""
+        return frozenset(self.presentation.split("+")) - {AS_WRITTEN}
+
+    def is_asked(self, methodology: str, phase: str) -> bool:
+        return (not self.methods or methodology in self.methods) and (not self.phases or phase in self.phases)
+
+    @field_validator("presentation")
+    @classmethod
+    def _known(cls, given: str) -> str:
+        unknown = [part for part in given.split("+") if part not in PRESENTATIONS]
+        if unknown and given != AS_WRITTEN:
+            raise ValueError(f"{AS_WRITTEN!r}, or some of {', '.join(PRESENTATIONS)} joined by '+'; not {unknown[0]!r}")
+        return given
+
+
+class BlockKey(NamedTuple):
+    """One occasion of asking: '' or 0 where a field is unused. The key of an answer is this without `part`, plus the item."""
+
+    run: str
+    arm: str
+    methodology: str
+    phase: str
+    session: str  # a discussion or conversation
+    round: int  # barrier index (Delphi, roundtable)
+    turn: int  # order within a session and round
+    participant: str
+    part: str  # instrument part, or the single item when items are asked one by one
+
+    @property
+    def subject(self) -> str:
+        """The block's name within its run, arm, methodology and phase: what a call about it is filed under."""
+        return f"{self.participant}|{self.session}|{self.round}|{self.turn}|{self.part}"
+
+
+class CallKey(NamedTuple):
+    """Any paid request, the respondent's or the interviewer's. Looked up before a prompt is even built."""
+
+    run: str
+    arm: str
+    methodology: str
+    phase: str
+    purpose: str  # answer, theme, extract, signal, question, critic, narrative
+    subject: str  # BlockKey.subject, "round 1/batch 3", a pair, a report section
+    attempt: int
+
+
+class Option(BaseModel):
+    """One answer option of a closed question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    value: int | str
+    label: str
+
+
+class Item(BaseModel):
+    """One question. `id` is a path unique in the frozen instrument: 'recovery/fairness', 'theme:9f3a/importance'.
+
+    scale and choice take one of `options`, ranking puts all of them in order, best_worst names two; number lies in
+    [minimum, maximum]; text is free.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: Literal["scale", "choice", "number", "text", "ranking", "best_worst"]  # see respondents/kinds
+    wording: str
+    about: str = ""  # other people's words that the question is about: shown fenced, as data
+    options: tuple[Option, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    confidence: bool = False  # also ask for a self-reported confidence, 0–1
+    reason: bool = False  # also ask for a reason, stored as the answer's text
+    shown: tuple[int | str, ...] = ()  # option values in the order shown; empty: as in `options`
+    elicitation: Literal["point", "distribution"] = "point"
+    paraphrase: str = ""  # the same question in other words, where the instrument has them
+
+    def options_in_shown_order(self) -> tuple[Option, ...]:
+        if not self.shown:
+            return self.options
+        by_value = {option.value: option for option in self.options}
+        return tuple(by_value[value] for value in self.shown)
+
+
+class Block(BaseModel):
+    """What is asked at once: one prompt, one human form, one retry scope."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: BlockKey
+    instruction: str
+    items: tuple[Item, ...]
+    constraint: JsonValue = None  # over all items, such as a forced grid
+    shown: tuple[str, ...] = ()  # item ids in the order shown; empty: as in `items`
+    quoted: tuple[tuple[str, str], ...] = ()  # (heading, text): feedback, transcript; fenced as untrusted data
+    frame: Literal["as_written", "paraphrased"] = "as_written"  # the respondent's own words around the questions
+
+    @property
+    def attempts(self) -> int:
+        """Requests that it may take."""
+        return ATTEMPTS if self.constraint is None else ATTEMPTS + MORE_ATTEMPTS
+
+    def parts(self, asking: Asking) -> list[Block]:
+        """As it is asked: whole, or one item at a time. A constraint over all items keeps it whole."""
+        if asking == "block" or self.constraint is not None or len(self.items) == 1:
+            return [self]
+        return [
+            self.model_copy(update={"key": self.key._replace(part=item.id), "items": (item,), "shown": ()})
+            for item in self.in_shown_order()
+        ]
+
+    def in_shown_order(self) -> tuple[Item, ...]:
+        if not self.shown:
+            return self.items
+        by_id = {item.id: item for item in self.items}
+        return tuple(by_id[item_id] for item_id in self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one item of a block got. `value` is the raw number; rekeying is analysis."""
+
+    item: str
+    status: Status
+    value: float | None = None
+    text: str = ""
+    confidence: float | None = None
+    data: JsonValue = None  # a choice, a distribution, anything that is no number
+    notes: tuple[str, ...] = ()  # "confidence 80 read as 0.8", "late"
+    position: int = 0  # 1-based position in the order shown
+    options_shown: tuple[int | str, ...] = ()  # option values in the order shown
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """'waiting': a form was filed for a person; 'short': no budget. Neither stores answers; both are asked again later."""
+
+    state: Outcome
+    answers: tuple[Answer, ...] = ()

@@ -1,0 +1,136 @@
+"""What a methodology is: a procedure that asks, and a declaration of all that is its own. One folder under graphs/ each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from enquete.state.asking import Answer, Block, Language, Outcome, Participant
+from enquete.state.desk import Desk
+
+InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
+SettingsT = TypeVar("SettingsT", bound=BaseModel)
+
+
+class Plan(BaseModel):
+    """What one arm asks in one phase, for the estimate and for checking: calls by purpose, and rows, as (least, most).
+
+    `attempts`: by part of the instrument, the requests it may take where models often miss the form asked for.
+    `by_row`: purposes of which every row takes a request of its own, whatever is asked together.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: Mapping[str, tuple[int, int]]
+    rows: tuple[int, int]
+    attempts: Mapping[str, int] = {}
+    by_row: frozenset[str] = frozenset()
+
+
+class NoSettings(BaseModel):
+    """Nothing to set: what is asked is the instrument's."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Procedure(ABC, Generic[InstrumentT, SettingsT]):
+    """How a methodology interviews: independent units in rounds, with a barrier after each.
+
+    One round, in which everybody is asked the same, is a list of blocks; all else has its default:
+
+        class Wave(Procedure[Survey, NoSettings]):
+            def blocks(self, unit, round, desk):
+                items = self.instrument.items(self.language)
+                return [Block(key=desk.key(unit, "items"), instruction="Please answer.", items=items)]
+    """
+
+    rounds: int = 1
+    """The most there may be: an arm ends where `between` says so, a unit where `units` leaves it out."""
+
+    def __init__(self, instrument: InstrumentT, settings: SettingsT, language: Language):
+        self.instrument = instrument
+        self.settings = settings
+        self.language: Language = language
+
+    @abstractmethod
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        """The blocks this unit owes in this round: `conduct` asks them, the export expects their rows. None: not known yet."""
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
+        return [who.id for who in desk.participants()]
+
+    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+        """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
+        for block in self.blocks(unit, round, desk):
+            reply = await desk.ask(block)
+            if reply.state != "done":
+                return reply.state
+        return "done"
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        """After the barrier: code themes, freeze medians, test exit criteria. Each arm goes by its own verdict."""
+        return "end"
+
+    def plan(self, desk: Desk) -> Plan:
+        """Counted from what one unit owes in each round. What depends on answers is a methodology's own to say."""
+        owed = [
+            (len(units), part)
+            for number in range(1, self.rounds + 1)
+            for units in [self.units(number, desk)]
+            for block in (self.blocks(units[0], number, desk) if units else ())
+            for part in block.parts(desk.asking)
+        ]
+        rows = sum(n * len(part.items) for n, part in owed)
+        return Plan(
+            calls={"answer": (sum(n for n, _ in owed), sum(n * part.attempts for n, part in owed))},
+            rows=(rows, rows),
+            attempts={part.key.part: part.attempts for _, part in owed if part.constraint is not None},
+        )
+
+
+Truth = Callable[[Participant, Block, Language, int], Sequence[Answer]]
+"""A synthetic respondent's planted truth: (who, block, language, seed) → one answer per item."""
+
+
+Readout = Callable[[Desk, int], Mapping[str, Mapping[str, object]]]
+"""Channels that a reader of Studio wants to see after a round: (desk of the main arm, round) → updates."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a reader of Studio calls the steps of a methodology's graph (nodes/rounds.py), and sees after a round."""
+
+    open: str = "open_round"
+    ask: str = "ask"
+    close: str = "close_round"
+    readout: Readout | None = None
+
+
+PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
+"""Probes that make sense for closed questions that are the same for everybody."""
+
+
+@dataclass(frozen=True)
+class Methodology(Generic[InstrumentT, SettingsT]):
+    """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
+
+    name: str
+    title: Mapping[str, str]  # by language
+    default: bool  # part of a run that names no methods
+    order: int  # place in a run that names no methods
+    phases: tuple[str, ...]
+    instrument: type[InstrumentT]
+    settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
+    procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
+    results: str  # dotted path of its Evaluation (reports/evaluation.py), all that reads answers; imported on first use
+    synthetic: Callable[[InstrumentT, SettingsT], Truth] | None = (
+        None  # the planted truth; None: respondents.synthetic.plausible
+    )
+    steps: Steps = field(default=Steps())  # of its graph
+    answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
+    probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py
