@@ -16,7 +16,7 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.demo.network import Network
-from enquete.demo.source import Agent, load_agents, load_course, load_world, steps_of
+from enquete.demo.sources import Agent, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
 from enquete.respondents.stakeholders import type_of
 from enquete.simulations.digest import HEADINGS, digests

@@ -11,15 +11,6 @@ import pytest
 ROLES = ("enquete.graphs.",)
 """A methodology's files are called after what they are to it: instrument, procedure, synthetic, …"""
 
-TO_BE_RENAMED = {
-    frozenset({"enquete.analysis.typology.types", "enquete.respondents.themes.types"}),
-    frozenset({"enquete.demo.source", "enquete.instruments.source"}),
-    frozenset({"enquete.instruments.text", "enquete.reports.health.text"}),
-    frozenset({"enquete.reports.health.text", "enquete.reports.replicates.text"}),
-    frozenset({"enquete.reports.wording", "enquete.respondents.wording"}),
-    frozenset({"enquete.respondents.prompts", "enquete.respondents.themes.prompts"}),
-}
-
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
@@ -54,4 +45,4 @@ def test_no_two_neighbours_are_called_the_same(graph: grimp.ImportGraph) -> None
         for here, there in [[module.rpartition(".")[0] for module in pair]]
         if {(here, there), (there, here)} & imports
     }
-    assert twins - TO_BE_RENAMED == set()
+    assert twins == set()

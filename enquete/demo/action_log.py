@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from enquete.demo.source import Agent, Platform, Step, World
+from enquete.demo.sources import Agent, Platform, Step, World
 
 Line = dict[str, JsonValue]
 UNLOGGED = ("sign_up", "refresh")

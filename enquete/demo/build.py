@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from enquete.demo import records
 from enquete.demo.action_log import ActionLog, Line
 from enquete.demo.network import Network
-from enquete.demo.source import PLATFORMS, Platform, load_agents, load_course, load_world
+from enquete.demo.sources import PLATFORMS, Platform, load_agents, load_course, load_world
 
 
 def demo_population(folder: Path, *, completed: bool, pack: str = "") -> Path:

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from pydantic import JsonValue
 
-from enquete.demo.source import Agent, Platform, Rounds, Step
+from enquete.demo.sources import Agent, Platform, Rounds, Step
 from enquete.state.errors import SimulationError
 
 FEED = 5  # posts shown at a refresh

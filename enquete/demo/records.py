@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.demo.source import PLATFORMS, Agent, Platform, Step, World
+from enquete.demo.sources import PLATFORMS, Agent, Platform, Step, World
 
 Logs = Mapping[Platform, Sequence[Mapping[str, JsonValue]]]
 Initial = Mapping[Platform, Sequence[Step]]

@@ -30,8 +30,8 @@ from enquete.models.transport import Transport
 from enquete.nodes.opened import OpenedRun
 from enquete.nodes.planning import claim_name, claims
 from enquete.nodes.replaying import replaying
-from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_answers
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population

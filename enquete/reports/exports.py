@@ -18,7 +18,7 @@ from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
 from enquete.reports.files import records, write_csv, write_files, write_json, write_jsonl
 from enquete.reports.reading import RunReading
-from enquete.reports.replicates import text as replicates_text
+from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.rows import ANSWER, ResponseRow

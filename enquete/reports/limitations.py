@@ -11,7 +11,7 @@ from enquete.reports.context import responded
 from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.reading import RunReading
-from enquete.reports.wording import LIMITS
+from enquete.reports.report_words import LIMITS
 
 DIFFERENTIAL = 0.05
 """Missing shares that lie further apart between groups are reported (facts on validity: > 5%, or differential)."""

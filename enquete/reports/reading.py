@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.opened import OpenedRun
-from enquete.respondents.desk import LocalDesk
+from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Arm, Block, CallKey, Participant
 
 ANSWERS = """

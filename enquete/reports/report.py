@@ -25,19 +25,19 @@ from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.section import details, summary
 from enquete.reports.evaluation import evaluation, evaluations
 from enquete.reports.findings import Findings
-from enquete.reports.health.text import sections as health_sections
-from enquete.reports.health.text import shapes_table, verdict_table
-from enquete.reports.health.text import summary as health_summary
+from enquete.reports.health.presented import sections as health_sections
+from enquete.reports.health.presented import shapes_table, verdict_table
+from enquete.reports.health.presented import summary as health_summary
 from enquete.reports.health.verdicts import Health
 from enquete.reports.health.words import WORDS as HEALTH_WORDS
 from enquete.reports.limitations import limitations, with_memory
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.reports.page import page
 from enquete.reports.reading import RunReading
-from enquete.reports.replicates import text as replicates_text
+from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
+from enquete.reports.report_words import STATUSES, WORDS
 from enquete.reports.table.items import Asked
-from enquete.reports.wording import STATUSES, WORDS
 
 Stages = Sequence[tuple[str, str]]
 

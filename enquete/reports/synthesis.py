@@ -27,7 +27,7 @@ from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
-from enquete.reports.health.text import flags as health_flags
+from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.replicates.again import replicate

@@ -14,7 +14,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
 from enquete.nodes.conversations import Conversation, Conversations
-from enquete.respondents.desk import LocalDesk
+from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.roles import RULE
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Answer, Arm, Block, Outcome, Participant, Reply

@@ -23,9 +23,9 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import OwnCheck, missing
+from enquete.reports.health.presented import flag, flags, reasons, sections, summary, threshold, verdict_table
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
-from enquete.reports.health.text import flag, flags, reasons, sections, summary, threshold, verdict_table
 from enquete.reports.health.verdicts import Health, Judged, judge
 from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS
 

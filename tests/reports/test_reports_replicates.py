@@ -24,7 +24,7 @@ from enquete.reports.replicates.again import (
     standing_in,
     taken_over,
 )
-from enquete.reports.replicates.text import mark, section
+from enquete.reports.replicates.told import mark, section
 from enquete.state.settings import RunRequest
 from tests.reports.conftest import TYPES, _make
 from tests.reports.test_reports_crossing import EVALUATIONS, crossed, results, table

@@ -19,11 +19,11 @@ from enquete.reports.context import with_ids
 from enquete.reports.episodes import shortened
 from enquete.reports.markdown import excerpt
 from enquete.reports.page import page
+from enquete.reports.report_words import STATUSES
 from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.table.items import labels_of
 from enquete.reports.table.rows import COLUMNS
-from enquete.reports.wording import STATUSES
 from enquete.state.settings import RunRequest
 from tests.reports.conftest import DATA, Made, _make
 

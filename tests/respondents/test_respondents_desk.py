@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
-from enquete.respondents.desk import LocalDesk
 from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply
 from enquete.state.desk import InterviewerTask, Prompt
 from enquete.state.errors import ModelUnavailable

@@ -19,8 +19,8 @@ from enquete.checkpoints.budget import Budget
 from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
-from enquete.respondents.desk import AGAIN, INTERVIEWER
 from enquete.respondents.llm import LLMRespondent
+from enquete.respondents.local_desk import AGAIN, INTERVIEWER
 from enquete.respondents.prompts import Problem, compose, fence, reply_schema, system_prompt
 from enquete.respondents.wording import WORDING
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant

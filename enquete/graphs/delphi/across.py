@@ -12,7 +12,7 @@ from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import same
 from enquete.reports.evaluation import Headline
-from enquete.reports.wording import dimension_name
+from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
 SIDES = ("disagreements", "hold_outs")

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, SHARED, counted, finish, nothing, wrapped
-from enquete.reports.wording import dimension_name
+from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
 

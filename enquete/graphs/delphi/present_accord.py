@@ -10,7 +10,7 @@ from enquete.graphs.delphi.accord_words import ANSWERED, ASKED, LABELS
 from enquete.graphs.delphi.present_ratings import source
 from enquete.graphs.delphi.words import WORDS
 from enquete.reports.markdown import MISSING, escape, number, table
-from enquete.reports.wording import dimension_name
+from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from enquete.graphs.delphi.present_ratings import labels, source
 from enquete.reports.markdown import escape, number, quote, table
-from enquete.reports.wording import dimension_name
+from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
 QUOTED = 5

@@ -7,7 +7,7 @@ from typing import Any
 
 from enquete.graphs.delphi.ratings import main_dimension
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
-from enquete.reports.wording import dimension_name
+from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
 Found = Mapping[str, Any]

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.panel.dispersion import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.respondents.themes.coded import Statement, ThemeBrief
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
-from enquete.respondents.themes.types import Statement, ThemeBrief
 from enquete.state.asking import ATTEMPTS, Block, Item, Language
 from enquete.state.desk import Desk
 from enquete.state.methodology import Plan, Procedure

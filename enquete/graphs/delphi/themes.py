@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.delphi.procedure import DelphiSettings
-from enquete.respondents.themes.types import SecondCoding
+from enquete.respondents.themes.coded import SecondCoding
 
 STATEMENTS_LISTED = 5
 LEFT_OVER = ("uncoded", "unknown_ids", "dropped_empty", "dropped_duplicates", "dropped_over_limit")

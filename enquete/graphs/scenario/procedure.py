@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
+from enquete.respondents.themes.coded import Statement
 from enquete.respondents.themes.coding import code_themes
-from enquete.respondents.themes.types import Statement
 from enquete.state.asking import ATTEMPTS, Block, Outcome
 from enquete.state.desk import Desk
 from enquete.state.methodology import NoSettings, Plan, Procedure

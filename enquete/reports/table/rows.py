@@ -21,8 +21,8 @@ from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.evaluation import evaluation
 from enquete.reports.reading import RunReading, open_run
-from enquete.respondents.desk import LocalDesk
 from enquete.respondents.kinds import kind_of
+from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_scale
 from enquete.simulations.join import join
 from enquete.state.asking import Arm, Block, Item, Participant

@@ -14,9 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from enquete.respondents.roles import Role
-from enquete.respondents.themes.prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
-from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
-from enquete.respondents.themes.types import (
+from enquete.respondents.themes.coded import (
     BatchInput,
     BatchThemes,
     CodedThemes,
@@ -27,6 +25,8 @@ from enquete.respondents.themes.types import (
     Theme,
     theme_id,
 )
+from enquete.respondents.themes.coding_prompts import batch_schema, handles, merge_prompt, merge_schema, theme_prompt
+from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
 from enquete.state.desk import InterviewerTask
 
 MAX_CHARS = 12_000

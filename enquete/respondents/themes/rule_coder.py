@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from enquete.respondents.themes.types import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
+from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
 STEM = 6  # a word's first letters: a stemmer for any language with suffixes
 NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it

@@ -14,10 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from enquete.respondents.roles import Role
-from enquete.respondents.themes.coding import MAX_OUTPUT_TOKENS, Stopped, Work, bare, batches
-from enquete.respondents.themes.prompts import assign_prompt, assign_schema, handles, theme_handles
-from enquete.respondents.themes.rule_coder import features, sentences_of
-from enquete.respondents.themes.types import (
+from enquete.respondents.themes.coded import (
     AssignInput,
     Assignment,
     Assignments,
@@ -25,6 +22,9 @@ from enquete.respondents.themes.types import (
     Statement,
     ThemeBrief,
 )
+from enquete.respondents.themes.coding import MAX_OUTPUT_TOKENS, Stopped, Work, bare, batches
+from enquete.respondents.themes.coding_prompts import assign_prompt, assign_schema, handles, theme_handles
+from enquete.respondents.themes.rule_coder import features, sentences_of
 
 MOST_STATEMENTS = 200
 """α of 200 statements is known to about ±.07 where three in four agree; more would cost calls and hardly move it."""

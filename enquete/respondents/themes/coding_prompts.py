@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from enquete.respondents.themes.types import AssignInput, BatchInput, MergeInput, Statement, ThemeBrief
+from enquete.respondents.themes.coded import AssignInput, BatchInput, MergeInput, Statement, ThemeBrief
 from enquete.state.asking import Language
 
 _THEMES: Mapping[Language, str] = {
