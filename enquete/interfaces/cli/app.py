@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces.cli import asking, costs, demo, doctor, looking, scaffold, serve
+from enquete.interfaces.cli import costs, demo, doctor, driving, looking, scaffold, serve
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
 from enquete.interfaces.cli.signals import STOPPED, Stopped
@@ -41,8 +41,8 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., int]] = {
     "demo": demo.demo,
     "estimate": costs.estimate,
-    "run": asking.run,
-    "resume": asking.resume,
+    "run": driving.run,
+    "resume": driving.resume,
     "status": looking.status,
     "list": looking.list_,
     "check": looking.check,

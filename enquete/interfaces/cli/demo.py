@@ -12,7 +12,7 @@ import typer
 from enquete.instruments.pack import pack_named
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
-from enquete.interfaces.cli.asking import driven_to_its_stop, show
+from enquete.interfaces.cli.driving import driven_to_its_stop, show
 from enquete.interfaces.cli.output import remark
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say, tongue

@@ -11,7 +11,7 @@ import typer
 
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
-from enquete.interfaces.cli.asking import show
+from enquete.interfaces.cli.driving import show
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say, tongue

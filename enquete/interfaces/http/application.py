@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
-from enquete.interfaces.http.desk import Desk
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
 from enquete.interfaces.http.page import page
+from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
 from enquete.interfaces.http.secrecy import Mask, MaskingFormatter, known_secrets

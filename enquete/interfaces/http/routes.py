@@ -21,8 +21,8 @@ from enquete.interfaces.http.bodies import (
     Started,
     StatusData,
 )
-from enquete.interfaces.http.desk import Desk, read_report, read_result
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
+from enquete.interfaces.http.reception import Desk, read_report, read_result
 from enquete.interfaces.service.left_behind import table_of
 
 PREFIX = "/api/interview"

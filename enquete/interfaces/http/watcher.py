@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.record import RunRecord
-from enquete.interfaces.http.desk import Desk
+from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.task_files import tasks_of
 from enquete.nodes.survey import survey
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
