@@ -55,7 +55,7 @@ def permutation_p(
     themselves, p = (b + 1)/(m + 1), which is never 0. Describes this run.
 
     labels: n integers. statistic: relabellings × n → one figure each; equal figures may differ by 1e-9 relative.
-    Source: Fisher 1935; Phipson & Smyth 2010 on the + 1.
+    Source: The Design of Experiments, 1935; Phipson & Smyth 2010 on the + 1.
     """
     own = np.asarray(labels, dtype=np.int64)
     exact = enumerable(own, exact_up_to)

@@ -30,7 +30,7 @@ class RunRecord(BaseModel):
     run_id: str
     sim_id: str
     sim_path: str
-    kind: Literal["mirofish", "personas"]
+    kind: Literal["simulation", "personas"]
     topic: str
     methods: dict[str, str]  # name → dotted path of its Methodology, in the order asked for
     phases: list[str]

@@ -1,4 +1,4 @@
-"""MiroFish's action log of a platform, derived from its database as MiroFish derives it, quirks included."""
+"""The simulator's action log of a platform, derived from its database as the simulator derives it, quirks included."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ActionLog:
         }
 
     def args(self, action: str, info: Line) -> Line:
-        """A trace row's info with the texts and names that MiroFish adds, and without what it leaves out."""
+        """A trace row's info with the texts and names that the simulator adds, and without what it leaves out."""
         if action in ("like_post", "dislike_post"):
             content, author = self.row("SELECT content, user_id FROM post WHERE post_id = ?", info["post_id"])
             return {**info, "post_content": content, "post_author_name": self.names[author]}

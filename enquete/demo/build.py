@@ -1,4 +1,4 @@
-"""Writes the demo's simulation folder: as MiroFish leaves it when it has just started, or when it has ended."""
+"""Writes the demo's simulation folder: as the simulator leaves it when it has just started, or when it has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MiroFish's own files about the demo: profiles, configuration, state."""
+"""The simulator's own files about the demo: profiles, configuration, state."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def initial_posts(agents: Sequence[Agent], initial: Initial) -> list[JsonValue]:
 
 
 def state(world: World, agents: Sequence[Agent]) -> dict[str, JsonValue]:
-    """state.json, which MiroFish leaves at running whatever happens afterwards."""
+    """state.json, which the simulator leaves at running whatever happens afterwards."""
     return {
         "simulation_id": world.sim_id,
         "project_id": world.project_id,

@@ -180,7 +180,7 @@ def _how(reading: RunReading) -> Iterator[str]:
     record, words = reading.record, WORDS[reading.record.language]
     yield words[f"asking_{record.asking}"]
     yield words[f"elicit_{record.main.elicitation}"]
-    if record.kind == "mirofish":
+    if record.kind == "simulation":
         yield words["digest"].format(n=record.digest_chars)
     baseline = words[f"baseline_{record.baseline}"]
     yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")

@@ -1,4 +1,4 @@
-"""MiroFish's action logs, streamed line by line: {twitter,reddit}/actions.jsonl."""
+"""The simulator's action logs, streamed line by line: {twitter,reddit}/actions.jsonl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agents of a MiroFish folder, joined over its files, with every disagreement between the files reported.
+"""The agents of a simulation folder, joined over its files, with every disagreement between the files reported.
 
 A run in which one file omits an entity shifts every later index of that file. Joining by index would then interview
 one agent as another, so names and uuids join, indices are only checked.

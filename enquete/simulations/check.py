@@ -49,7 +49,7 @@ class CheckReport(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     sim_id: str
-    kind: Literal["mirofish", "personas"]
+    kind: Literal["simulation", "personas"]
     topic: str
     status: str
     completed: bool
@@ -164,7 +164,7 @@ def memory_sources(memory: Digests) -> tuple[MemorySource, ...]:
 
 
 def missing_files(folder: Path) -> tuple[str, ...]:
-    """Files that a finished MiroFish run of both platforms has, and this folder has not."""
+    """Files that a finished run of both platforms has, and this folder has not."""
     expected = ["state.json", "run_state.json", CONFIG, REDDIT, TWITTER]
     for platform in PLATFORMS:
         expected += [f"{platform}/actions.jsonl", f"{platform}_simulation.db"]

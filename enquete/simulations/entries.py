@@ -80,7 +80,7 @@ def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> Ent
 class Shelf:
     """One agent's entries of one kind, as many of the newest as fill `budget` characters.
 
-    Each text stands once: MiroFish logs initial posts twice (round 0 without post_id, round 1 with it), and models
+    Each text stands once: The simulator logs initial posts twice (round 0 without post_id, round 1 with it), and models
     repeat themselves word for word.
     """
 

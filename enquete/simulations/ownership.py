@@ -60,7 +60,7 @@ def unique_usernames(seats: Iterable[Seat]) -> dict[str, Seat]:
 
 
 class LogOwners:
-    """Participant of a log line. MiroFish takes a line's name from the configuration and its index from the profiles."""
+    """Participant of a log line. The simulator takes a line's name from the configuration and its index from the profiles."""
 
     def __init__(self, seats: Sequence[Seat]) -> None:
         self.by_index = {seat.index: seat for seat in seats}

@@ -50,7 +50,7 @@ class Population:
 
     sim_id: str
     path: Path
-    kind: Literal["mirofish", "personas"]
+    kind: Literal["simulation", "personas"]
     participants: tuple[Participant, ...]
     completion: Completion
     actions: int
@@ -61,21 +61,21 @@ class Population:
 
     @property
     def has_simulation(self) -> bool:
-        return self.kind == "mirofish"
+        return self.kind == "simulation"
 
 
 def load_population(path: Path, *, assume_completed: bool = False, strict: bool = True) -> Population:
-    """Read a MiroFish / OASIS simulation folder or a personas file (.json, .jsonl, .csv).
+    """Read an OASIS simulation folder or a personas file (.json, .jsonl, .csv).
 
     Raises SimulationError with all errors found, each naming file, row and value. With strict=False errors stay among
     the issues and the agents concerned are left out or left unjoined: for `check`, never for interviewing.
     """
     if path.is_dir():
-        return load_mirofish(path, assume_completed, strict)
+        return load_simulation(path, assume_completed, strict)
     return load_personas(path, strict)
 
 
-def load_mirofish(path: Path, assume_completed: bool, strict: bool) -> Population:
+def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Population:
     if not is_simulation(path):
         raise SimulationError(f"{path.name}: no simulation folder; {REDDIT} or {TWITTER} is expected in it")
     issues: list[Issue] = []
@@ -88,7 +88,7 @@ def load_mirofish(path: Path, assume_completed: bool, strict: bool) -> Populatio
     return Population(
         sim_id=path.resolve().name,
         path=path,
-        kind="mirofish",
+        kind="simulation",
         participants=tuple(map(participant_of, agents, ids)),
         completion=completion_from(path, logs, assume_completed),
         actions=count_from(path, logs),

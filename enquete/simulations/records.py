@@ -72,7 +72,7 @@ def persona_text(fields: Mapping[str, JsonValue]) -> str:
 
 
 def facts_line(fields: Mapping[str, JsonValue]) -> str:
-    """Age, country and the like. MiroFish writes 30 / other / any type for institutions: these say nothing about them."""
+    """Age, country and the like. The simulator writes 30 / other / any type for institutions: these say nothing about them."""
     institution = whole(fields.get("age")) == 30 and clean(fields.get("gender")).casefold() == "other"
     left_out = ("age", "gender", "mbti") if institution else ()
     facts = [(label, one_line(interests(fields.get(key)))) for key, label in FACTS if key not in left_out]

@@ -26,7 +26,7 @@ class Reliability:
     n: int | None  # agents of the retest; None where r was given
     n_missing: int | None
     reason: str = ""
-    low: float | None = None  # 95 % interval by Fisher's z; None where r was given or n is below 4
+    low: float | None = None  # 95 % interval by the z transformation; None where r was given or n is below 4
     high: float | None = None
 
 
@@ -53,7 +53,7 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
     """r_tt: Pearson's correlation of two askings of the same agents with nothing in between (the retest arm).
 
     first, repeat: a score by participant, NaN where missing. None below three pairs or without variation. The interval is
-    tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Fisher 1921.
+    tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Metron 1 (1921), 3–32.
     """
     x, y = _joined(first, repeat)
     complete = x.notna() & y.notna()

@@ -99,7 +99,7 @@ def camps(
     between two cuts that do so alike (3 of 1, 3, 5) belong to neither side.
 
     ratings: by participant, NaN where missing. agreement: van der Eijk's A of them. Raises ValueError for a doubled
-    participant. Source: Fisher 1958 on the cut.
+    participant. Source of the cut: JASA 53 (1958), 789–798.
     """
     _require_single(ratings)
     rated = ratings.dropna().astype(float)

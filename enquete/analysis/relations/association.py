@@ -34,7 +34,7 @@ class Association:
     n: int  # agents with both findings
     n_missing: int
     effect: float | None  # V 0 … 1, ε² 0 … 1, ρ −1 … 1
-    low: float | None  # 95 % interval: of V and ε² from agents resampled, of ρ by Fisher's z
+    low: float | None  # 95 % interval: of V and ε² from agents resampled, of ρ by its z transformation
     high: float | None
     statistic: float | None  # χ², H or ρ
     p: float | None
@@ -96,7 +96,7 @@ def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, s
         return Association("spearman", n, n_missing, None, None, None, None, None, "none", reason)
     s, t = (_standardised(values) for values in (u, v))
     rho = float(np.clip(s @ t, -1, 1))
-    low, high = _fisher(rho, n, level)
+    low, high = _by_z(rho, n, level)
     if n <= SMALL:
         found = permutation_p(np.arange(n), lambda order: np.abs(t[order] @ s), exact_up_to=EXACT_ORDERS, seed=seed)
         p, method = found.p, found.method
@@ -236,7 +236,7 @@ def _standardised(values: Floats) -> Floats:
     return np.asarray(gap / np.sqrt(gap @ gap))
 
 
-def _fisher(rho: float, n: int, level: float) -> tuple[float | None, float | None]:
+def _by_z(rho: float, n: int, level: float) -> tuple[float | None, float | None]:
     if n < 4 or abs(rho) >= 1 - 1e-12:
         return None, None
     half = float(stats.norm.ppf((1 + level) / 2)) * np.sqrt((1 + rho**2 / 2) / (n - 3))

@@ -56,7 +56,8 @@ def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int =
 
     SS_between = Σnₖ(x̄ₖ − x̄)², F = (SS_between/(g − 1)) / (SS_within/(n − g)). p as in `kruskal_wallis`, of F beyond 200
     values. η² of g groups of noise is about (g − 1)/(n − 1), not 0: read it beside p. F is None where groups have no
-    variance within. Describes this run. Arguments, reasons and errors as in `kruskal_wallis`. Source: Fisher 1925.
+    variance within. Describes this run. Arguments, reasons and errors as in `kruskal_wallis`. Source: Statistical
+    Methods for Research Workers, 1925.
     """
     joined = _joined(values, groups)
     if joined.reason:

@@ -54,7 +54,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "share_placebo": "Placebo jenseits (Paare)", "beyond_placebo": "Differenz in Prozentpunkten",
         "rci": "RCI = Δ / (SD·√(2(1 − r_tt))), Grenze ±{limits} (Student-t für die n wiederholten Agenten). r_tt stammt aus der "
         "Wiederholung bei {phase}. Auch wo sich niemand verändert, liegen im Mittel {chance} der Agenten jenseits der Grenze; in "
-        "Klammern der Anteil, der es wäre, wenn r_tt an einem Ende seines 95-%-Intervalls läge (Fisher-z). Erst ein Anteil deutlich "
+        "Klammern der Anteil, der es wäre, wenn r_tt an einem Ende seines 95-%-Intervalls läge. Erst ein Anteil deutlich "
         "darüber spricht für Veränderung; welcher einzelne Agent sich verändert hat, sagt er nicht.",
         "rci_placebo": "Maßstab ist hier das Placebo: dieselben Agenten mit einer neutralen Erinnerung, mit denselben Grenzen. Die "
         "Differenz ist Hauptarm minus Placebo, in Klammern das 95-%-Intervall über Agenten; enthält es 0, haben sich nicht mehr Agenten "
@@ -115,7 +115,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "share_placebo": "placebo beyond (pairs)", "beyond_placebo": "difference in percentage points",
         "rci": "RCI = Δ / (SD·√(2(1 − r_tt))), limit ±{limits} (Student's t for the n agents of the retest). r_tt is from the retest at "
         "{phase}. Where nobody changes, {chance} of the agents lie beyond the limit on average all the same; in brackets the share that "
-        "it would be if r_tt lay at an end of its 95% interval (Fisher's z). Only a share clearly above that speaks for change; which one "
+        "it would be if r_tt lay at an end of its 95% interval. Only a share clearly above that speaks for change; which one "
         "of the agents has changed it does not say.",
         "rci_placebo": "The yardstick here is the placebo: the same agents with a neutral memory, by the same limits. The difference is "
         "main arm minus placebo, in brackets its 95% interval over agents; if that holds 0, no more agents changed than with any "

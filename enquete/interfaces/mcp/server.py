@@ -16,7 +16,7 @@ from enquete.interfaces.mcp.resources import add_resources
 from enquete.interfaces.mcp.tools import strict_tool
 
 INSTRUCTIONS = """\
-Enquete interviews the simulated stakeholders of a MiroFish / OASIS simulation with scientific instruments.
+Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments.
 The usual order: list_simulations, list_instruments, estimate_interviews, conduct_interviews, interview_status while it is
 running, then get_interview_report and get_interview_results. Interviews may cost money: show the estimate to the user first.
 Answers come from a model or from the built-in synthetic respondent, never from people; say so with every figure."""

@@ -25,7 +25,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "intro": "Jeder Agent ist eine Zeile von exports/agents.csv. Verglichen werden Befunde verschiedener Methoden, dazu die "
         "Stakeholder-Gruppe; Befunde derselben Methode hängen schon durch ihre Antworten zusammen. Effekte vor p: V nach Cramér (0 bis "
         "1, korrigiert nach Bergsma), ε² (0 bis 1, auch bei Zufall über 0), Spearmans ρ (−1 bis 1). 95-%-Intervalle von V und ε² "
-        "durch Wiederziehen der Agenten (BCa), von ρ nach Fisher. p ist über alle {n} Paare korrigiert; die Tafel ist explorativ, zu "
+        "durch Wiederziehen der Agenten (BCa), von ρ über z. p ist über alle {n} Paare korrigiert; die Tafel ist explorativ, zu "
         "lesen ist BH. Zuerst stehen {named} Paare, die von vornherein benannt waren, dann die übrigen, das kleinste p zuerst.",
         "absent": "Von den benannten Paaren fehlen, weil ein Befund nicht vorliegt: {listed}.",
         "identical": "Dieselbe Einteilung (bereinigter Rand-Index 1) und darum eine Zeile: {listed}.",
@@ -40,7 +40,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
         "intro": "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the stakeholder type; "
         "findings of one method go together by their answers already. Effects before p: Cramér's V (0 to 1, corrected after Bergsma), "
         "ε² (0 to 1, above 0 by chance alone), Spearman's ρ (−1 to 1). 95% intervals of V and ε² from resampling the agents (BCa), of ρ "
-        "after Fisher. p is corrected over all {n} pairs; the table is exploratory, read BH. First come {named} pairs that were named "
+        "by its z. p is corrected over all {n} pairs; the table is exploratory, read BH. First come {named} pairs that were named "
         "beforehand, then the others, the smallest p first.",
         "absent": "Of the named pairs these are missing, for want of a finding: {listed}.",
         "identical": "The same grouping (adjusted Rand index 1), hence one row: {listed}.",
