@@ -184,7 +184,7 @@ def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
         assert len(asked) == 2  # its questionnaire and its last Delphi round
     assert again.status == "completed"
     assert not again.failed_answers
-    assert again.closed_failed == run.standing.failed_closed
+    assert again.standing.failed_closed == run.standing.failed_closed
 
 
 def test_agents_that_are_always_refused_fail_alone_and_the_run_goes_on_to_its_end(tmp_path: Path) -> None:

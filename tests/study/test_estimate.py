@@ -192,7 +192,7 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
         outcomes = {stage.methodology: stage.outcome for stage in run.stages}
         assert outcomes == {first: "done", second: "short"}
         assert f"{second}/T1 short" in run.note
-        assert run.outlook[f"{second}/T1"].remaining > 0
+        assert run.standing.outlook[f"{second}/T1"].remaining > 0
 
 
 def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, monk
     people = personas(tmp_path, 12)
     with ModelServer() as server:
         common = {"model": "priced", "base_url": server.base_url, "confirm": True, "concurrency": 64}
-        whole = interview(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
+        whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
         assert whole.spent_usd is not None
         cap = 1.3 * whole.spent_usd  # less than the upper estimate of the first, so that nothing is left for others
         run = interview(people, out=str(tmp_path / "o"), methods=["scenario", "longitudinal"], budget_usd=cap, **common)
@@ -230,7 +230,7 @@ def test_the_cap_named_after_a_pause_is_enough(tmp_path: Path, paid: float) -> N
 
 def test_what_a_finished_methodology_did_not_use_goes_to_the_next_in_the_same_session(tmp_path: Path) -> None:
     """The upper estimates do not fit together, the actual costs do: nobody has to resume."""
-    people = personas(tmp_path, 40)
+    people = personas(tmp_path, 20)
     common = {"methods": ["delphi", "scenario"], "respondent": "synthetic"}
     expected = enquete.estimate(people, out=str(tmp_path / "o"), **common)
     whole = interview(people, out=str(tmp_path / "whole"), **common)
