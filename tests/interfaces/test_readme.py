@@ -37,7 +37,7 @@ def test_links_lead_somewhere_and_commands_exist(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), target
-    for verb in re.findall(r"^(?:\$ )?enquete ([a-z]+)", text, re.MULTILINE):
+    for verb in re.findall(r"^(?:\$ )?enquete ([a-z-]+)", text, re.MULTILINE):
         assert verb in cli.COMMANDS, verb
 
 
