@@ -13,13 +13,16 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import openai
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatResult
-from langchain_openai import ChatOpenAI
 from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
+
+if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
+    import openai
+    from langchain_openai import ChatOpenAI
 
 CONNECT_SECONDS = 20.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -60,6 +63,8 @@ class Clients:
                 await clients.http.aclose()
 
     def _chat(self, model: str) -> ChatOpenAI:
+        import openai  # noqa: PLC0415
+
         loop = asyncio.get_running_loop()
         clients = self._loops.get(loop)
         if clients is None:
@@ -70,6 +75,9 @@ class Clients:
         return clients.chat[model]
 
     def _new_chat(self, model: str, http: openai.DefaultAioHttpClient) -> ChatOpenAI:
+        import openai  # noqa: PLC0415
+        from langchain_openai import ChatOpenAI  # noqa: PLC0415
+
         return ChatOpenAI(
             model=model,
             base_url=self._base_url,

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-import pandas as pd
 from pydantic import JsonValue
 
 from enquete.checkpoints.folders import LEDGER
@@ -22,6 +21,9 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.opened import OpenedRun
 from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Arm, Block, CallKey, Participant
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ANSWERS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.status, a.value, a.text, a.confidence,
@@ -166,6 +168,8 @@ class RunReading(OpenedRun[ReadingLedger]):
         return self.folder.parent / self.record.baseline_run_id if self.record.baseline == "earlier" else None
 
     def _frame(self, query: str, values: Sequence[str]) -> pd.DataFrame:
+        import pandas as pd  # noqa: PLC0415 - where a run stands is read without tables
+
         cursor = self.ledger.rows(query, values)
         names = [column[0] for column in cursor.description]
         return pd.DataFrame.from_records(cursor.fetchall(), columns=names)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 if TYPE_CHECKING:
+    import pandas as pd
+
     from enquete.study.run import Run
 
 KEY = ["arm", "methodology", "phase", "session", "round", "turn", "participant", "item_id"]

@@ -15,7 +15,6 @@ from enquete.nodes.planning import NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import asked_url
-from enquete.reports.crossing import narrative
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.errors import OverBudget, SettingsError
@@ -61,6 +60,8 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
     main = record.main
     if main.respondent != "llm":
         return []
+    from enquete.reports.crossing import narrative  # noqa: PLC0415 - pulls in pandas
+
     read, written = narrative.bounds()
     line = priced_line(
         methodology=narrative.METHODOLOGY,

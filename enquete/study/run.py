@@ -8,18 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import pandas as pd
-
 from enquete.checkpoints.folders import StoredRun, is_held, read_run
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
 from enquete.reports.figures import draw
 from enquete.reports.reading import open_run
-from enquete.reports.table.rows import responses, undetermined
 from enquete.study.display import figures, show, table
 from enquete.study.standing import StageStatus, Standing, stand
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
 Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "failed"]
@@ -76,6 +74,8 @@ class Run:
     @cached_property
     def responses(self) -> pd.DataFrame:
         """One row per answer, columns as in all_responses.csv."""
+        from enquete.reports.table.rows import responses  # noqa: PLC0415 - tables are slow to import
+
         with open_run(self.folder) as reading:
             return responses(reading, planned(self.record))
 
@@ -149,6 +149,8 @@ class Run:
     @cached_property
     def complete(self) -> Mapping[tuple[str, str], int]:
         """Agents of the main arm who owe nothing more and whose every answer is usable, by (methodology, phase)."""
+        from enquete.reports.table.rows import undetermined  # noqa: PLC0415 - tables are slow to import
+
         rows = self.responses
         rows = rows[rows["arm_role"] == "main"]
         found = {}

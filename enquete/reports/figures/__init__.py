@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from enquete.nodes.planning import load_methodology, loaded
-from enquete.reports.evaluation import evaluation
 from enquete.state.asking import Language
 from enquete.state.errors import InputError, SettingsError
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 def drawable(methods: Mapping[str, str]) -> dict[str, str]:
     """Dotted path of what draws, of each methodology that has a figure. methods: dotted paths, as a run's record has them."""
+    from enquete.reports.evaluation import evaluation  # noqa: PLC0415 - pulls in pandas
+
     found = {name: evaluation(load_methodology(dotted)).figure for name, dotted in methods.items()}
     return {name: figure for name, figure in found.items() if figure}
 
