@@ -193,7 +193,7 @@ HEALTH = (
 LINES: tuple[Line, ...] = (*CHANGE, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH)
 
 PLUMBING = {
-    "answers": "reads and aligns tables", "health.diagnostics": "compares with thresholds",
+    "answers": "reads and aligns tables", "joining": "brings two tables together", "health.diagnostics": "compares with thresholds",
     "health.thresholds": "the thresholds: docs/health.md",
 }  # fmt: skip
 """Modules that hold no statistic, and what they do instead."""

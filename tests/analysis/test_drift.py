@@ -28,11 +28,11 @@ def test_delta_is_missing_where_either_wave_is():
 
 
 def test_drift_by_hand(delta):
-    found = drift_per_agent(delta, RANGES, pd.Series({"x": True, "y": False}), reverse={"b"})
+    found = drift_per_agent(delta, RANGES, pd.Series({"x": True, "y": False}))
     x = found.loc["x"]
     assert x["mean_abs"] == pytest.approx((2 + 1 + 3) / 3)
     assert x["mean_abs_share"] == pytest.approx((2 / 4 + 1 / 4 + 3 / 6) / 3)
-    assert x["mean_signed"] == pytest.approx((2 + 1 + 3) / 3)  # b is reverse-keyed: −1 counts as +1
+    assert x["mean_signed"] == pytest.approx((2 - 1 + 3) / 3)
     assert (x["share_changed"], x["n_items"], x["weight"]) == (1, 3, 1)
     y = found.loc["y"]
     assert (y["mean_abs"], y["share_changed"], y["n_items"], y["weight"]) == (0, 0, 2, 0.5)

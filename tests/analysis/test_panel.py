@@ -8,7 +8,7 @@ import pytest
 
 from enquete.analysis.change.paired import holm
 from enquete.analysis.panel.dispersion import describe
-from enquete.analysis.panel.measures import converge, panel_measures, stability
+from enquete.analysis.panel.measures import panel_measures, stability
 
 AGREED, SPLIT, MOVED = [4, 4, 4, 5, 4, 4], [2, 2, 2, 4, 4, 4], [1, 1, 2, 4, 5, 5]
 
@@ -26,7 +26,6 @@ def test_consensus_stability_and_polarisation_are_three_answers():
     assert last == {"a": (True, True, False), "s": (False, True, True), "m": (True, False, False)}
     assert found["s", 3].spread.agreement == pytest.approx(1 / 6)  # half and half on 2 and 4: see test_dispersion
     assert found["a", 2].stability is None
-    assert found["a", 2].convergence is None
 
 
 def test_parts_are_those_of_their_modules_and_p_is_corrected_within_the_round():
@@ -35,7 +34,6 @@ def test_parts_are_those_of_their_modules_and_p_is_corrected_within_the_round():
     found = panel_measures({1: one, 2: two}, dict.fromkeys("xyz", (1, 5)))[3:]
     assert found[0].spread == describe(two["x"], 1, 5)
     assert found[0].stability == stability(one["x"], two["x"], 1, 5)
-    assert found[0].convergence == converge(one["x"], two["x"])
     assert [each.p_holm for each in found] == holm([each.stability.wilcoxon.p for each in found])
 
 

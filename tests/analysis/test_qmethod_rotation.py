@@ -1,4 +1,4 @@
-"""Varimax, order, signs and alignment. Oracles: known simple structures, statsmodels' varimax, hand derivations."""
+"""Varimax, order and signs. Oracles: known simple structures, statsmodels' varimax, hand derivations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 from statsmodels.multivariate.factor_rotation import rotate_factors
 
-from enquete.analysis.qmethod.rotation import aligned, oriented, varimax
+from enquete.analysis.qmethod.rotation import oriented, varimax
 
 
 def _criterion(loadings: np.ndarray) -> float:
@@ -67,15 +67,3 @@ def test_order_and_sign_by_hand() -> None:
     x = np.array([[1.0, -1], [1, -1], [1, -1]])
     loadings = np.array([[0.5, -0.9], [0.5, -0.6], [0.0, 0.53]])
     assert oriented(loadings, x) == pytest.approx(np.array([[0.9, 0.5], [0.6, 0.5], [-0.53, 0.0]]))
-
-
-def test_alignment_by_hand() -> None:
-    """The other solution has the factors in reverse, one mirrored, and one factor more or less."""
-    rng = np.random.default_rng(0)
-    reference = rng.normal(size=(3, 24))
-    found = aligned(reference, np.array([reference[2], -reference[0], reference[1]]))
-    assert (found.places, found.signs) == ((1, 2, 0), (-1, 1, 1))
-    assert found.r == pytest.approx([1, 1, 1])
-    fewer = aligned(reference, reference[1:2])
-    assert (fewer.places, fewer.r[1]) == ((None, 0, None), pytest.approx(1))
-    assert aligned(reference, np.empty((0, 24))).places == (None, None, None)

@@ -138,7 +138,7 @@ def test_a_neutral_memory_moves_nobody_unless_any_memory_does() -> None:
     memory = "x" * 400
     before, after = answers(MAIN, phase="T0"), answers(MAIN, digest=memory)
     placebo = answers(arm(digest="neutral"), digest=memory)
-    found = exposure_probes.placebo_exposure([exposure_probes.Exposure(before, after, before, placebo)])
+    found = exposure_probes.placebo_exposure(before, after, before, placebo)
     assert found.detail["directed"] == pytest.approx(
         1, abs=0.2
     )  # .5 of half the scale of four points, less what hits its end

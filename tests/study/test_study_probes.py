@@ -126,7 +126,7 @@ def test_nobody_s_answers_are_all_alike(probed: Run) -> None:
 def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     before, after = table(probed, "main", "T0"), table(probed, "main")
     placebo = table(probed, "placebo")
-    found = exposure_probes.placebo_exposure([exposure_probes.Exposure(before, after, before, placebo)])
+    found = exposure_probes.placebo_exposure(before, after, before, placebo)
     assert found.value is not None
     assert found.value > 0
     assert found.detail["low"] > 0  # type: ignore[operator]

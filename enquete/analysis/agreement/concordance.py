@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from enquete.analysis.change.paired import PairedTest, holm, require_unique, wilcoxon
+from enquete.analysis.change.paired import PairedTest, holm, wilcoxon
+from enquete.analysis.joining import require_unique
 
 
 @dataclass(frozen=True, slots=True)

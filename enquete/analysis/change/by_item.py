@@ -14,10 +14,10 @@ from enquete.analysis.change.paired import (
     PairedTest,
     benjamini_hochberg,
     holm,
-    require_unique,
     smallest_p,
     wilcoxon,
 )
+from enquete.analysis.joining import joined
 
 ALPHA = 0.05
 UNTESTABLE = "untestable: so few changed that no outcome could reach p .05"
@@ -55,17 +55,14 @@ def change_by_item(
     correction of those that could (Tarone 1990). A test describes this run: the agents share a prompt and a model.
     Raises ValueError on a doubled label.
     """
-    for wave, frame in (("before", before), ("after", after)):
-        require_unique(frame, wave)
-    rows, items = before.index.union(after.index), list(dict.fromkeys([*before.columns, *after.columns]))
-    x, y = (wave.reindex(index=rows, columns=items).astype(float) for wave in (before, after))
-    kinds = None if types is None else types.reindex(rows)
+    x, y = joined(before, after)
     groups: dict[str, pd.Series[bool]] = {}
-    if kinds is not None:
+    if types is not None:
+        kinds = types.reindex(x.index)
         groups = {str(kind): kinds.eq(kind) for kind in sorted(kinds.dropna().unique())}
-    overall: list[_Row] = [(str(item), None, x[item], y[item]) for item in items]
+    overall: list[_Row] = [(str(item), None, x[item], y[item]) for item in x.columns]
     by_type: list[_Row] = [
-        (str(item), kind, x[item][who], y[item][who]) for item in items for kind, who in groups.items()
+        (str(item), kind, x[item][who], y[item][who]) for item in x.columns for kind, who in groups.items()
     ]
     tables = (overall, by_type)
     return [one for k, table in enumerate(tables) for one in _tested(table, [seed, k], draws=draws, level=level)]
@@ -86,20 +83,18 @@ def change_by_family(
     before, after: **rekeyed** values, or opposite items cancel out. families: items by family.
     Raises ValueError for an item of a family that is in neither wave.
     """
-    for wave, frame in (("before", before), ("after", after)):
-        require_unique(frame, wave)
-    known = set(before.columns) | set(after.columns)
-    unknown = [(family, item) for family, items in families.items() for item in items if item not in known]
+    x, y = joined(before, after)
+    unknown = [(family, item) for family, items in families.items() for item in items if item not in x]
     if unknown:
         family, item = unknown[0]
         raise ValueError(
-            f"family {family!r}: item {item!r} is in neither wave; known: {', '.join(sorted(map(repr, known)))}"
+            f"family {family!r}: item {item!r} is in neither wave; known: {', '.join(sorted(map(repr, x.columns)))}"
         )
-    rows = before.index.union(after.index)
-    x, y = (wave.reindex(index=rows, columns=sorted(known)).astype(float) for wave in (before, after))
     both = x.notna() & y.notna()
     scores = [
-        pd.DataFrame({name: wave.where(both)[list(items)].mean(axis=1) for name, items in families.items()}, index=rows)
+        pd.DataFrame(
+            {name: wave.where(both)[list(items)].mean(axis=1) for name, items in families.items()}, index=x.index
+        )
         for wave in (x, y)
     ]
     return change_by_item(scores[0], scores[1], types, draws=draws, level=level, seed=seed)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.change.paired import require_unique
+from enquete.analysis.joining import joined
 
 ScaleRanges = Mapping[str, tuple[float, float]]
 """Lowest and highest scale point by item."""
@@ -36,10 +36,7 @@ def delta_matrix(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     Rows are all participants of either wave (sorted), columns all items (order of `before`, then of `after`).
     Raises ValueError on a doubled participant or item.
     """
-    require_unique(before, "before")
-    require_unique(after, "after")
-    rows, items = before.index.union(after.index), list(dict.fromkeys([*before.columns, *after.columns]))
-    x, y = (wave.reindex(index=rows, columns=items).astype(float) for wave in (before, after))
+    x, y = joined(before, after)
     return y - x
 
 
@@ -48,17 +45,15 @@ def drift_per_agent(
     scale_ranges: ScaleRanges,
     memory: pd.Series[bool],
     memoryless_weight: float = 0.5,
-    *,
-    reverse: Collection[str] = (),
 ) -> pd.DataFrame:
     """Drift of each agent over the items it answered in both waves.
 
-    For agent a with nₐ complete pairs Δₐᵢ on items of range Rᵢ = highᵢ − lowᵢ, sᵢ = −1 for reverse-keyed items, else 1:
-    mean_abs = Σ|Δₐᵢ|/nₐ and mean_signed = Σ sᵢΔₐᵢ/nₐ in scale points; mean_abs_share = Σ(|Δₐᵢ|/Rᵢ)/nₐ, comparable
+    For agent a with nₐ complete pairs Δₐᵢ on items of range Rᵢ = highᵢ − lowᵢ:
+    mean_abs = Σ|Δₐᵢ|/nₐ and mean_signed = ΣΔₐᵢ/nₐ in scale points; mean_abs_share = Σ(|Δₐᵢ|/Rᵢ)/nₐ, comparable
     over items of different scales; share_changed = share of items with Δ ≠ 0; n_items = nₐ; weight = 1 with memory,
     `memoryless_weight` without.
 
-    delta: participants × items of raw values; where rekeyed values were subtracted, leave `reverse` empty.
+    delta: participants × items, of rekeyed values, or opposite items cancel out in mean_signed.
     memory: whether the agent had a memory at the second wave, by participant; absent means none.
     Agents without a complete pair have n_items 0 and NaN figures.
     Raises ValueError for an item without a range, a change larger than its scale, or a weight outside 0–1.
@@ -69,14 +64,13 @@ def drift_per_agent(
         {item: np.subtract(*_range_of(item, scale_ranges)[::-1]) for item in delta.columns}, dtype=float
     )
     _require_within(delta, range_of)
-    sign = pd.Series({item: -1.0 if item in set(reverse) else 1.0 for item in delta.columns}, dtype=float)
     size = delta.abs()
     has_memory = memory.reindex(delta.index).eq(True)
     return pd.DataFrame(
         {
             "mean_abs": size.mean(axis=1),
             "mean_abs_share": (size / range_of).mean(axis=1),
-            "mean_signed": (delta * sign).mean(axis=1),
+            "mean_signed": delta.mean(axis=1),
             "share_changed": size.gt(0).where(size.notna()).astype(float).mean(axis=1),
             "n_items": delta.notna().sum(axis=1),
             "memory": has_memory,

@@ -22,6 +22,7 @@ from enquete.analysis.bootstrap import (
     without,
 )
 from enquete.analysis.change.paired import DECIMALS, hodges_lehmann, walsh_averages
+from enquete.analysis.joining import known
 
 RESAMPLED_UP_TO = 128  # distinct differences; with more, Hodges–Lehmann is not resampled: n² Walsh averages a draw
 CHUNK = 4_000_000  # Walsh averages × resamples held at once
@@ -47,8 +48,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike) -> float | None:
     distributions and knows nothing of pairs: with two waves of the same agents it is a description, not a test.
     NaN is left out; None where x or y has no value. Source: Cliff 1993, Psychological Bulletin 114.
     """
-    a, b = (np.asarray(v, dtype=np.float64) for v in (x, y))
-    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    a, b = known(x), known(y)
     if not a.size or not b.size:
         return None
     rank = stats.rankdata(np.concatenate([a, b]))

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-Floats = NDArray[np.float64]
+from enquete.analysis.joining import Floats, joined
 
 DECIMALS = 9  # differences are compared to this many decimals: 0.3 − 0.1 and 0.5 − 0.3 are a tie
 LISTED_UP_TO = 1_000  # distinct differences; beyond, their Walsh averages are counted, not listed
@@ -154,22 +154,11 @@ def paired_by_item(before: pd.DataFrame, after: pd.DataFrame) -> list[ItemTest]:
     Participants are joined by index label; one who is missing in a wave counts as a missing pair.
     Items of either wave appear, in the order of `before`, then of `after`. Raises ValueError on a doubled label.
     """
-    for wave, frame in (("before", before), ("after", after)):
-        require_unique(frame, wave)
-    rows, items = before.index.union(after.index), list(dict.fromkeys([*before.columns, *after.columns]))
-    x, y = before.reindex(index=rows, columns=items), after.reindex(index=rows, columns=items)
-    tests = [wilcoxon(x[item].to_numpy(dtype=float), y[item].to_numpy(dtype=float)) for item in items]
+    x, y = joined(before, after)
+    tests = [wilcoxon(x[item].to_numpy(), y[item].to_numpy()) for item in x.columns]
     p = [test.p for test in tests]
-    corrected = zip(items, tests, holm(p), benjamini_hochberg(p), strict=True)
+    corrected = zip(x.columns, tests, holm(p), benjamini_hochberg(p), strict=True)
     return [ItemTest(str(item), test, p_holm, p_bh) for item, test, p_holm, p_bh in corrected]
-
-
-def require_unique(frame: pd.DataFrame, name: str) -> None:
-    """ValueError naming the first participant or item that occurs twice in `frame`."""
-    for axis, labels in (("participant", frame.index), ("item", frame.columns)):
-        doubled = labels[labels.duplicated()]
-        if len(doubled):
-            raise ValueError(f"{name}: {axis} {doubled[0]!r} occurs more than once; one row or column each is needed")
 
 
 def _paired(before: ArrayLike, after: ArrayLike) -> tuple[Floats, Floats]:

@@ -11,10 +11,11 @@ from scipy import stats
 
 from enquete.analysis.bootstrap import LEVEL
 from enquete.analysis.change.paired import DECIMALS
+from enquete.analysis.joining import joined_scores, paired_scores
 
 BY_CHANCE = 0.05  # share of agents that noise alone puts beyond the limits
 
-Source = Literal["retest", "given", "none"]
+NAMES = ("first scores", "second scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,11 @@ class Reliability:
     """r_tt and where it is from. `r` is None where it is not known, for the `reason` given."""
 
     r: float | None
-    source: Source
-    n: int | None  # agents of the retest; None where r was given
+    source: Literal["retest", "none"]
+    n: int | None  # agents of the retest
     n_missing: int | None
     reason: str = ""
-    low: float | None = None  # 95 % interval by the z transformation; None where r was given or n is below 4
+    low: float | None = None  # 95 % interval by the z transformation; None where n is below 4
     high: float | None = None
 
 
@@ -44,7 +45,7 @@ class ReliableChange:
     n_down: int | None
     n_within: int | None
     reason: str = ""
-    limit: float | None = None  # 1.96, or Student's t for the agents of the retest
+    limit: float | None = None  # Student's t for the agents of the retest
     chance_low: float | None = None  # share that noise puts beyond the limits if r_tt is at an end of its interval
     chance_high: float | None = None
 
@@ -55,10 +56,9 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
     first, repeat: a score by participant, NaN where missing. None below three pairs or without variation. The interval is
     tanh(artanh r ± 1.96/√(n − 3)): it takes scores as bivariate normal, and needs four pairs. Source: Metron 1 (1921), 3–32.
     """
-    x, y = _joined(first, repeat)
-    complete = x.notna() & y.notna()
-    n, n_missing = int(complete.sum()), int((~complete).sum())
-    a, b = (np.round(scores[complete].to_numpy(dtype=float), DECIMALS) for scores in (x, y))
+    *both, n_missing = paired_scores(first, repeat, NAMES)
+    a, b = (np.round(scores.to_numpy(dtype=float), DECIMALS) for scores in both)
+    n = a.size
     if n < 3:
         return Reliability(None, "retest", n, n_missing, "fewer than 3 agents were asked twice")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -69,31 +69,31 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
 
 
 def reliable_change(
-    before: pd.Series[float], after: pd.Series[float], reliability: Reliability | float | None
+    before: pd.Series[float], after: pd.Series[float], reliability: Reliability | None
 ) -> ReliableChange:
     """RCI = Δ / (SD·√(2(1 − r_tt))) of each agent, Δ = after − before, SD that of `before` over agents (n − 1).
 
-    Noise alone puts one agent of twenty beyond ± limit: 1.96 for an r_tt that was given, the .975 quantile of Student's t
-    with n − 1 degrees of freedom for one that n agents of a retest gave, whose error is not known but estimated.
+    Noise alone puts one agent of twenty beyond ± limit: the .975 quantile of Student's t with n − 1 degrees of freedom, for
+    the error is estimated from the n agents of a retest.
     chance_low and chance_high are that share if r_tt is at an end of its interval. It describes agents of this run.
 
     before, after: a score by participant (a family's mean of rekeyed values, say), NaN where missing. reliability: from
-    `retest_reliability`, or a number in 0–1 (its source is then "given"), or None. Without a known r_tt, with one that is
-    negative (scores are noise) or 1 (no error to compare with), below two agents or without variation there is no RCI.
-    Raises ValueError for a number outside 0–1 or a doubled participant. Source: Jacobson & Truax 1991.
+    `retest_reliability`, or None. Without a known r_tt, with one that is negative (scores are noise) or 1 (no error to
+    compare with), below two agents or without variation there is no RCI.
+    Raises ValueError for a doubled participant. Source: Jacobson & Truax 1991.
     """
-    known = _as_reliability(reliability)
-    x, y = _joined(before, after)
+    known = reliability or Reliability(None, "none", None, None, "no retest arm and no reliability given")
+    x, y = joined_scores(before, after, NAMES)
     complete = x.notna() & y.notna()
     n, n_missing = int(complete.sum()), int((~complete).sum())
     scores = x.dropna()
     sd = float(scores.std(ddof=1)) if len(scores) > 1 else None
     reason = _why_none(n, sd, known)
-    if reason or sd is None or known.r is None:
+    if reason or sd is None or known.r is None or known.n is None:
         return ReliableChange(n, n_missing, sd, known, None, None, None, None, None, reason)
     error = sd * float(np.sqrt(2 * (1 - known.r)))
     rci = ((y - x) / error).astype(float)
-    limit = _limit(known)
+    limit = float(stats.t.ppf(1 - BY_CHANCE / 2, known.n - 1))
     up, down = int((rci > limit).sum()), int((rci < -limit).sum())
     ends = [_by_chance(limit, known.r, end) for end in (known.high, known.low)]
     return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)
@@ -105,16 +105,11 @@ def beyond(before: pd.Series[float], after: pd.Series[float], found: ReliableCha
     before, after: a score by participant of any arm, in the unit of the scores that `found` was made from.
     Raises ValueError for a doubled participant.
     """
-    x, y = _joined(before, after)
+    x, y = joined_scores(before, after, NAMES)
     if found.standard_error is None or found.limit is None:
         return (y - x) * np.nan
     outside = (y - x).abs().gt(found.limit * found.standard_error).astype(float)
     return outside.where(x.notna() & y.notna())
-
-
-def _limit(known: Reliability) -> float:
-    tail = 1 - BY_CHANCE / 2
-    return float(stats.norm.ppf(tail) if known.n is None else stats.t.ppf(tail, known.n - 1))
 
 
 def _by_chance(limit: float, used: float, true: float | None) -> float | None:
@@ -125,16 +120,6 @@ def _by_chance(limit: float, used: float, true: float | None) -> float | None:
     if true >= 1 - 1e-12:
         return 0.0
     return float(2 * stats.norm.sf(limit * np.sqrt((1 - used) / (1 - true))))
-
-
-def _as_reliability(given: Reliability | float | None) -> Reliability:
-    if isinstance(given, Reliability):
-        return given
-    if given is None:
-        return Reliability(None, "none", None, None, "no retest arm and no reliability given")
-    if not 0 <= given <= 1:
-        raise ValueError(f"reliability must lie between 0 and 1, not {given}")
-    return Reliability(float(given), "given", None, None)
 
 
 def _why_none(n: int, sd: float | None, known: Reliability) -> str:
@@ -153,12 +138,3 @@ def _why_none(n: int, sd: float | None, known: Reliability) -> str:
             "the reliability is 1: answers never differ between askings (cached?), so there is no error to compare with"
         )
     return ""
-
-
-def _joined(first: pd.Series[float], second: pd.Series[float]) -> tuple[pd.Series[float], pd.Series[float]]:
-    for name, scores in (("first", first), ("second", second)):
-        if scores.index.has_duplicates:
-            doubled = scores.index[scores.index.duplicated()][0]
-            raise ValueError(f"{name} scores: participant {doubled!r} occurs more than once")
-    rows = first.index.union(second.index)
-    return first.reindex(rows).astype(float), second.reindex(rows).astype(float)

@@ -5,8 +5,7 @@ Formulas, bounds and minima are those of `health_thresholds.PROBES`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from scipy import stats
 from enquete.analysis.answers import Answers, Flags, Floats, aligned
 from enquete.analysis.change.paired import ItemTest, paired_by_item
 from enquete.analysis.health.diagnostics import DECIMALS, Detail, Diagnostic, Ruling, judged
-from enquete.analysis.health.thresholds import ALPHA, LEAST_PULL, LEAST_RUNS, SHIFT, THRESHOLDS
+from enquete.analysis.health.thresholds import ALPHA, LEAST_PULL, SHIFT, THRESHOLDS
 
 # --- negative control ------------------------------------------------------------------------------------------------
 
@@ -57,71 +56,41 @@ def _drift(one: ItemTest) -> dict[str, float | int | None]:
 # --- placebo exposure ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Exposure:
-    """One run: both waves with the real digest, and both with a neutral one (the first waves may be the same answers)."""
+def placebo_exposure(before: Answers, after: Answers, placebo_before: Answers, placebo_after: Answers) -> Diagnostic:
+    """Mean |Δ| under the real digest minus mean |Δ| under the neutral one, with Student's interval of 95% over agents.
 
-    before: Answers
-    after: Answers
-    placebo_before: Answers
-    placebo_after: Answers
-
-
-def placebo_exposure(runs: Sequence[Exposure]) -> Diagnostic:
-    """Mean |Δ| under the real digest minus mean |Δ| under the neutral one, with Student's interval of 95%.
-
-    Over the runs' means from three runs on; else over agents (means over their runs), and then information without a
-    verdict either way, because agents of one run share its shocks. Raises ValueError without a run.
+    Information without a verdict either way, because agents of one run share its shocks. The first waves may be the same
+    answers.
     """
-    if not runs:
-        raise ValueError("placebo_exposure needs at least one run")
-    effects = [_effects(run) for run in runs]
-    by_agent = pd.concat(effects).groupby(level=0)["amount"].mean()
-    over_runs = len(runs) >= LEAST_RUNS
-    x = np.array([e["amount"].mean() for e in effects]) if over_runs else by_agent.to_numpy(dtype=float)
-    x = x[~np.isnan(x)]
-    value, low, high = student(x)
-    directed = pd.concat(effects)["directed"]
+    four = aligned([before, after, placebo_before, placebo_after])
+    first, second, placebo_first, placebo_second = four.values
+    kept: Flags = np.asarray(~np.isnan(first).all(axis=1))
+    sign = np.where(four.reverse, -1.0, 1.0)
+    real, placebo = (second - first)[kept], (placebo_second - placebo_first)[kept]
+    amount, directed = (
+        np.nanmean(x, axis=1) if x.size else np.empty(0)
+        for x in (np.abs(real) - np.abs(placebo), sign * (real - placebo))
+    )
+    value, low, high = student(amount)
     detail: Detail = {
         "low": low,
         "high": high,
-        "unit": "runs" if over_runs else "agents",
-        "n_runs": len(runs),
-        "directed": float(directed.mean()) if len(directed) else None,
+        "unit": "agents",
+        "n_runs": 1,
+        "directed": float(directed.mean()) if directed.size else None,
     }
-    short = "too_few_runs" if over_runs and x.size < LEAST_RUNS else ""
-    ruling = _beyond_placebo(low, high, over_runs) if low is not None and high is not None else None
-    counts = {"agents": len(by_agent), "runs": len(runs)}
-    return judged("placebo_exposure", value, counts, detail=detail, why_not=short, ruling=ruling)
+    ruling = Ruling("information", "few_runs") if low is not None else None
+    counts = {"agents": amount.size, "runs": 1}
+    return judged("placebo_exposure", value, counts, detail=detail, ruling=ruling)
 
 
-def _effects(run: Exposure) -> pd.DataFrame:
-    """By agent: mean of |real Δ| − |placebo Δ| (amount) and of rekeyed real Δ − placebo Δ (directed), in points."""
-    four = aligned([run.before, run.after, run.placebo_before, run.placebo_after])
-    before, after, placebo_before, placebo_after = four.values
-    kept: Flags = np.asarray(~np.isnan(before).all(axis=1))
-    sign = np.where(four.reverse, -1.0, 1.0)
-    real, placebo = (after - before)[kept], (placebo_after - placebo_before)[kept]
-    columns = {"amount": np.abs(real) - np.abs(placebo), "directed": sign * (real - placebo)}
-    means = {name: np.nanmean(x, axis=1) if x.size else np.empty(0) for name, x in columns.items()}
-    return pd.DataFrame(means, index=four.participants[kept])
-
-
-def student(x: Floats, level: float = 0.95) -> tuple[float | None, float | None, float | None]:
-    """Mean and its two-sided interval x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow it."""
+def student(x: Floats) -> tuple[float | None, float | None, float | None]:
+    """Mean and its two-sided interval of 95%, x̄ ± t·s/√n with n − 1 degrees of freedom; None where n does not allow it."""
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())
-    half = float(stats.t.ppf((1 + level) / 2, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
+    half = float(stats.t.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
     return mean, mean - half, mean + half
-
-
-def _beyond_placebo(low: float, high: float, over_runs: bool) -> Ruling:
-    if not over_runs:
-        return Ruling("information", "few_runs")
-    if round(low, DECIMALS) > 0:
-        return Ruling("fine", "")
-    return Ruling("bad", "below_placebo") if round(high, DECIMALS) < 0 else Ruling("caution", "includes_zero")
 
 
 # --- false median ----------------------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ ANSWERS_FOR_SD = 20  # of an item
 LEAST_OF_A_TYPE = 5  # agents
 LEAST_RETEST_CHANGE = 0.05
 LEAST_PULL = 0.05
-LEAST_RUNS = 3
 LEAST_IN_FAMILY = 3  # items
 ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
 LEAST_APART = 0.05  # of r, within against between types

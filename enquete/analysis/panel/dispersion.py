@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from enquete.analysis.joining import Floats, known
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,22 @@ def describe(ratings: ArrayLike, low: int, high: int, *, top: int = 2) -> Disper
     Raises ValueError for a rating off the scale or a scale of fewer than two points.
     """
     x = np.asarray(ratings, dtype=np.float64)
-    known = x[~np.isnan(x)]
-    counts = frequencies(known, low, high)
-    q1, median, q3 = np.percentile(known, [25, 50, 75]).tolist() if known.size else (None, None, None)
+    given = known(x)
+    counts = frequencies(given, low, high)
+    q1, median, q3 = np.percentile(given, [25, 50, 75]).tolist() if given.size else (None, None, None)
     return Dispersion(
-        n=int(known.size),
-        n_missing=int(x.size - known.size),
+        n=int(given.size),
+        n_missing=int(x.size - given.size),
         median=median,
         q1=q1,
         q3=q3,
         iqr=None if q1 is None or q3 is None else q3 - q1,
-        mean=float(known.mean()) if known.size else None,
-        sd=float(known.std(ddof=1)) if known.size > 1 else None,
-        top_share=float(counts[-top:].sum() / known.size) if known.size else None,
+        mean=float(given.mean()) if given.size else None,
+        sd=float(given.std(ddof=1)) if given.size > 1 else None,
+        top_share=float(counts[-top:].sum() / given.size) if given.size else None,
         agreement=agreement(counts),
         consensus=consensus(counts),
-        bimodality=bimodality(known),
+        bimodality=bimodality(given),
     )
 
 
@@ -60,8 +60,7 @@ def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
     """How often each scale point low … high was chosen; NaN is left out. Raises ValueError for a rating off the scale."""
     if high <= low:
         raise ValueError(f"a scale needs at least two points; {low} to {high} was given")
-    x = np.asarray(ratings, dtype=np.float64)
-    x = x[~np.isnan(x)]
+    x = known(ratings)
     off = x[(x < low) | (x > high) | (x != np.rint(x))]
     if off.size:
         raise ValueError(f"rating {off[0]:g} is not a point of the scale {low}–{high}")
@@ -70,8 +69,7 @@ def frequencies(ratings: ArrayLike, low: int, high: int) -> NDArray[np.int64]:
 
 def iqr(ratings: ArrayLike) -> float | None:
     """Q3 − Q1 with quartiles of type 7 (Hyndman & Fan 1996), NaN left out; None without ratings."""
-    x = np.asarray(ratings, dtype=np.float64)
-    x = x[~np.isnan(x)]
+    x = known(ratings)
     return float(np.subtract(*np.percentile(x, [75, 25]))) if x.size else None
 
 
@@ -121,8 +119,7 @@ def bimodality(ratings: ArrayLike) -> float | None:
     g₁, g₂ are skewness and excess kurtosis, corrected for bias as scipy corrects them. A uniform distribution has 5/9; larger hints at two
     modes, and strong skew does too. None for n < 4 or without variance. Source: SAS; Pfister et al. 2013.
     """
-    x = np.asarray(ratings, dtype=np.float64)
-    x = x[~np.isnan(x)]
+    x = known(ratings)
     n = x.size
     if n < 4 or np.ptp(x) == 0:
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from enquete.analysis.joining import require_single
 from enquete.analysis.panel.measures import DISAGREEMENT_A
 
 DISTANCE = 2.0  # half the width of a five-point scale: the neighbour of the median still agrees with it
@@ -59,7 +60,8 @@ def hold_outs(
     """
     if distance <= 0:
         raise ValueError(f"distance must be above 0 scale points, not {distance:g}")
-    _require_single(final, before)
+    require_single(final.index, "final ratings")
+    require_single(before.index, "before ratings")
     rated, earlier = final.dropna().astype(float), before.reindex(final.dropna().index).astype(float)
     m = float(before.median()) if median is None and before.notna().any() else median
     if rated.empty or m is None:
@@ -91,7 +93,6 @@ def camps(
     agreement: float | None,
     *,
     polarised_below: float = DISAGREEMENT_A,
-    least: float = CAMP,
 ) -> Camps | None:
     """The two sides of a polarised item: A < 0.2 and at least a quarter of the raters on each; else None.
 
@@ -101,13 +102,13 @@ def camps(
     ratings: by participant, NaN where missing. agreement: van der Eijk's A of them. Raises ValueError for a doubled
     participant. Source of the cut: JASA 53 (1958), 789–798.
     """
-    _require_single(ratings)
+    require_single(ratings.index, "final ratings")
     rated = ratings.dropna().astype(float)
     if agreement is None or agreement >= polarised_below or rated.nunique() < 2:
         return None
     low, high = _parting(rated)
     below, above = rated.le(low), rated.ge(high)
-    if min(below.mean(), above.mean()) < least:
+    if min(below.mean(), above.mean()) < CAMP:
         return None
     return Camps(_ids(below), _ids(above), int((~below & ~above).sum()), low, high)
 
@@ -124,10 +125,3 @@ def _parting(rated: pd.Series[float]) -> tuple[float, float]:
 
 def _ids(chosen: pd.Series[bool]) -> tuple[str, ...]:
     return tuple(map(str, chosen.index[chosen.to_numpy()]))
-
-
-def _require_single(final: pd.Series[float], before: pd.Series[float] | None = None) -> None:
-    for name, ratings in (("final", final), ("before", before)):
-        if ratings is not None and ratings.index.has_duplicates:
-            doubled = ratings.index[ratings.index.duplicated()][0]
-            raise ValueError(f"{name} ratings: participant {doubled!r} occurs more than once")

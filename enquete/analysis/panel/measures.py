@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.agreement.kappa import Kappa, weighted_kappa
-from enquete.analysis.change.paired import PairedTest, benjamini_hochberg, holm, require_unique, wilcoxon
+from enquete.analysis.change.paired import PairedTest, benjamini_hochberg, holm, wilcoxon
+from enquete.analysis.joining import Floats, known, paired_scores, require_unique
 from enquete.analysis.panel.dispersion import Dispersion, describe, frequencies, iqr
 
 DISAGREEMENT_IQR = 2.0
@@ -42,21 +43,15 @@ def converge(first: pd.Series[float], second: pd.Series[float], *, median: float
     of all first-round ratings, those of later drop-outs included, because that is what the panel was shown.
     Raises ValueError if a participant occurs twice.
     """
-    for name, ratings in (("first", first), ("second", second)):
-        if ratings.index.has_duplicates:
-            doubled = ratings.index[ratings.index.duplicated()][0]
-            raise ValueError(f"{name} round: participant {doubled!r} occurs more than once")
-    first, second = first.dropna(), second.dropna()
-    both = first.index.intersection(second.index)
-    x, y = first.loc[both].to_numpy(dtype=float), second.loc[both].to_numpy(dtype=float)
-    m = median if median is not None else (float(first.median()) if len(first) else np.nan)
+    x, y, first_only, second_only = _both(first, second)
+    m = float(first.median()) if median is None else median
     before, after = np.abs(x - m), np.abs(y - m)
     n_off, n_toward = int((before > 0).sum()), int((after < before).sum())
     iqr_first, iqr_second = iqr(x), iqr(y)
     return Convergence(
-        n_paired=len(both),
-        n_first_only=len(first) - len(both),
-        n_second_only=len(second) - len(both),
+        n_paired=x.size,
+        n_first_only=first_only,
+        n_second_only=second_only,
         iqr_first=iqr_first,
         iqr_second=iqr_second,
         delta_iqr=None if iqr_first is None or iqr_second is None else iqr_second - iqr_first,
@@ -66,6 +61,13 @@ def converge(first: pd.Series[float], second: pd.Series[float], *, median: float
         n_away=int((after > before).sum()),
         share_toward=n_toward / n_off if n_off else None,
     )
+
+
+def _both(first: pd.Series[float], second: pd.Series[float]) -> tuple[Floats, Floats, int, int]:
+    """Ratings of those present in both rounds, and how many rated only in the first, only in the second."""
+    x, y, _ = paired_scores(first, second, ("first round", "second round"))
+    only = [int(one.notna().sum()) - x.size for one in (first, second)]
+    return x.to_numpy(dtype=float), y.to_numpy(dtype=float), only[0], only[1]
 
 
 def is_disagreement(
@@ -130,22 +132,16 @@ def stability(
     Raises ValueError if a participant occurs twice or a rating is off the scale.
     Source: Scheibe, Skutsch & Schofer 1975; Dajani, Sincoff & Talley 1979; von der Gracht 2012 for a review.
     """
-    for name, ratings in (("first", first), ("second", second)):
-        if ratings.index.has_duplicates:
-            doubled = ratings.index[ratings.index.duplicated()][0]
-            raise ValueError(f"{name} round: participant {doubled!r} occurs more than once")
-    first, second = first.dropna(), second.dropna()
-    both = first.index.intersection(second.index)
-    x, y = first.loc[both].to_numpy(dtype=float), second.loc[both].to_numpy(dtype=float)
+    x, y, first_only, second_only = _both(first, second)
     moved = np.abs(frequencies(y, low, high) - frequencies(x, low, high)).sum() / 2
-    net = float(moved / len(both)) if len(both) else None
+    net = float(moved / x.size) if x.size else None
     cv_first, cv_second = variation(x), variation(y)
     return Stability(
-        n_paired=len(both),
-        n_first_only=len(first) - len(both),
-        n_second_only=len(second) - len(both),
+        n_paired=x.size,
+        n_first_only=first_only,
+        n_second_only=second_only,
         n_changed=int((x != y).sum()),
-        share_changed=float((x != y).mean()) if len(both) else None,
+        share_changed=float((x != y).mean()) if x.size else None,
         net_change=net,
         stable=None if net is None else net <= up_to,
         kappa=weighted_kappa(x, y),
@@ -158,21 +154,19 @@ def stability(
 
 def variation(ratings: np.ndarray) -> float | None:
     """Coefficient of variation SD/mean, n − 1, NaN left out; None below two ratings or for a mean of 0 or less."""
-    x = np.asarray(ratings, dtype=np.float64)
-    x = x[~np.isnan(x)]
+    x = known(ratings)
     return float(x.std(ddof=1) / x.mean()) if x.size > 1 and x.mean() > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
 class PanelMeasure:
-    """One item in one round. The last two are None in the first round and where the item was not asked before."""
+    """One item in one round. Stability and p are None in the first round and where the item was not asked before."""
 
     item: str
     round: int
     spread: Dispersion  # among them A, Tastle–Wierman, bimodality
     consensus: bool | None  # IQR ≤ 1; None without ratings
     polarised: bool | None  # A < 0.2; None where A is not defined
-    convergence: Convergence | None  # against the round before
     stability: Stability | None
     p_holm: float | None  # of stability.wilcoxon, over the items of this round
     p_bh: float | None
@@ -227,7 +221,6 @@ def _round(
             spread=spread,
             consensus=is_consensus(spread.iqr, at_most=consensus_iqr) if spread.n else None,
             polarised=None if spread.agreement is None else spread.agreement < polarised_below,
-            convergence=converge(before[item], table[item]) if before is not None and item in before else None,
             stability=stood,
             p_holm=p_holm,
             p_bh=p_bh,

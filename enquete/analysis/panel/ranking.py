@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from enquete.analysis.bootstrap import DRAWS, LEVEL, Floats, draws_within, resampled_counts
-from enquete.analysis.change.paired import require_unique
+from enquete.analysis.joining import require_unique
 
 CHUNK = 2_000_000  # agents × resamples held at once
 

@@ -6,11 +6,9 @@ where it starts when the unrotated factors are an exact saddle point, as with tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from enquete.analysis.typology.components import NEGLIGIBLE, Matrix
 
@@ -70,30 +68,3 @@ def _sign(factor: Matrix, x: Matrix) -> float:
     composite = factor @ x
     moved = composite[np.abs(composite) > 1e-6 * max(np.abs(composite).max(), NEGLIGIBLE)]
     return -1.0 if len(moved) and moved[0] < 0 else 1.0
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Which factor of another solution belongs to each of the reference's: its place, the sign to give it, and r after that.
-
-    place is None for a factor of the reference without a counterpart (the other solution has fewer); r is None with it.
-    """
-
-    places: tuple[int | None, ...]
-    signs: tuple[int, ...]
-    r: tuple[float | None, ...]
-
-
-def aligned(reference: Matrix, scores: Matrix) -> Alignment:
-    """Factors of two solutions matched one to one by |r| of their statement scores, largest sum (Kuhn 1955).
-
-    reference, scores: factors × statements. Order and sign of factors are arbitrary, so match before comparing.
-    """
-    r = np.corrcoef(reference, scores)[: len(reference), len(reference) :] if len(scores) and len(reference) else None
-    pairs = (
-        dict(zip(*(side.tolist() for side in linear_sum_assignment(-np.abs(r))), strict=True)) if r is not None else {}
-    )
-    places = tuple(pairs.get(i) for i in range(len(reference)))
-    found = [None if r is None or place is None else float(r[i, place]) for i, place in enumerate(places)]
-    signs = tuple(-1 if one is not None and one < 0 else 1 for one in found)
-    return Alignment(places, signs, tuple(None if one is None else abs(one) for one in found))

@@ -14,14 +14,16 @@ from scipy import stats
 
 from enquete.analysis.bootstrap import DRAWS as BOOTSTRAP
 from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
-from enquete.analysis.change.paired import benjamini_hochberg, holm, require_unique
-from enquete.analysis.permutation import DRAWS, SMALL, Floats, Labels, enumerable, permutation_p
+from enquete.analysis.change.paired import benjamini_hochberg, holm
+from enquete.analysis.joining import Floats, paired_scores, require_unique
+from enquete.analysis.permutation import DRAWS, SMALL, Labels, enumerable, permutation_p
 from enquete.analysis.relations.groups import kruskal_wallis
 
 EXACT_ORDERS = 5_040  # 7!: orders of ranks that are enumerated
 LEAST = 400  # resamples of an interval at the least: 10 in either tail
 RESAMPLED = 1_000_000  # resamples × cells of one interval, unless that were fewer than LEAST
 TINY = 1e-12
+NAMES = ("first finding", "second finding")
 
 Measure = Literal["cramers_v", "epsilon_squared", "spearman"]
 
@@ -51,7 +53,7 @@ def cramers_v(x: pd.Series[str], y: pd.Series[str], *, draws: int = DRAWS, seed:
     Interval: BCa over agents resampled (`bootstrap`), none where every resample gives the same V. Describes this run. None
     below three agents or with one category only. Source: Bergsma 2013.
     """
-    a, b, n_missing = _complete(x, y)
+    a, b, n_missing = paired_scores(x, y, NAMES)
     n = len(a)
     left, right = (pd.factorize(values.astype(str), sort=True) for values in (a, b))
     r, k = len(left[1]), len(right[1])
@@ -74,7 +76,9 @@ def epsilon_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: i
     about (g − 1)/(n − 1), not 0: whether there is anything at all is read from p.
     """
     test = kruskal_wallis(values, groups, seed=seed)
-    low, high = _resampled_e(*_complete(values, groups)[:2], seed) if test.effect is not None else (None, None)
+    low, high = (
+        _resampled_e(*paired_scores(values, groups, NAMES)[:2], seed) if test.effect is not None else (None, None)
+    )
     return Association(
         "epsilon_squared", test.n, test.n_missing, test.effect, low, high, test.statistic, test.p, test.method,
         test.reason,
@@ -88,7 +92,7 @@ def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, s
     seven agents, random ones by seed up to 200 agents, beyond that Student's t = ρ√((n − 2)/(1 − ρ²)). Describes this run.
     None below three agents or without variation. Source: Spearman 1904; Bonett & Wright 2000 for the interval.
     """
-    a, b, n_missing = _complete(x, y)
+    a, b, n_missing = paired_scores(x, y, NAMES)
     n = len(a)
     u, v = a.to_numpy(dtype=np.float64), b.to_numpy(dtype=np.float64)
     reason = "fewer than 3 agents" if n < 3 else ("no variation" if not np.ptp(u) or not np.ptp(v) else "")
@@ -103,17 +107,6 @@ def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, s
     else:
         p, method = float(stats.spearmanr(u, v).pvalue), "t approximation"
     return Association("spearman", n, n_missing, rho, low, high, rho, p, method)
-
-
-def _complete(x: pd.Series, y: pd.Series) -> tuple[pd.Series, pd.Series, int]:
-    for name, series in (("first", x), ("second", y)):
-        if series.index.has_duplicates:
-            doubled = series.index[series.index.duplicated()][0]
-            raise ValueError(f"{name} finding: participant {doubled!r} occurs more than once")
-    rows = x.index.union(y.index)
-    a, b = x.reindex(rows), y.reindex(rows)
-    both = a.notna() & b.notna()
-    return a[both], b[both], int((~both).sum())
 
 
 def _p_of_table(rows: Labels, columns: Labels, table: Labels, chi2: float, draws: int, seed: int) -> tuple[float, str]:

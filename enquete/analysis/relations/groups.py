@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from enquete.analysis.permutation import SMALL, Floats, Labels, permutation_p
+from enquete.analysis.joining import Floats, paired_scores
+from enquete.analysis.permutation import SMALL, Labels, permutation_p
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +103,9 @@ class _Joined:
 
 
 def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
-    for name, series in (("values", values), ("groups", groups)):
-        if series.index.has_duplicates:
-            raise ValueError(
-                f"{name}: participant {series.index[series.index.duplicated()][0]!r} occurs more than once"
-            )
-    rows = values.index.union(groups.index)
-    x, kind = values.reindex(rows).astype(float), groups.reindex(rows)
-    known = x.notna() & kind.notna()
-    label, names = pd.factorize(kind[known].astype(str), sort=True)
-    data: Floats = np.asarray(x[known], dtype=np.float64)
+    x, kind, n_missing = paired_scores(values, groups, ("values", "groups"))
+    label, names = pd.factorize(kind.astype(str), sort=True)
+    data: Floats = np.asarray(x, dtype=np.float64)
     reason = ""
     if data.size < 3:
         reason = "fewer than 3 values"
@@ -119,7 +113,7 @@ def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
         reason = "fewer than 2 groups"
     elif np.ptp(data) == 0:
         reason = "no variation"
-    return _Joined(data, label.astype(np.int64), tuple(map(str, names)), int((~known).sum()), reason)
+    return _Joined(data, label.astype(np.int64), tuple(map(str, names)), n_missing, reason)
 
 
 def _between(x: Floats, labels: Labels, k: int) -> Floats:

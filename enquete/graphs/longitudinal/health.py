@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from enquete.analysis.health.coherence import answer_stability, family_alpha
-from enquete.analysis.health.exposure import Exposure, negative_control, placebo_exposure
+from enquete.analysis.health.exposure import negative_control, placebo_exposure
 from enquete.analysis.health.plausibility import direction_flips, zero_drift
 from enquete.reports.context import Found, at, listed
 from enquete.reports.health.checks import Humans, Made, any_other, each, missing
@@ -88,4 +88,4 @@ def _placebo(arms: Arms) -> Made:
         yield "", missing("placebo_exposure", why)
         return
     neutral = placebo_before if len(placebo_before) else before
-    yield "", placebo_exposure([Exposure(*map(answers, (before, after, neutral, placebo_after)))])
+    yield "", placebo_exposure(*map(answers, (before, after, neutral, placebo_after)))

@@ -81,7 +81,7 @@ def _compared(name: str, main: pd.DataFrame, placebo: pd.DataFrame, weight: pd.S
             "placebo": _mean(placebo[one.item], main[one.item], weight),
             **_figures(one),
         }
-        for one in minus_placebo([(main, placebo)], weight=weight)
+        for one in minus_placebo(main, placebo, weight=weight)
     ]
 
 

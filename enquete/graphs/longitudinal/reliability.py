@@ -119,5 +119,5 @@ def _against(
             "difference": asdict(one.over_agents),
             "excludes_zero": one.excludes_zero,
         }
-        for one in minus_placebo([(arms[0], arms[1])])
+        for one in minus_placebo(*arms)
     }
