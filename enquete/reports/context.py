@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
@@ -75,13 +76,45 @@ def responded(frame: pd.DataFrame) -> pd.DataFrame:
 
 def statuses(frame: pd.DataFrame) -> dict[str, int]:
     """Rows by status, the most frequent first and then by name, so that equal tables give equal bytes."""
-    counts = frame["status"].value_counts()
-    return {str(name): int(n) for name, n in sorted(counts.items(), key=lambda pair: (-int(pair[1]), str(pair[0])))}
+    return tally(frame["status"])
 
 
 def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
     """n_responded and n_total of the rows, with the statuses that make up the difference."""
     return {"n_responded": len(responded(frame)), "n_total": len(frame), "statuses": dict(statuses(frame))}
+
+
+def answering(frame: pd.DataFrame) -> dict[str, JsonValue]:
+    """`counted`, and how many agents gave an answer, of how many that were to."""
+    answered = int(responded(frame)["participant"].nunique())
+    return {**counted(frame), "agents_responded": answered, "agents_total": int(frame["participant"].nunique())}
+
+
+def tally(values: Iterable[str]) -> dict[str, int]:
+    """How often each value occurs, the most frequent first and then by name."""
+    return dict(sorted(Counter(map(str, values)).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def wide(
+    rows: pd.DataFrame, items: Sequence[str], *, column: str = "value", people: Iterable[str] | None = None
+) -> pd.DataFrame:
+    """Participants × items in the given order, NaN where there is no answer.
+
+    people: by default those among the rows of these items, in the population's order.
+    """
+    asked = rows[rows["item_id"].isin(items)]
+    table = asked.pivot(index="participant", columns="item_id", values=column).astype(float)
+    return table.reindex(index=asked["participant"].unique() if people is None else list(people), columns=list(items))
+
+
+UNIT = "run × wording"
+"""What an inference may be about: every agent of a run shares a model and the wording of its prompt."""
+
+
+def findings(context: AnalysisContext, found: Mapping[str, Any]) -> Found:
+    """What every methodology's findings say beside its own, all of it as JSON. One that has flags says so itself."""
+    about = {"partial": context.partial, "outcomes": dict(context.outcomes), "flags": []}
+    return {key: jsonable(value) for key, value in {**about, **found}.items()}
 
 
 # --- answers by name, as claims and episodes cite them: run/arm/methodology/phase/session/round/turn/participant/item ----

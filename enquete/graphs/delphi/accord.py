@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.reports.context import responded
+from enquete.reports.context import responded, tally
 from enquete.state.asking import Language
 
 State = Literal["filled", "partly", "open", "not_applicable"]
@@ -51,7 +51,6 @@ def _facts(
 ) -> dict[str, Any]:
     last = [one for one in found["ratings"] if one["round"] == found["last_round"]]
     people = frame.drop_duplicates("participant")
-    types = people["stakeholder_type"].value_counts()
     coding = found["coding"] or {}
     return {
         "topic": instrument.topic.in_(language),
@@ -59,7 +58,7 @@ def _facts(
         "models": _distinct(frame, "model"),
         "respondents": _distinct(frame, "respondent"),
         "n_agents": len(people),
-        "types": {str(kind): int(types[kind]) for kind in sorted(types.index, key=lambda kind: (-types[kind], kind))},
+        "types": tally(people["stakeholder_type"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
         "n_rounds": instrument.rounds,
         "n_questions": len(instrument.questions),

@@ -19,10 +19,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.graphs.delphi.ratings import Panel
 from enquete.graphs.delphi.themes import described_themes, left_over, second_coding
-from enquete.reports.context import AnalysisContext, counted, jsonable, responded
-
-UNIT = "run × wording"
-"""What an inference may be about: every agent of a run shares a model and the wording of its prompt."""
+from enquete.reports.context import UNIT, AnalysisContext, answering, findings
 
 
 def analyse(
@@ -35,10 +32,8 @@ def analyse(
     panel = Panel.of(rounds, themes, instrument, context.frozen)
     rated = ratings.described(panel)
     found = {
-        "partial": context.partial,
-        "outcomes": dict(context.outcomes),
         "unit_of_inference": UNIT,
-        "rounds": {str(number): _round(rows) for number, rows in rounds.items()},
+        "rounds": {str(number): answering(rows) for number, rows in rounds.items()},
         "thresholds": instrument.disagreement.model_dump(),
         "dimensions": [_dimension(d.dimension_id, instrument) for d in instrument.dimensions],
         "themes": themes,
@@ -52,19 +47,8 @@ def analyse(
         **dissent(panel, rated, rounds),
         "consensus": ratings.consensus(panel, rated),
         "ranking": ratings.ranking(panel),
-        "flags": [],
     }
-    result = jsonable({**found, "accord": checklist(found, frame, instrument, context.language)})
-    assert isinstance(result, dict)
-    return result
-
-
-def _round(rows: pd.DataFrame) -> dict[str, Any]:
-    return {
-        **counted(rows),
-        "agents_responded": int(responded(rows)["participant"].nunique()),
-        "agents_total": int(rows["participant"].nunique()),
-    }
+    return findings(context, {**found, "accord": checklist(found, frame, instrument, context.language)})
 
 
 def _dimension(dimension: str, instrument: DelphiInstrument) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from enquete.analysis.panel.holdouts import HoldOuts, camps, hold_outs
 from enquete.graphs.delphi.ratings import Panel
+from enquete.reports.context import tally
 
 QUOTED = 20  # agents quoted a side; all are counted, all are in the response table
 
@@ -102,7 +103,6 @@ def _before(panel: Panel, rating: Mapping[str, Any], number: int, final: pd.Seri
 
 def _side(members: pd.DataFrame, stood: frozenset[str], before: pd.Series[float], median: float) -> dict[str, Any]:
     """One side: everybody by id and type, some in their words: those first who gave a reason and came no closer."""
-    types = members["stakeholder_type"].value_counts()
     stayed = pd.Series([who in stood for who in members.index], index=members.index, dtype=bool)
     earlier = before.reindex(members.index)
     closer = (members["value"] - median).abs() < (earlier - median).abs()
@@ -112,7 +112,7 @@ def _side(members: pd.DataFrame, stood: frozenset[str], before: pd.Series[float]
     return {
         "n": len(members),
         "n_stayed": int(stayed.sum()),
-        "by_type": dict(sorted(((str(k), int(n)) for k, n in types.items()), key=lambda pair: (-pair[1], pair[0]))),
+        "by_type": tally(members["stakeholder_type"]),
         "participants": [str(who) for who in members.index],
         "quoted": quoted,
     }

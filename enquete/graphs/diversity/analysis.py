@@ -19,7 +19,7 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.sorting import described, own_sorts, participation, read_sorts
 from enquete.graphs.diversity.views import views
-from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.context import UNIT, AnalysisContext, findings
 from enquete.state.asking import Language
 
 SEED = 0
@@ -28,8 +28,6 @@ COMPONENTS_LISTED = 8
 SCORES_LISTED = 3
 MOVED_LIMIT = 0.05
 DIGITS = 6  # beyond them, sums depend on the machine
-
-UNIT = "run × wording"
 
 FLAGS: Mapping[Language, Mapping[str, str]] = {
     "de": {
@@ -61,8 +59,6 @@ def analyse(
     q = views(sorts, instrument, settings or DiversitySettings(), types["members"], SEED)
     found = {
         "unit_of_inference": UNIT,
-        "partial": context.partial,
-        "outcomes": dict(context.outcomes),
         "participation": participation(frame, sorts, instrument),
         "grid": grid,
         **described(sorts, instrument, context.language),
@@ -71,9 +67,7 @@ def analyse(
         "q": q,
         "flags": _flags(grid, pca, q, context.language),
     }
-    result = jsonable(_rounded(found))
-    assert isinstance(result, dict)
-    return result
+    return findings(context, _rounded(found))
 
 
 def _rounded(value: Any) -> Any:

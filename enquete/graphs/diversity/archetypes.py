@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from string import ascii_uppercase
 from typing import Any
 
@@ -103,7 +104,7 @@ def _warnings(choice: Choice, by_gap: int | None) -> list[str]:
 def _stability(firm: Stability | None) -> dict[str, Any] | None:
     if firm is None:
         return None
-    return {"ari": firm.ari, "resamples": firm.resamples, "jaccard": list(firm.jaccard), "least_jaccard": UNSTABLE}
+    return {**asdict(firm), "least_jaccard": UNSTABLE}
 
 
 def _gap(blocks: Sequence[Matrix], seed: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from enquete.analysis.qmethod.sorts import legal, places
+from enquete.reports.context import wide
 
 MOST_SORTS = 999  # PQMethod keeps their number in three characters
 TITLE = 60
@@ -16,9 +17,7 @@ TITLE = 60
 
 def complete_sorts(frame: pd.DataFrame, grid: Mapping[int, int], statements: list[str]) -> pd.DataFrame:
     """Participants × statements: the complete legal sorts among rows of one arm, in their order."""
-    asked = frame[frame["item_id"].isin(statements)]
-    wide = asked.pivot(index="participant", columns="item_id", values="value").astype(float)
-    sort = wide.reindex(index=asked["participant"].unique(), columns=statements)
+    sort = wide(frame, statements)
     return sort[legal(sort.to_numpy(), grid)].astype(int)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from enquete.analysis.panel.dispersion import frequencies
 from enquete.analysis.qmethod.sorts import legal
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.reports.context import counted
+from enquete.reports.context import counted, tally, wide
 from enquete.state.asking import Language
 
 
@@ -35,8 +35,9 @@ class Sorts:
 
 def read_sorts(frame: pd.DataFrame, instrument: DiversityInstrument) -> Sorts:
     """The response table as vectors of numbers, one an agent."""
-    sort = _wide(frame, [statement.statement_id for statement in instrument.statements])
-    axes = _wide(frame, [axis.axis_id for axis in instrument.likert_axes])
+    everybody = frame["participant"].unique()
+    sort = wide(frame, [statement.statement_id for statement in instrument.statements], people=everybody)
+    axes = wide(frame, [axis.axis_id for axis in instrument.likert_axes], people=everybody)
     missing = sort.isna().any(axis=1)
     illegal = ~missing & ~legal(sort.to_numpy(), instrument.distribution)
     reason = pd.Series("", index=sort.index, dtype="str")
@@ -45,12 +46,6 @@ def read_sorts(frame: pd.DataFrame, instrument: DiversityInstrument) -> Sorts:
     reason[missing] = "sort incomplete"
     people = frame.drop_duplicates("participant").set_index("participant")
     return Sorts(sort, axes, reason, people[["agent_name", "stakeholder_type"]].rename(columns={"agent_name": "name"}))
-
-
-def _wide(frame: pd.DataFrame, items: list[str]) -> pd.DataFrame:
-    asked = frame[frame["item_id"].isin(items)]
-    wide = asked.pivot(index="participant", columns="item_id", values="value").astype(float)
-    return wide.reindex(index=frame["participant"].unique(), columns=items)
 
 
 def participation(frame: pd.DataFrame, sorts: Sorts, instrument: DiversityInstrument) -> dict[str, Any]:
@@ -147,7 +142,7 @@ def by_type(types: pd.Series[str], inside: np.ndarray[Any, np.dtype[np.bool_]], 
 
     whole: what the group is called in "share_of_<whole>".
     """
-    own, everybody = ({str(kind): int(n) for kind, n in some.value_counts().items()} for some in (types[inside], types))
+    everybody = tally(types)
     return [
         {
             "stakeholder_type": kind,
@@ -156,5 +151,5 @@ def by_type(types: pd.Series[str], inside: np.ndarray[Any, np.dtype[np.bool_]], 
             f"share_of_{whole}": float(n / inside.sum()),
             "share_of_type": float(n / everybody[kind]),
         }
-        for kind, n in sorted(own.items(), key=lambda pair: (-pair[1], pair[0]))
+        for kind, n in tally(types[inside]).items()
     ]

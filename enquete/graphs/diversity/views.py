@@ -7,7 +7,7 @@ opposite signs. A setting that does not fit these sorts is refused in words, and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ def views(
         "sed": q.sed.tolist(),
         "comparisons": [_comparison(one, q, items) for one in q.comparisons],
         "consensus": [_common(s, q, items) for s in q.consensus],
-        "agreement": _agreement(q, labels),
+        "agreement": asdict(agreement(q.groups(), labels)),
         "other": _other(q, other, labels, sorts, items),
         "members": _members(q, sorts, archetypes),
     }
@@ -190,10 +190,8 @@ def _poles(one: QFactor, sorts: Sorts) -> list[dict[str, Any]]:
 
 
 def _distinction(one: Distinction, items: Sequence[str]) -> dict[str, Any]:
-    return {
-        "item": items[one.statement], "z": one.z, "place": one.place, "rank": one.rank, "direction": one.direction,
-        "level": one.level, "p": one.p,
-    }  # fmt: skip
+    figures = asdict(one)
+    return {"item": items[figures.pop("statement")], **figures}
 
 
 def _comparison(one: Comparison, q: QAnalysis, items: Sequence[str]) -> dict[str, Any]:
@@ -221,11 +219,6 @@ def _common(statement: int, q: QAnalysis, items: Sequence[str]) -> dict[str, Any
 # --- beside other groupings ------------------------------------------------------------------------------------------
 
 
-def _agreement(q: QAnalysis, clusters: Labels) -> dict[str, Any]:
-    found = agreement(q.groups(), clusters)
-    return {"ari": found.ari, "n_compared": found.n_compared, "n_unflagged": found.n_unflagged}
-
-
 def _other(q: QAnalysis, other: QAnalysis, clusters: Labels, sorts: Sorts, items: Sequence[str]) -> dict[str, Any]:
     """The other extraction, with automatic flags: its factors, and how far both place people alike."""
     own, theirs = q.groups(), other.groups()
@@ -237,7 +230,7 @@ def _other(q: QAnalysis, other: QAnalysis, clusters: Labels, sorts: Sorts, items
         "matches": _matches(q, other),
         "ari": adjusted_rand(own[both], theirs[both]) if both.sum() > 1 else None,
         "n_compared": int(both.sum()),
-        "agreement": _agreement(other, clusters),
+        "agreement": asdict(agreement(theirs, clusters)),
     }
 
 

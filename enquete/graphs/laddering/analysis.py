@@ -23,7 +23,7 @@ from enquete.graphs.laddering.network import by_turn, implication_matrix, indice
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw
 from enquete.nodes.conversations import stored_turns, utterance_id
-from enquete.reports.context import AnalysisContext, counted, jsonable
+from enquete.reports.context import AnalysisContext, counted, findings
 
 
 def analyse(
@@ -38,8 +38,6 @@ def analyse(
     drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)
     found = {
         "language": context.language,
-        "partial": context.partial,
-        "outcomes": dict(context.outcomes),
         "answers": counted(frame),
         "concept": settings.topic.id,
         "methodology": settings.method.id,
@@ -63,11 +61,8 @@ def analyse(
         "dropped": _dropped(interviews),
         "graphs": [_graph(interview, names) for interview in interviews],
         "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
-        "flags": [],
     }
-    result = jsonable(found)
-    assert isinstance(result, dict)
-    return result
+    return findings(context, found)
 
 
 def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:

@@ -18,14 +18,11 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
 from enquete.graphs.longitudinal.reliability import OVERALL, Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
-from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.context import UNIT, AnalysisContext, findings
 from enquete.state.asking import Language
 
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
-
-UNIT = "run × wording"
-"""What an inference may be about: every agent of a run shares a model and the wording of its prompt."""
 
 FLAGS: Mapping[Language, Mapping[str, str]] = {
     "de": {
@@ -57,13 +54,12 @@ def analyse(
     tested = kind == "drift" and not context.incomparable
     figures = _figures(change, instrument, context, retest=retest, placebo=placebo, tested=tested) if change else {}
     drift = {"interpretable": not context.incomparable, "reasons": list(context.incomparable), **figures}
-    found = jsonable(
+    return findings(
+        context,
         {
             "baseline": context.baseline,
             "kind": kind,
             "unit_of_inference": UNIT,
-            "partial": context.partial,
-            "outcomes": dict(context.outcomes),
             "waves": {wave: counts(waves[wave]) for wave in asked},
             "pairing": pairing(change, waves, context.pairing) if change else None,
             "items": described_items(waves, instrument, context.language),
@@ -71,10 +67,8 @@ def analyse(
             "experience_effect": figures if kind == "experience_effect" else None,
             "comments": comments(waves, instrument, context.language),
             "flags": _flags(kind, context),
-        }
+        },
     )
-    assert isinstance(found, dict)
-    return found
 
 
 def _by_use(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

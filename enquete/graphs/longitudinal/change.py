@@ -14,6 +14,7 @@ from enquete.analysis.bootstrap import DRAWS, Interval, without
 from enquete.analysis.change import by_item as changes
 from enquete.analysis.change.drift import delta_matrix
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.reports import context
 from enquete.state.asking import Language
 
 WAVES = ("T0", "T1")
@@ -48,10 +49,7 @@ class Change:
 
 def wide(rows: pd.DataFrame, instrument: LongitudinalInstrument, column: str) -> pd.DataFrame:
     """Participants in the population's order × items in the instrument's; NaN where there is no answer."""
-    items = [item.item_id for item in instrument.items]
-    closed = rows[rows["item_id"].isin(items)]
-    table = closed.pivot(index="participant", columns="item_id", values=column).astype(float)
-    return table.reindex(index=closed["participant"].unique(), columns=items)
+    return context.wide(rows, [item.item_id for item in instrument.items], column=column)
 
 
 def items_by_family(instrument: LongitudinalInstrument) -> dict[str, list[str]]:

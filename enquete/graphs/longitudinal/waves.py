@@ -9,7 +9,7 @@ import pandas as pd
 
 from enquete.analysis.panel.dispersion import frequencies
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.reports.context import counted, responded
+from enquete.reports.context import answering, counted, responded
 from enquete.state.asking import Language
 
 COMMENTS_LISTED = 40
@@ -17,11 +17,8 @@ COMMENTS_LISTED = 40
 
 def counts(rows: pd.DataFrame) -> dict[str, Any]:
     """Answers and agents of a wave, and where its rows come from."""
-    answered = responded(rows)
     return {
-        **counted(rows),
-        "agents_responded": int(answered["participant"].nunique()),
-        "agents_total": int(rows["participant"].nunique()),
+        **answering(rows),
         "agents_with_memory": int(rows.loc[rows["memory_available"], "participant"].nunique()),
         "run_ids": sorted(rows["run_id"].unique()),
         "baseline": sorted({word for word in rows["baseline"].unique() if word}),

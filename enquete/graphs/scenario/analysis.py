@@ -20,10 +20,8 @@ from enquete.graphs.scenario.comparisons import group_tests, pairwise, polarity_
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.open_answers import open_answers
 from enquete.graphs.scenario.wishes import agents, points, polarities
-from enquete.reports.context import AnalysisContext, counted, jsonable, responded
+from enquete.reports.context import UNIT, AnalysisContext, answering, findings, wide
 from enquete.state.asking import Language
-
-UNIT = "run × wording"
 
 
 def analyse(
@@ -36,9 +34,7 @@ def analyse(
     kinds = people["stakeholder_type"]
     found = {
         "unit_of_inference": UNIT,
-        "partial": context.partial,
-        "outcomes": dict(context.outcomes),
-        "asked": _asked(frame),
+        "asked": answering(frame),
         "scenarios": [
             {"scenario": s.scenario_id, "label": s.label.in_(context.language)} for s in instrument.scenarios
         ],
@@ -56,20 +52,8 @@ def analyse(
         "group_tests": group_tests(ratings, kinds),
         "alike": [_alike(ratings, instrument, d.dimension_id) for d in instrument.dimensions],
         "open": open_answers(frame, instrument, context),
-        "flags": [],
     }
-    result = jsonable(found)
-    assert isinstance(result, dict)
-    return result
-
-
-def _asked(frame: pd.DataFrame) -> dict[str, Any]:
-    answered = responded(frame)["participant"]
-    return {
-        **counted(frame),
-        "agents_responded": int(answered.nunique()),
-        "agents_total": int(frame["participant"].nunique()),
-    }
+    return findings(context, found)
 
 
 def _dimensions(instrument: ScenarioInstrument, language: Language) -> list[dict[str, Any]]:
@@ -91,9 +75,7 @@ def _dimensions(instrument: ScenarioInstrument, language: Language) -> list[dict
 def _ratings(frame: pd.DataFrame, instrument: ScenarioInstrument, people: pd.Index[Any]) -> pd.DataFrame:
     """Participants in the population's order × '<scenario>/<dimension>' in the file's; NaN where there is no rating."""
     items = [f"{s.scenario_id}/{d.dimension_id}" for s in instrument.scenarios for d in instrument.dimensions]
-    closed = frame[frame["item_id"].isin(items)]
-    wide = closed.pivot(index="participant", columns="item_id", values="value").astype(float)
-    return wide.reindex(index=people, columns=items)
+    return wide(frame, items, people=people)
 
 
 def _described(frame: pd.DataFrame, instrument: ScenarioInstrument) -> list[dict[str, Any]]:

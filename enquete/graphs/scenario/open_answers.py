@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
-from enquete.reports.context import AnalysisContext, counted, responded
+from enquete.reports.context import AnalysisContext, counted, responded, tally
 
 QUOTED = 8  # answers quoted a theme; all are named, and polarity_matrix.json has the words of all
 
@@ -63,13 +63,12 @@ def _themes(stored: JsonValue, asked: pd.DataFrame) -> dict[str, Any]:
 def _theme(theme: Mapping[str, JsonValue], answers: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     named = theme.get("statements")
     said = [answers[str(one)] for one in named if str(one) in answers] if isinstance(named, list) else []
-    types = pd.Series([one["stakeholder_type"] for one in said], dtype="str").value_counts()
     return {
         "id": theme.get("id"),
         "label": theme.get("label"),
         "description": theme.get("description") or "",
         "n_statements": len(said),
-        "by_type": {k: int(n) for k, n in sorted(types.items(), key=lambda pair: (-int(pair[1]), str(pair[0])))},
+        "by_type": tally(one["stakeholder_type"] for one in said),
         "statements": [one["id"] for one in said],
         "quoted": said[:QUOTED],
     }
