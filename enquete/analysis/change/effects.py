@@ -26,6 +26,7 @@ from enquete.analysis.joining import known
 
 RESAMPLED_UP_TO = 128  # distinct differences; with more, Hodges–Lehmann is not resampled: n² Walsh averages a draw
 CHUNK = 4_000_000  # Walsh averages × resamples held at once
+DENSE_UP_TO = 1_000  # entries of a matrix of ones: a sparse one costs more to make
 ONE_WAY = "all changes in one direction"
 
 
@@ -196,7 +197,11 @@ def _walsh_median(c: Floats, i: NDArray[np.intp], j: NDArray[np.intp], walsh: Fl
     return np.asarray((walsh[low] + walsh[high]) / 2)
 
 
-def _one_hot(at: NDArray[np.intp], chosen: NDArray[np.bool_], width: int) -> sparse.csr_array:
-    """Cells × `width`: 1 where a chosen cell has that value. Sparse: continuous data have a value a cell."""
+def _one_hot(at: NDArray[np.intp], chosen: NDArray[np.bool_], width: int) -> Floats | sparse.csr_array:
+    """Cells × `width`: 1 where a chosen cell has that value. Sparse where large: continuous data have a value a cell."""
     rows = np.flatnonzero(chosen)
+    if at.size * width <= DENSE_UP_TO:
+        dense = np.zeros((at.size, width))
+        dense[rows, at[rows]] = 1.0
+        return dense
     return sparse.csr_array((np.ones(rows.size), (rows, at[rows])), shape=(at.size, width))

@@ -44,6 +44,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
     def __init__(self, instrument: DelphiInstrument, settings: DelphiSettings, language: Language):
         super().__init__(instrument, settings, language)
         self.rounds = instrument.rounds
+        self._rated: dict[tuple[bool, tuple[tuple[str, str, str], ...]], tuple[Item, ...]] = {}  # alike for all agents
 
     def units(self, round: int, desk: Desk) -> Sequence[str]:
         if desk.arm.feedback == "false" and round != FALSE_ROUND:
@@ -116,8 +117,10 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         if round == 1:
             return self.instrument.question_items(self.language)
         themes = frozen_themes(desk)
-        triples = [(str(t["id"]), str(t["label"]), str(t["description"])) for t in themes]
-        return self.instrument.rating_items(triples, self.language, reason=round > 2)
+        asked = round > 2, tuple((str(t["id"]), str(t["label"]), str(t["description"])) for t in themes)
+        if asked not in self._rated:
+            self._rated[asked] = self.instrument.rating_items(asked[1], self.language, reason=asked[0])
+        return self._rated[asked]
 
     def _quoted(self, unit: str, round: int, desk: Desk) -> tuple[tuple[str, str], ...]:
         """The panel's median and IQR of the last round, and what this participant said then."""

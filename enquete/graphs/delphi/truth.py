@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PrivateAttr
 
 from enquete.instruments.pack import Data, Lines, Words
 from enquete.respondents.planted import side
@@ -70,6 +70,10 @@ class DelphiTruth(Data):
         str, Lines
     ] = {}  # of a rating that moved toward the median, was held against it, was there already
 
+    _known: dict[str, str | None] = PrivateAttr(
+        default_factory=dict
+    )  # theme by wording: every agent rates the same ones
+
     def in_camp(self, theme: str, kind: str, persona: str) -> bool:
         """Whether an agent of this type and persona hash rates a polarised theme high."""
         planted, key = self.themes[theme], ("delphi", "camp", theme)
@@ -79,6 +83,8 @@ class DelphiTruth(Data):
 
     def recognised(self, wording: str) -> str | None:
         """The theme whose words occur most often in a coded theme's wording; None if none occurs."""
-        hits = {name: len(theme.words.findall(wording)) for name, theme in self.themes.items()}
-        best = max(hits, key=hits.__getitem__, default=None)
-        return best if best is not None and hits[best] else None
+        if wording not in self._known:
+            hits = {name: len(theme.words.findall(wording)) for name, theme in self.themes.items()}
+            best = max(hits, key=hits.__getitem__, default=None)
+            self._known[wording] = best if best is not None and hits[best] else None
+        return self._known[wording]
