@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 from enquete.models.limits import Limiter, Pause
 from enquete.state.desk import Prompt
-from enquete.state.settings import ModelLimits
+from enquete.state.request import ModelLimits
 
 UNLIMITED = 4096
 """Requests in flight of a model without a cap of its own: what settings allow at most for the whole process."""

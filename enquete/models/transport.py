@@ -40,7 +40,7 @@ from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
 from enquete.models.response import Response, filtered, response_from
 from enquete.state.desk import Prompt
-from enquete.state.settings import DEFAULT_PATIENCE_S, ModelLimits
+from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
 __all__ = ["Response", "Transport"]
 

@@ -15,7 +15,7 @@ from enquete.nodes.planning import load_methodology
 from enquete.state.asking import AS_WRITTEN, PRESENTATIONS, Arm
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Methodology
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 
 _NEEDS_RETEST: Final = ("persona_swapped", "persona_null")
 _TWO_WAVES: Final = "negative_control"

@@ -15,7 +15,7 @@ from enquete.simulations.join import join, require_joinable
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 
 
 def choose_baseline(

@@ -10,7 +10,7 @@ from pathlib import Path
 from enquete.checkpoints.folders import new_run_id
 from enquete.demo import demo_population
 from enquete.state.errors import SettingsError
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 
 DEMO = "demo"
 FOLDER = "studio-demo"

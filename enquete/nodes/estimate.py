@@ -23,7 +23,8 @@ from enquete.nodes.rehearsal import Rehearsal, Rehearsed
 from enquete.nodes.workplace import asked_url
 from enquete.state.asking import Arm
 from enquete.state.methodology import Plan
-from enquete.state.settings import Machine, ModelLimits
+from enquete.state.request import ModelLimits
+from enquete.state.settings import Machine
 
 BYTES_LIKELY, BYTES_LEAST, BYTES_MOST = 4.0, 2.5, 6.0
 ASKED_AGAIN = 1.34

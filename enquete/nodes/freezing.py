@@ -17,7 +17,7 @@ from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Methodology
-from enquete.state.settings import SHIPPED, RunRequest
+from enquete.state.request import SHIPPED, RunRequest
 
 
 def freeze_instruments(

@@ -44,7 +44,8 @@ from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.settings import Environment, RunRequest, resolve_arms, resolve_machine, resolve_root
+from enquete.state.request import RunRequest, offered
+from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,9 @@ def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
     )
 
 
-ASKS = {
-    "methods", "phase", "language", "model", "temperature", "seed", "asking", "pack", "instruments", "settings", "arms",
-    "digest_chars", "memoryless_weight", "baseline", "rerun", *ARM_FIELDS,
-}  # fmt: skip
-"""What a request may say about the study itself, as against how it is driven."""
-
-
 def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
     """The record of a replay. Raises RunNotFound, RunMismatch (the run is not finished)."""
-    said = sorted(request.model_fields_set & ASKS)
+    said = sorted(request.model_fields_set & {*offered("study")})
     if said:
         raise SettingsError(
             f"respondent replay: {', '.join(said)} cannot be chosen, the run that is replayed says it all"

@@ -16,7 +16,7 @@ from enquete.checkpoints.folders import read_run, run_folder
 from enquete.checkpoints.record import RunRecord, UsedInstrument, content_differences
 from enquete.nodes.planning import of_two_waves
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.settings import SHIPPED, RunRequest
+from enquete.state.request import SHIPPED, RunRequest
 
 ARM_FIELDS = {"probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation"}
 """What a request says about arms and how they are asked."""

@@ -22,7 +22,7 @@ from enquete.state.asking import Arm
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
 from enquete.state.methodology import Steps
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 
 executor: ShardExecutor = LocalExecutor()
 

@@ -27,7 +27,8 @@ from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import LedgerError
-from enquete.state.settings import Environment, Machine, RunRequest, parse_request, resolve_machine, resolve_root
+from enquete.state.request import RunRequest, parse_request
+from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""

@@ -39,7 +39,8 @@ from enquete.state.asking import Arm, Language
 from enquete.state.desk import Metered, Respondent
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Truth
-from enquete.state.settings import Environment, Machine, RunRequest, resolve_machine
+from enquete.state.request import RunRequest
+from enquete.state.settings import Environment, Machine, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]
 

@@ -24,7 +24,8 @@ from enquete.simulations.locate import list_simulations, locate
 from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound
-from enquete.state.settings import Environment, RunRequest, parse_request, resolve_machine, resolve_root
+from enquete.state.request import RunRequest, parse_request
+from enquete.state.settings import Environment, resolve_machine, resolve_root
 from enquete.study.background import awaited, wait
 from enquete.study.comparison import compare
 from enquete.study.estimating import estimate_run

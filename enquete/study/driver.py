@@ -25,7 +25,8 @@ from enquete.nodes.workplace import Progress, Workplace, using
 from enquete.reports.synthesis import synthesise
 from enquete.simulations.population import Population
 from enquete.state.errors import EnqueteError
-from enquete.state.settings import Machine, RunRequest
+from enquete.state.request import RunRequest
+from enquete.state.settings import Machine
 
 INTERRUPTED = "interrupted"
 RECURSION_LIMIT = 10_000

@@ -18,11 +18,11 @@ from enquete.nodes.workplace import Progress
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import locate
 from enquete.state.errors import SettingsError
-from enquete.state.settings import Environment, RunRequest, resolve_root
+from enquete.state.request import RunRequest, offered
+from enquete.state.settings import Environment, resolve_root
 from enquete.study.run import Run, RunSummary
 
-DRIVING = frozenset({"budget_tokens", "budget_usd", "concurrency", "limits", "patience_s", "timeout_s", "confirm",
-                     "assume_completed", "root", "out"})  # fmt: skip
+DRIVING = frozenset({*offered("driving"), "confirm"})
 """What a request may say about how a run is driven; everything else is about the study itself."""
 
 

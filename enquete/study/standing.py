@@ -14,7 +14,8 @@ from enquete.models.prices import Prices
 from enquete.nodes.planning import claims, closed, planned
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.reading import RunReading
-from enquete.state.settings import DEFAULT_MAX_TOKENS, Environment
+from enquete.state.request import DEFAULT_MAX_TOKENS
+from enquete.state.settings import Environment
 
 RESPONDED = """
 SELECT o.methodology, o.phase, count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id

@@ -16,7 +16,7 @@ from enquete.models.faults import checked_url
 from enquete.models.outage import Server, server_of
 from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
-from enquete.state.settings import parse_request
+from enquete.state.request import parse_request
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume

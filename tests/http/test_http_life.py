@@ -115,6 +115,7 @@ def test_reading_creates_nothing(shared: httpx.Client, shared_root: Path) -> Non
         ("POST", "nobody/pre", {}, 404, "SimulationNotFound"),
         ("POST", "sound/pre", {"modell": "x"}, 422, "MalformedRequest"),
         ("POST", "sound/pre", {"base_url": "http://elsewhere"}, 422, "MalformedRequest"),
+        ("POST", "sound/post", {"settings": {"laddering": {"concept": "/etc/x.yaml"}}}, 422, "MalformedRequest"),
         ("POST", "sound/pre", {"model": "gpt", "respondent": "synthetic"}, 400, "SettingsError"),
         ("POST", "sound/post", {"methods": ["astrology"]}, 409, "NotCompleted"),
         ("POST", "done/pre", {}, 409, "AlreadyCompleted"),

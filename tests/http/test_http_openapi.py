@@ -48,7 +48,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
 
 def test_the_page_says_type_default_and_meaning_of_every_field(server: httpx.Client) -> None:
     page = server.get("/docs").text
-    assert "<td>body, one of de, en, may be left out. of the interviews</td>" in page
+    assert "<td>body, one of de, en, may be left out. language of the interviews</td>" in page
     assert "<td>body, whole number (&gt; 0, ≤ 1,000,000,000,000), may be left out. cap on tokens" in page
     assert "<td>body, false unless sent. start although" not in page  # with its type
     assert "<td>body, true or false, false unless sent. start although" in page

@@ -16,7 +16,7 @@ from enquete.instruments.text import Text
 from enquete.nodes.opening import choose_methods
 from enquete.state.asking import Language
 from enquete.state.errors import SettingsError
-from enquete.state.settings import parse_request
+from enquete.state.request import parse_request
 
 CODE = Path(enquete.__file__).parent
 FISH = re.compile(r"fish|fisch|dorsch|hering|\bcod\b|trawl|ostsee|baltic|angler|hafen|harbour", re.I)

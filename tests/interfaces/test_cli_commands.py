@@ -179,8 +179,14 @@ def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) 
         (["run", SIM_ID, "--root", "uploads", "--rerun"], "--methods"),
         (["run", SIM_ID, "--root", "uploads", "--rerun", "--methods", "delphi"], "no finished run"),
         (["run", SIM_ID, "--root", "uploads", "--respondent", "replay"], "no finished run"),
-        (["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--respondent", "synthetic"], "--respondent"),
-        (["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--methods", "delphi"], "--methods"),
+        (
+            ["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--respondent", "synthetic"],
+            "the respondent is not replay",
+        ),
+        (
+            ["run", SIM_ID, "--root", "uploads", "--replay-of", "run_x", "--methods", "delphi"],
+            "methods cannot be chosen",
+        ),
         (["estimate", SIM_ID, "--root", "uploads", "--respondent", "replay"], "costs nothing"),
         (["estimate", SIM_ID, "--root", "uploads", "--model", "gpt"], "LLM_API_KEY"),
         (["run", SIM_ID, "--root", "uploads", "--model", "gpt", "--respondent", "synthetic"], "gpt"),

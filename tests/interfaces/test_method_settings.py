@@ -11,9 +11,10 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.method_settings import SettingsCommand, flags_of, registered, require_known
+from enquete.interfaces.cli.options import options
 from enquete.interfaces.cli.requests import read_settings
+from enquete.interfaces.service.declared import taking
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 
@@ -47,8 +48,11 @@ def said() -> Callable[..., dict[str, Any]]:
         app = typer.Typer(rich_markup_mode=None)
 
         @app.command(cls=TwoMethods)
-        def run(set_: o.SetOption = None, seed: o.Seed = None) -> None:
-            found.update(read_settings(set_) or {}, **({"own seed": seed} if seed else {}))
+        @taking({name: option for name, option in options("study").items() if name in ("settings", "seed")})
+        def run(**typed: Any) -> None:
+            found.update(
+                read_settings(typed["settings"]) or {}, **({"own seed": typed["seed"]} if typed["seed"] else {})
+            )
 
         result = CliRunner().invoke(app, words, catch_exceptions=False)
         return {**found, "help": result.output} if result.output else found

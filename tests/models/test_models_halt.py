@@ -12,7 +12,7 @@ from enquete.models.faults import Unavailable
 from enquete.models.limits import Limiter
 from enquete.models.response import Response
 from enquete.models.transport import Transport
-from enquete.state.settings import ModelLimits
+from enquete.state.request import ModelLimits
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer
 

@@ -15,7 +15,7 @@ from enquete.models.faults import Trouble
 from enquete.models.limits import Limiter
 from enquete.models.pacing import UNLIMITED, Lane, Pace, Window, most_tokens
 from enquete.models.transport import Transport
-from enquete.state.settings import ModelLimits
+from enquete.state.request import ModelLimits
 from tests.models.test_models_outage import Ended, ask_all, failures, one
 from tests.models.test_models_transport import KEY, prompt
 from tests.support.model_server import ModelServer

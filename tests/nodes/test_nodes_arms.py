@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from enquete.nodes.arms import other_seed, study_arms
 from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
-from enquete.state.settings import Environment, parse_request, resolve_arms
+from enquete.state.request import parse_request
+from enquete.state.settings import Environment, resolve_arms
 
 FICKLE = "tests.support.fickle:METHODOLOGY"
 SHIPPED = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "diversity", "delphi", "scenario")}

@@ -10,7 +10,7 @@ from enquete.demo import demo_population
 from enquete.nodes.demonstration import as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.simulations.completion import completion
 from enquete.state.errors import SettingsError
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 
 
 def test_each_start_has_a_population_of_its_own_that_waits_and_plays(tmp_path: Path) -> None:

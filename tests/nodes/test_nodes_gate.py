@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from enquete.graphs.interviews import study_graph
 from enquete.state.errors import SettingsError
-from enquete.state.settings import parse_request
+from enquete.state.request import parse_request
 from tests.support.populations import personas_file
 
 

@@ -25,7 +25,8 @@ from enquete.state.errors import (
     SettingsError,
     SimulationNotFound,
 )
-from enquete.state.settings import Environment, parse_request
+from enquete.state.request import parse_request
+from enquete.state.settings import Environment
 from tests.support.populations import mirofish_folder, personas_file, set_status
 
 SIM = "sim_0123456789ab"

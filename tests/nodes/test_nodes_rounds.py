@@ -14,7 +14,8 @@ from enquete.reports.reading import open_run
 from enquete.reports.table.rows import responses
 from enquete.state.asking import Arm
 from enquete.state.methodology import Steps
-from enquete.state.settings import Machine, RunRequest
+from enquete.state.request import RunRequest
+from enquete.state.settings import Machine
 from enquete.study.run import Run
 from tests.support.begun import begin_run
 from tests.support.studies import call_keys, rows, spent

@@ -17,7 +17,8 @@ from enquete.nodes.study_graph import build
 from enquete.nodes.workplace import using
 from enquete.reports.synthesis import synthesise
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
-from enquete.state.settings import Environment, RunRequest, parse_request
+from enquete.state.request import RunRequest, parse_request
+from enquete.state.settings import Environment
 from tests.support.populations import mirofish_folder, personas_file
 
 METHODS = ["longitudinal", "delphi"]

@@ -21,7 +21,8 @@ from enquete.reports.reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.reports.table.rows import responses
 from enquete.state.channels import ShardSpec
-from enquete.state.settings import Environment, Machine, RunRequest
+from enquete.state.request import RunRequest
+from enquete.state.settings import Environment, Machine
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 DATA = Path(__file__).parents[1] / "data"

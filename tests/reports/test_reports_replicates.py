@@ -25,7 +25,7 @@ from enquete.reports.replicates.again import (
     taken_over,
 )
 from enquete.reports.replicates.told import mark, section
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 from tests.reports.conftest import TYPES, _make
 from tests.reports.test_reports_crossing import EVALUATIONS, crossed, results, table
 

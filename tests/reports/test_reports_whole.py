@@ -24,7 +24,7 @@ from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.table.items import labels_of
 from enquete.reports.table.rows import COLUMNS
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 from tests.reports.conftest import DATA, Made, _make
 
 ALL = dotted_paths()

@@ -24,7 +24,7 @@ from enquete.respondents.replies import read_answer
 from enquete.respondents.wording import FRAMES
 from enquete.state.asking import Block, BlockKey, Item, Option
 from enquete.state.methodology import Steps
-from enquete.state.settings import RunRequest
+from enquete.state.request import RunRequest
 from tests.support.begun import begin_run
 from tests.support.choosing import ITEMS, OPTIONS, item
 from tests.support.populations import participants

@@ -8,16 +8,8 @@ import pytest
 
 from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
-from enquete.state.settings import (
-    DEFAULT_CONCURRENCY,
-    DEFAULT_MAX_TOKENS,
-    Environment,
-    RunRequest,
-    parse_request,
-    resolve_arms,
-    resolve_machine,
-    resolve_root,
-)
+from enquete.state.request import DEFAULT_CONCURRENCY, DEFAULT_MAX_TOKENS, RunRequest, parse_request
+from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
 SECRET = "sk-secret-0123456789"
 

@@ -12,7 +12,7 @@ from typing import Any
 from enquete.graphs.interviews import study_graph
 from enquete.graphs.registry import methodologies
 from enquete.nodes.workplace import Workplace
-from enquete.state.settings import parse_request
+from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.driver import Driver
 from enquete.study.run import Run

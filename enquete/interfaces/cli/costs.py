@@ -11,16 +11,16 @@ from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.amounts import counted, duration, money, short, span
 from enquete.interfaces.cli.output import number, one_object, result, table
 from enquete.interfaces.cli.requests import requested
-from enquete.interfaces.cli.study_options import with_study_options
 from enquete.interfaces.cli.words import say
+from enquete.interfaces.service.declared import taking
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
     from enquete.nodes.estimate import Estimate, Line
 
 
-@with_study_options
-def estimate(sim: o.Sim, as_json: o.Json = False, **study: Any) -> int:
+@taking(o.options("study", "driving", "start"))
+def estimate(sim: o.Sim, as_json: o.Json = False, **asked: Any) -> int:
     """Say what `enquete run` with the same options would cost: requests, tokens, money and time, each as a range.
 
     Asks nobody and writes nothing. The prompts of up to forty agents are built and measured. Every figure is the likely
@@ -35,7 +35,7 @@ def estimate(sim: o.Sim, as_json: o.Json = False, **study: Any) -> int:
     \b
     Exit codes: 0 shown, whether it fits the budget or not · 2 wrong input
     """
-    request = requested(study)
+    request = requested(asked)
     if request.get("respondent") == "replay":
         raise SettingsError("--respondent replay: a replay sends no request and costs nothing, so nothing is estimated")
     from enquete.study import estimate as estimated  # noqa: PLC0415 - takes seconds to import
@@ -134,7 +134,8 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
     from enquete.nodes.opening import choose_run  # noqa: PLC0415
-    from enquete.state.settings import Environment, parse_request  # noqa: PLC0415
+    from enquete.state.request import parse_request  # noqa: PLC0415
+    from enquete.state.settings import Environment  # noqa: PLC0415
 
     environment = Environment.read()
     asked = parse_request(sim=sim, **request)

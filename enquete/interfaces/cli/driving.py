@@ -13,10 +13,10 @@ from enquete.interfaces.cli import progress, summary
 from enquete.interfaces.cli.costs import agreed
 from enquete.interfaces.cli.output import one_object, remark, result
 from enquete.interfaces.cli.place import Place
-from enquete.interfaces.cli.requests import given, read_limits, requested
+from enquete.interfaces.cli.requests import requested
 from enquete.interfaces.cli.signals import Interrupts, Stopped
-from enquete.interfaces.cli.study_options import with_study_options
 from enquete.interfaces.cli.words import say
+from enquete.interfaces.service.declared import taking
 
 if TYPE_CHECKING:
     from enquete.study import Run
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 Drive = Callable[[Callable[[dict[str, Any]], None] | None], "Run"]
 
 
-@with_study_options
+@taking(o.options("study", "driving", "start"))
 def run(
     sim: o.Sim,
-    new: Annotated[bool, typer.Option("--new", help="Start another run even where one matches.")] = False,
     yes: Annotated[
         bool,
         typer.Option(
@@ -36,7 +35,7 @@ def run(
     ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
-    **study: Any,
+    **said: Any,
 ) -> int:
     """Interview every agent of a simulation.
 
@@ -58,7 +57,7 @@ def run(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    asked = requested({**study, "new": new, "yes": yes})
+    asked = requested({**said, "confirm": yes})
     if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
         confirmed = agreed(sim, asked)
         if confirmed is None:
@@ -71,32 +70,21 @@ def run(
 
         return conduct_interviews(sim, progress=report, **asked)
 
-    return finish(drive, Place(sim, study["root"], study["out"]), as_json, quiet)
+    return finish(drive, Place(sim, said["root"], said["out"]), as_json, quiet)
 
 
+@taking(o.options("driving", "resume"))
 def resume(
     token_or_sim: Annotated[str, typer.Argument(metavar="TOKEN_OR_SIM", help="Resume token, run_id, sim_id or path.")],
     sim: Annotated[
         str | None, typer.Option("--sim", metavar="SIM", help="Where the run of a token is, if not under --root.")
     ] = None,
-    root: o.Root = None,
-    out: o.Out = None,
-    budget_tokens: o.Budget = None,
-    budget_usd: o.BudgetUsd = None,
-    concurrency: o.Concurrency = None,
-    limit: o.Limit = None,
-    timeout_s: o.Timeout = None,
-    patience_s: o.Patience = None,
-    base_url: o.BaseUrl = None,
-    assume_completed: o.Assume = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Walk through the whole run again; what is answered is not asked again.")
     ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask once more for what failed, and only for that (docs/reruns.md).")
-    ] = False,
     as_json: o.Json = False,
     quiet: o.Quiet = False,
+    **said: Any,
 ) -> int:
     """Go on with an unfinished run: after a pause, a spent budget, a kill, or when the simulation has completed.
 
@@ -113,28 +101,14 @@ def resume(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    request = given(
-        sim=sim,
-        root=root,
-        out=out,
-        budget_tokens=budget_tokens,
-        budget_usd=budget_usd,
-        concurrency=concurrency,
-        limits=read_limits(limit),
-        timeout_s=timeout_s,
-        patience_s=patience_s,
-        base_url=base_url,
-        assume_completed=assume_completed,
-        fresh=fresh,
-        retry_failed=retry_failed,
-    )
+    request = requested({**said, "sim": sim, "fresh": fresh})
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
         from enquete import study  # noqa: PLC0415 - takes seconds to import
 
         return study.resume(token_or_sim, progress=report, **request)
 
-    return finish(drive, Place(sim or token_or_sim, root, out), as_json, quiet)
+    return finish(drive, Place(sim or token_or_sim, said["root"], said["out"]), as_json, quiet)
 
 
 def finish(drive: Drive, place: Place, as_json: bool, quiet: bool) -> int:

@@ -88,7 +88,8 @@ def list_methods(as_json: bool) -> int:
 
 def list_simulations(root: str | None, as_json: bool) -> int:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
-    from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
+    from enquete.state.request import RunRequest  # noqa: PLC0415 - not for --help
+    from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415 - not for --help
 
     base = resolve_root(RunRequest(root=root), Environment.read())
     if not base.is_dir():

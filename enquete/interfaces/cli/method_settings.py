@@ -7,24 +7,25 @@ to import: it is asked only when a command that takes settings is parsed, never 
 from __future__ import annotations
 
 import difflib
-import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_origin
 
 import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
+from enquete.interfaces.cli.options import kinds_of, metavar_of
+from enquete.interfaces.service.declared import meaning, taking
 from enquete.state.errors import SettingsError
 
 Models: TypeAlias = Mapping[str, type[BaseModel]]
 """Methodology → its settings."""
 
-SET = "set_"  # the parameter of --set
+SET = "settings"  # the parameter of --set
 
 
 def registered() -> Models:
@@ -71,45 +72,17 @@ class Flag:
 
     @property
     def annotation(self) -> Any:
-        """For typer. Numbers stay text: the façade reads them and names the bad value."""
-        forms = [f"--{name}/--no-{name}" if self._is_bool else f"--{name}" for name in self.names]
-        metavar = None if self._is_bool else self._metavar
-        option = typer.Option(*forms, metavar=metavar, help=self._help, show_default=False)
-        return Annotated[bool | None, option] if self._is_bool else Annotated[str | None, option]
-
-    @property
-    def _kinds(self) -> tuple[Any, ...]:
-        """`int | None` → (int,)."""
-        annotation = self.info.annotation
-        choices = get_args(annotation) if get_origin(annotation) is not Literal else ()
-        return tuple(kind for kind in choices if kind is not type(None)) or (annotation,)
-
-    @property
-    def _is_bool(self) -> bool:
-        return self._kinds == (bool,)
+        """For typer."""
+        switch = kinds_of(self.info.annotation) == (bool,)
+        forms = [f"--{name}/--no-{name}" if switch else f"--{name}" for name in self.names]
+        metavar = None if switch else metavar_of(self.info.annotation)
+        told = f"{self.method}: {meaning(self.field, self.info)}."
+        option = typer.Option(*forms, metavar=metavar, help=told, show_default=False)
+        return Annotated[bool | None, option] if switch else Annotated[str | None, option]
 
     @property
     def _is_text(self) -> bool:
-        return any(kind is str or get_origin(kind) is Literal for kind in self._kinds)
-
-    @property
-    def _metavar(self) -> str:
-        kind = self._kinds[0]
-        if get_origin(kind) is Literal:
-            return "|".join(map(str, get_args(kind)))
-        return {int: "N", float: "NUMBER", str: "TEXT"}.get(kind, "JSON")
-
-    @property
-    def _help(self) -> str:
-        told = (self.info.description or self.field.replace("_", " ")).rstrip(".")
-        default = None if self.info.is_required() else self.info.get_default()
-        # Nothing by default, and what is made of several values, say nothing in one word.
-        named = (
-            f"; {json.dumps(default)} unless named"
-            if isinstance(default, bool | int | float | str) and default != ""
-            else ""
-        )
-        return f"{self.method}: {told}{named}."
+        return any(kind is str or get_origin(kind) is Literal for kind in kinds_of(self.info.annotation))
 
 
 FILLED_IN = {"layers"}
@@ -136,12 +109,9 @@ def flags_of(models: Models, taken: Collection[str]) -> list[Flag]:
 def options_of(flags: Sequence[Flag]) -> list[Any]:
     """Options as typer makes them of a function's parameters: typer carries its own copy of click in some versions."""
 
+    @taking({flag.parameter: (flag.annotation, None) for flag in flags})
     def carrier(**_: object) -> None: ...
 
-    kind = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(f.parameter, kind, default=None, annotation=f.annotation) for f in flags]
-    carrier.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what inspect looks for
-    carrier.__annotations__ = {flag.parameter: flag.annotation for flag in flags}
     shell = typer.Typer(add_completion=False)
     shell.command()(carrier)
     return list(typer.main.get_command(shell).params)

@@ -1,174 +1,76 @@
-"""Options of the commands."""
+"""Options of the commands: those that say what a run is asked for are made of RunRequest's fields.
+
+Values stay text: the façade reads them, and names the bad value where typer does not.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import typer
 
-from enquete.instruments.pack import pack_named, packs
+from enquete.interfaces.service.declared import Parameter, meaning
+from enquete.state.request import About, RunRequest, mark_of, offered
+
+
+def options(*about: About) -> dict[str, Parameter]:
+    """Parameters of a command by field, for `taking`."""
+    return {name: _parameter(name) for name in offered(*about, at="cli")}
+
+
+def option_name(field: str) -> str:
+    """As it is typed."""
+    return mark_of(field).option or f"--{field.replace('_', '-')}"
+
+
+def _parameter(field: str) -> Parameter:
+    kinds = kinds_of(RunRequest.model_fields[field].annotation)
+    many = get_origin(kinds[0]) is dict  # METHOD=FILE, once for each
+    of = bool if kinds == (bool,) else list[str] if many else str
+    default = RunRequest.model_fields[field].default if of is bool else None
+    return Annotated[of | None if default is None else of, declared(field)], default
+
+
+def declared(field: str) -> Any:
+    """The option of a field, for typer."""
+    info, mark = RunRequest.model_fields[field], mark_of(field)
+    told, name = meaning(field, info), option_name(field)
+    several = "; may be repeated" if get_origin(kinds_of(info.annotation)[0]) is dict else ""
+    is_switch = kinds_of(info.annotation) == (bool,)
+    return typer.Option(
+        f"{name}/--no-{name[2:]}" if is_switch and info.default is None else name,
+        metavar=None if is_switch else mark.value or metavar_of(info.annotation),
+        help=f"{told[0].upper()}{told[1:]}{several}{f' ({mark.more})' if mark.more else ''}.",
+        show_default=False,
+    )
+
+
+def metavar_of(annotation: Any) -> str:
+    """What stands for the value in the help."""
+    kind = kinds_of(annotation)[0]
+    if get_origin(kind) is Literal:
+        return "|".join(map(str, get_args(kind)))
+    return {int: "N", float: "NUMBER", str: "TEXT", list: "A,B"}.get(get_origin(kind) or kind, "JSON")
+
+
+def kinds_of(annotation: Any) -> tuple[Any, ...]:
+    """`int | None` → (int,)."""
+    choices = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    plain = (get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in choices)
+    return tuple(kind for kind in plain if kind is not type(None))
+
 
 Sim: TypeAlias = Annotated[
     str, typer.Argument(metavar="SIM", help="sim_id under --root, or the path of a simulation folder or personas file.")
 ]
-Root: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Folder that holds simulations/{sim_id} (else ENQUETE_ROOT, else here)."),
-]
-Out: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Results go here instead of the simulation's own interviews/ folder.")
-]
+Root: TypeAlias = Annotated[str | None, declared("root")]
+Out: TypeAlias = Annotated[str | None, declared("out")]
+PackOption: TypeAlias = Annotated[str | None, declared("pack")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on stdout, for errors too, and nothing else.")
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Methods: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="A,B", help="Methodologies, in the order they get budget (see `enquete list methods`)."),
-]
-PhaseOption: TypeAlias = Annotated[
-    Literal["T0", "T1"] | None,
-    typer.Option(help="Only before (T0) or only after (T1) the simulation; both unless named."),
-]
-LanguageOption: TypeAlias = Annotated[
-    Literal["de", "en"] | None, typer.Option(help="Language of the interviews (else ENQUETE_LANGUAGE, else de).")
-]
-Respondent: TypeAlias = Annotated[
-    Literal["llm", "synthetic", "replay"] | None,
-    typer.Option(
-        help="Who answers: a model; the built-in synthetic respondent (free, deterministic, for trying out); or replay, "
-        "a finished run's own ledger, without a request (docs/reruns.md)."
-    ),
-]
-ReplayOf: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--replay-of", metavar="RUN", help="Run to replay; implies --respondent replay. The canonical run unless named."
-    ),
-]
-Rerun: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--rerun", help="Ask the methodologies of --methods anew; take the others over from the finished run."
-    ),
-]
-Model: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Model, as the server calls it (else LLM_MODEL_NAME).")
-]
-BaseUrl: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="URL", help="OpenAI-compatible server up to /v1 (else LLM_BASE_URL).")
-]
-# Numbers stay text here: the façade reads them, and names the bad value where typer does not.
-Temperature: TypeAlias = Annotated[str | None, typer.Option(metavar="NUMBER", help="0 to 2; 0.7 unless named.")]
-Seed: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="N", help="Of the synthetic respondent, and sent to the model; 0 unless named.")
-]
-Asking: TypeAlias = Annotated[
-    Literal["block", "item"] | None,
-    typer.Option(help="All items of a part in one request, or one request an item; block unless named."),
-]
-PackOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--pack", metavar="NAME", help=f"What ships on a topic: {', '.join(packs())}; {pack_named().name} unless named."
-    ),
-]
-InstrumentOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--instrument",
-        metavar="METHOD=FILE",
-        help="A YAML instrument of your own (asked alone unless --methods says more), or `shipped`; may be repeated.",
-    ),
-]
-SetOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="METHOD.KEY=VALUE", help="A methodology's own setting; may be given several times."),
-]
-Budget: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--budget-tokens",
-        metavar="N",
-        help="Cap for the whole run, earlier sessions included; holds until another is named. 10,000,000 unless named.",
-    ),
-]
-BudgetUsd: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--budget-usd", metavar="AMOUNT", help="Cap in US dollars, where the model's price is known (docs/prices.md)."
-    ),
-]
-Limit: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--limit",
-        metavar="MODEL.KEY=VALUE",
-        help="What the server allows a model: requests_per_minute, tokens_per_minute or concurrency; may be given several "
-        "times.",
-    ),
-]
-Patience: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--patience",
-        metavar="SECONDS",
-        help="How long the server may stay away before the run pauses; 180 unless named.",
-    ),
-]
-Cache: TypeAlias = Annotated[
-    bool | None,
-    typer.Option(
-        "--cache/--no-cache",
-        help="Take responses to identical requests from earlier runs; off (docs/reruns.md).",
-        show_default=False,
-    ),
-]
-Concurrency: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="N", help="Requests in flight at once; 32 unless named.")
-]
-Timeout: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--timeout", metavar="SECONDS", help="For one request, once it is sent; 120 unless named."),
-]
-Baseline: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|reconstructed|RUN_ID", help="Where T0 comes from (docs/longitudinal.md); auto unless named."
-    ),
-]
-Assume: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--assume-completed", help="Treat a simulation that still says running as completed (it was killed, say)."
-    ),
-]
 RunId: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="[RUN]", help="run_id or resume token; else the one that matters most now.")
-]
-Probes: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="A,B|all", help="Ask a sample of agents once more under other conditions (docs/probes.md)."),
-]
-ProbeSample: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Agents asked in each probe, from every stakeholder type; 20 unless named."),
-]
-Placebo: TypeAlias = Annotated[
-    bool, typer.Option("--placebo", help="Ask T1 once more with a neutral memory: what did the simulation change?")
-]
-Replicates: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="R", help="Ask the whole study R times, with other seeds: which claims hold?")
-]
-ReplicateModels: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="A,B", help="Other models that are asked the whole study, in place of other seeds."),
-]
-Randomise: TypeAlias = Annotated[
-    Literal["none", "items", "options", "both"] | None,
-    typer.Option(help="Show items, answer options or both in an order of each agent's own, drawn by seed."),
-]
-Elicitation: TypeAlias = Annotated[
-    Literal["point", "distribution"] | None,
-    typer.Option(help="Ask for one answer, or for the probability of every answer option; point unless named."),
 ]

@@ -4,77 +4,45 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from enquete.interfaces.cli.method_settings import require_known
+from enquete.interfaces.cli.options import kinds_of, option_name
 from enquete.state.errors import SettingsError
-from enquete.state.settings import SHIPPED, ModelLimits
-
-OF_THE_RUN = ("methods", "phase", "language", "model", "base_url", "temperature", "seed", "asking", "pack", "instrument", "set_",
-              "baseline", "rerun", "arms", "probes", "probe_sample", "placebo", "replicates", "replicate_models", "randomise",
-              "elicitation")  # fmt: skip
-"""What a replay has from the run it replays."""
-
-NOT_PASSED_ON = ("sim", "yes", "as_json", "quiet", "cache", "respondent", "methods", "instrument", "set_", "limit",
-                 "probes", "replicate_models")  # fmt: skip
-"""Of the commands themselves, or read first."""
+from enquete.state.request import SHIPPED, ModelLimits, RunRequest
 
 
 def requested(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The façade's arguments of `run` and `estimate`, from their parameters by name. Raises SettingsError."""
-    settings = read_settings(said["set_"])
-    if settings:
-        require_known(settings)
-    read = {
-        "respondent": read_respondent(said),
-        "methods": read_methods(said["methods"]),
-        "instruments": read_instruments(said["instrument"]),
-        "settings": settings,
-        "limits": read_limits(said["limit"]),
-        "confirm": said.get("yes"),
-        "probes": read_names("--probes", said["probes"]),
-        "replicate_models": read_names("--replicate-models", said["replicate_models"]),
+    """The façade's arguments, from options by field of RunRequest. Raises SettingsError."""
+    read = {name: _read(name, value) for name, value in said.items()}
+    if read.get("settings"):
+        require_known(read["settings"])
+    if read.get("replay_of") and not read.get("respondent"):
+        read["respondent"] = "replay"
+    # Only what was said. Of a switch with two sides "no" is something said: it beats the environment's "yes".
+    return {
+        name: value for name, value in read.items() if value is not None and (value is not False or name == "cache")
     }
-    as_it_is = {name: value for name, value in said.items() if name not in NOT_PASSED_ON}
-    cache = {} if said["cache"] is None else {"cache": said["cache"]}  # "no" beats the environment's "yes"
-    return {**given(**as_it_is, **read), **cache}
 
 
-def given(**options: object) -> dict[str, Any]:
-    """Only what was said: everything else is for the environment and the defaults to decide."""
-    return {name: value for name, value in options.items() if value is not None and value is not False}
+def _read(name: str, value: Any) -> Any:
+    """Options that are more than one word; every other as it is."""
+    if name in READERS:
+        return READERS[name](value)
+    info = RunRequest.model_fields.get(name)
+    is_list = info is not None and get_origin(kinds_of(info.annotation)[0]) is list
+    return read_names(option_name(name), value) if is_list else value
 
 
-def read_respondent(said: Mapping[str, Any]) -> str | None:
-    """--replay-of says replay. Raises SettingsError where something is asked for that a replay has from its run."""
-    respondent: str | None = said.get("respondent")
-    replay_of = said.get("replay_of")
-    if replay_of and respondent not in (None, "replay"):
-        raise SettingsError(
-            f"--replay-of {replay_of}: a replay has no --respondent {respondent}; leave one of them out"
-        )
-    if not replay_of and respondent != "replay":
-        return respondent
-    wrong = [f"--{name.strip('_').replace('_', '-')}" for name in OF_THE_RUN if said.get(name) not in (None, False)]
-    if wrong:
-        raise SettingsError(f"{', '.join(wrong)}: a replay asks what its run asked, in the same way; leave that out")
-    return "replay"
-
-
-def read_methods(text: str | None) -> list[str] | None:
-    """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
-    return read_names("--methods", text, " such as --methods longitudinal,delphi")
-
-
-def read_names(option: str, text: str | None, example: str = "") -> list[str] | None:
+def read_names(option: str, text: str | None) -> list[str] | None:
     """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise SettingsError(f"{option} {text!r}: name at least one,{example or ' separated by commas'}")
+        raise SettingsError(f"{option} {text!r}: name at least one, separated by commas")
     return names
 
 
@@ -135,3 +103,10 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "instruments": read_instruments,
+    "settings": read_settings,
+    "limits": read_limits,
+}

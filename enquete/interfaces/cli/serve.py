@@ -66,7 +66,8 @@ def serve(
     if watch is not None and root not in (None, watch):
         raise SettingsError(f"--watch {watch}: --root names another folder ({root}); name one of them")
     from enquete.interfaces.service.listening import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
-    from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
+    from enquete.state.request import RunRequest  # noqa: PLC0415 - not for --help
+    from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415 - not for --help
 
     settings = ServerSettings(
         root=resolve_root(RunRequest(root=watch or root), Environment.read()),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 
+from enquete.interfaces.service.declared import sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Language
-from enquete.state.settings import ProbeKind
+from enquete.state.request import Name, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
 TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
 
 RunId = Annotated[str, Field(pattern=RUN_ID, examples=["run_20261121T203000_a1b2c3"])]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Tokens = Annotated[int, Field(gt=0, le=10**12, description="cap on tokens for the whole run")]
-Dollars = Annotated[float, Field(gt=0, le=10**9, allow_inf_nan=False, description="cap on money, by known prices")]
-Confirm = Annotated[bool, Field(description="start although the estimate exceeds the budget")]
-Assume = Annotated[bool, Field(description="treat a simulation that still says running as completed")]
 
 
 class Said(BaseModel):
@@ -26,89 +24,64 @@ class Said(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @field_validator("settings", check_fields=False)
+    @classmethod
+    def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+        """A setting may stand for a YAML file at home, and would be read wherever it lies on the server."""
+        for method, own in (settings or {}).items():
+            for name, value in own.items():
+                if isinstance(value, str) and Path(value).suffix in (".yaml", ".yml"):
+                    raise ValueError(f"{method}.{name}: a client can name no file")
+        return settings
+
     def request(self) -> dict[str, Any]:
         """The façade's arguments: only what was sent."""
         said = self.model_dump(exclude_unset=True)
         return {name: value for name, value in said.items() if value is not None}
 
 
-class AskBody(Said):
-    """How agents are asked."""
-
-    language: Annotated[Language | None, Field(description="of the interviews")] = None
-    respondent: Annotated[
-        Literal["llm", "synthetic"] | None, Field(description="a model, or the built-in respondent that needs none")
-    ] = None
-    model: Annotated[str | None, Field(max_length=200, description="model, as the server calls it")] = None
-    temperature: Annotated[
-        float | None, Field(ge=0, le=2, allow_inf_nan=False, description="of the model that answers")
-    ] = None
-    seed: Annotated[int | None, Field(ge=0, lt=2**31, description="of every draw, and sent to the model")] = None
-    asking: Annotated[
-        Literal["block", "item"] | None, Field(description="all items of a part at once, or one by one")
-    ] = None
-    randomise: Annotated[
-        Literal["none", "items", "options", "both"] | None,
-        Field(description="what is shown in an order of each agent's own"),
-    ] = None
-    elicitation: Annotated[
-        Literal["point", "distribution"] | None,
-        Field(description="one answer, or the probability of every answer option"),
-    ] = None
-    settings: Annotated[
-        dict[Name, dict[Name, JsonValue]] | None, Field(description="methodology → its own settings", max_length=20)
-    ] = None
-    budget_tokens: Tokens | None = None
-    budget_usd: Dollars | None = None
-    confirm: Confirm = False
+B = TypeVar("B", bound=Said)
 
 
-class PreBody(AskBody):
+def said_of(names: Collection[str]) -> Callable[[type[B]], type[B]]:
+    """The body with these fields of RunRequest beside its own."""
+    return lambda body: create_model(  # type: ignore[call-overload]
+        body.__name__,
+        __base__=body,
+        __module__=body.__module__,
+        __doc__=body.__doc__,
+        **{name: sent(name) for name in names},
+    )
+
+
+STARTING = offered("study", "driving", "start", at="http")
+AFTERWARDS = {"methods", "baseline", "digest_chars", "probes", "probe_sample", "placebo", "replicates", "replicate_models",
+              "assume_completed"}  # fmt: skip
+"""What nothing before the simulation is asked with, and no methodology anew."""
+
+
+@said_of([name for name in STARTING if name not in AFTERWARDS])
+class PreBody(Said):
     """How T0 is asked."""
 
-    new: Annotated[bool, Field(description="start another run even where one matches")] = False
 
-
-class PostBody(PreBody):
+@said_of(STARTING)
+class PostBody(Said):
     """How everything after the simulation is asked."""
 
-    methods: Annotated[list[Name] | None, Field(description="methodologies, in the order they get budget")] = None
-    baseline: Annotated[
-        str | None,
-        Field(
-            pattern=r"^(auto|reconstructed|run_[0-9A-Za-z_]{1,64})$",
-            description="run_id of an earlier T0, or as it says",
-        ),
-    ] = None
-    digest_chars: Annotated[int | None, Field(ge=0, le=100_000, description="length of a memory digest")] = None
-    probes: Annotated[
-        list[ProbeKind] | None, Field(max_length=20, description="robustness probes beside the interviews")
-    ] = None
-    probe_sample: Annotated[int | None, Field(ge=1, le=1_000_000, description="agents asked in each probe")] = None
-    replicates: Annotated[int | None, Field(ge=1, le=50, description="how often all is asked, with another seed")] = (
-        None
-    )
-    replicate_models: Annotated[
-        list[Name] | None, Field(max_length=20, description="other models that are asked the whole study")
-    ] = None
-    placebo: Annotated[bool, Field(description="ask T1 once more with a neutral memory")] = False
-    assume_completed: Assume = False
 
-
-class RerunBody(AskBody):
+@said_of([name for name in STARTING if name not in {*AFTERWARDS, "new"}])
+class RerunBody(Said):
     """Which methodology is asked anew; the others are taken over from the finished run."""
 
     methodology: Annotated[Name, Field(description="the one that is asked anew")]
 
 
+@said_of(offered("driving", "resume", at="http"))
 class ResumeBody(Said):
     """Which run goes on. A cap that was named holds until another one is."""
 
     resume_token: Annotated[str, Field(pattern=TOKEN, description="as a status or an error gave it; a run_id will do")]
-    budget_tokens: Tokens | None = None
-    budget_usd: Dollars | None = None
-    assume_completed: Assume = False
-    retry_failed: Annotated[bool, Field(description="ask once more for what failed, and only for that")] = False
 
 
 class Started(BaseModel):

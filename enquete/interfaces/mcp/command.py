@@ -49,7 +49,8 @@ def mcp(
         raise SettingsError(
             f"enquete mcp needs packages that are not installed: pip install 'enquete[mcp]' ({error})"
         ) from None
-    from enquete.state.settings import Environment, RunRequest, resolve_root  # noqa: PLC0415 - not for --help
+    from enquete.state.request import RunRequest  # noqa: PLC0415 - not for --help
+    from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415 - not for --help
 
     office = serving.make_office(Path(resolve_root(RunRequest(root=root), Environment.read())))
     if not http:

@@ -4,7 +4,7 @@
 
 import csv
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from mcp.types import CallToolResult
 from pydantic import Field
@@ -23,13 +23,7 @@ from enquete.interfaces.mcp.paging import (
     sections_of,
     text_pages,
 )
-from enquete.interfaces.mcp.running import (
-    BudgetArgument,
-    LanguageArgument,
-    Methods,
-    PhaseArgument,
-    SimId,
-)
+from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
 from enquete.interfaces.mcp.shapes import (
     EstimateState,
     ExportedFile,
@@ -44,6 +38,7 @@ from enquete.interfaces.mcp.shapes import (
     answer,
 )
 from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, uri
+from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.status import StatusWord, status_of
 from enquete.simulations.locate import Known
@@ -59,25 +54,12 @@ RunIdArgument: TypeAlias = Annotated[
 Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
 
 
-async def estimate_interviews(
-    ctx: Ctx,
-    sim_id: SimId,
-    methods: Methods = None,
-    phase: PhaseArgument = None,
-    language: LanguageArgument = None,
-    budget_tokens: BudgetArgument = None,
-) -> Annotated[CallToolResult, EstimateState]:
+@taking(ABOUT_A_RUN)
+async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, EstimateState]:
     """What conduct_interviews with these arguments would cost: calls, tokens, money, time. Asks nobody anything."""
     with told(ctx) as desk:
         desk.rooted.simulation(sim_id)
-        estimate = await study.aestimate(
-            sim_id,
-            root=str(desk.rooted.root),
-            methods=methods,
-            phase=phase,
-            language=language,
-            budget_tokens=budget_tokens,
-        )
+        estimate = await study.aestimate(sim_id, root=str(desk.rooted.root), **asked)
         state = estimate_state(estimate)
         return answer(state, estimate_text(state))
 

@@ -4,7 +4,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver.exceptions import ToolError
@@ -15,7 +15,9 @@ from pydantic import BaseModel, Field
 from enquete.interfaces.mcp.office import Ctx, Office, approval_question, cleared, office, told
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
+from enquete.interfaces.service.declared import sent, taking
 from enquete.state.errors import OverBudget
+from enquete.state.request import offered
 from enquete.study import Run
 from enquete.study.tasks import Event, Task
 
@@ -23,25 +25,12 @@ PROGRESS_EVERY_S = 0.5
 LONGEST_WAIT_S = 3600
 
 SimId: TypeAlias = Annotated[str, Field(description="simulation, as list_simulations names it; never a path")]
-Methods: TypeAlias = Annotated[
-    list[str] | None,
-    Field(description="methodologies (list_instruments), in the order they get budget; the usual ones unless named"),
-]
-PhaseArgument: TypeAlias = Annotated[
-    Literal["T0", "T1"] | None,
-    Field(description="only before (T0) or only after (T1) the simulation; both unless named"),
-]
-LanguageArgument: TypeAlias = Annotated[Literal["de", "en"] | None, Field(description="language of the interviews")]
-BudgetArgument: TypeAlias = Annotated[
-    int | None, Field(gt=0, description="cap on tokens for the whole run; the server's unless named")
-]
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the latest unfinished run, else the canonical one")
 ]
-ConfirmArgument: TypeAlias = Annotated[
-    bool, Field(description="begin although the estimate exceeds the budget; the run pauses at the cap")
-]
-NewArgument: TypeAlias = Annotated[bool, Field(description="begin another run even where one matches")]
+ABOUT_A_RUN = {name: sent(name) for name in offered("study", "driving", at="mcp")}
+STARTING = {**ABOUT_A_RUN, **{name: sent(name) for name in offered("start", at="mcp")}}
+RESUMING = {name: sent(name) for name in offered("driving", "resume", at="mcp")}
 WaitArgument: TypeAlias = Annotated[
     float,
     Field(ge=0, le=LONGEST_WAIT_S, description="seconds to wait for the end; then the run goes on in the background"),
@@ -69,28 +58,12 @@ def can_elicit(ctx: Ctx) -> bool:
     return declared is not None and (declared.form is not None or declared.url is None)
 
 
-async def begin(
-    ctx: Ctx,
-    sim_id: str,
-    methods: list[str] | None,
-    phase: Literal["T0", "T1"] | None,
-    language: Literal["de", "en"] | None,
-    budget_tokens: int | None,
-    confirm: bool,
-    new: bool,
-) -> Begun | Elicit[Approval]:
+@taking(STARTING)
+async def begin(ctx: Ctx, sim_id: str, **asked: Any) -> Begun | Elicit[Approval]:
     """The run begun, or the question to the user. Where the client cannot ask, over budget is an error."""
     with told(ctx) as desk:
         try:
-            task = await desk.tasks.start(
-                sim_id,
-                methods=methods,
-                phase=phase,
-                language=language,
-                budget_tokens=budget_tokens,
-                confirm=confirm,
-                new=new,
-            )
+            task = await desk.tasks.start(sim_id, **asked)
         except OverBudget as over:
             if not can_elicit(ctx):
                 raise
@@ -98,17 +71,13 @@ async def begin(
     return Begun(task)
 
 
+@taking(STARTING)
 async def conduct_interviews(
     ctx: Ctx,
     sim_id: SimId,
     begun: Annotated[ElicitationResult[Approval], Resolve(begin)],
-    methods: Methods = None,
-    phase: PhaseArgument = None,
-    language: LanguageArgument = None,
-    budget_tokens: BudgetArgument = None,
-    confirm: ConfirmArgument = False,
-    new: NewArgument = False,
     wait_seconds: WaitArgument = 50,
+    **asked: Any,
 ) -> Annotated[CallToolResult, RunState]:
     """Interview every agent of a simulation with scientific instruments.
 
@@ -123,33 +92,24 @@ async def conduct_interviews(
             raise ToolError("the user did not approve of going over the budget; nothing was asked")
         if begun.data.budget_tokens is not None and begun.data.budget_tokens <= 0:
             raise ToolError(f"the user's budget_tokens: {begun.data.budget_tokens} is not above 0; nothing was asked")
-        task = await desk.tasks.start(
-            sim_id,
-            methods=methods,
-            phase=phase,
-            language=language,
-            budget_tokens=begun.data.budget_tokens or budget_tokens,
-            confirm=True,
-            new=new,
-        )
+        more = {"budget_tokens": begun.data.budget_tokens} if begun.data.budget_tokens else {}
+        task = await desk.tasks.start(sim_id, **{**asked, **more, "confirm": True})
         return await watched(ctx, task, sim_id, wait_seconds)
 
 
+@taking(RESUMING)
 async def resume_interviews(
     ctx: Ctx,
     resume_token: Annotated[str, Field(description="resume_token of a run, or its run_id")],
-    budget_tokens: BudgetArgument = None,
-    retry_failed: Annotated[
-        bool, Field(description="ask once more for answers that failed, and only for those")
-    ] = False,
     wait_seconds: WaitArgument = 50,
+    **asked: Any,
 ) -> Annotated[CallToolResult, RunState]:
     """Go on with a run that is paused, failed or waits for its simulation. What was answered is not asked again.
 
     budget_tokens is the new cap for the whole run, earlier sessions included. Waits like conduct_interviews.
     """
     with told(ctx) as desk:
-        task = await desk.tasks.resume(resume_token, budget_tokens=budget_tokens, retry_failed=retry_failed)
+        task = await desk.tasks.resume(resume_token, **asked)
         return await watched(ctx, task, None, wait_seconds)
 
 

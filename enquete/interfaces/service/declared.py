@@ -1,0 +1,69 @@
+"""Parameters of every interface, made of the fields of RunRequest: a new one appears where its `Offered` says."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+from enquete.instruments.pack import pack_named, packs
+from enquete.state.request import RunRequest
+
+F = TypeVar("F", bound=Callable[..., Any])
+Parameter = tuple[Any, Any]
+"""Annotation and default."""
+
+
+def meaning(name: str, info: FieldInfo) -> str:
+    """What a field is for, and what holds where it is not said."""
+    told = (info.description or name.replace("_", " ")).rstrip(".")
+    default = None if info.is_required() else info.get_default()
+    if name == "pack":
+        told, default = f"{told}: {', '.join(packs())}", pack_named().name
+    # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of all.
+    if default is False or default == "" or not isinstance(default, bool | int | float | str):
+        return told
+    return f"{told}; {json.dumps(default).strip(chr(34))} unless named"
+
+
+def sent(name: str) -> Parameter:
+    """As a client sends it. What is left out is for the environment and the defaults to decide, so it has no value here."""
+    info = RunRequest.model_fields[name]
+    told = Field(description=meaning(name, info))
+    if info.annotation is bool:
+        return Annotated[bool, told], False
+    kind: Any = Literal["llm", "synthetic"] if name == "respondent" else info.annotation  # a replay says nothing itself
+    return Annotated[kind | None, *info.metadata, told], None
+
+
+def taking(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
+    """`function(first, **asked)` for libraries that read parameters off a signature: these, in place of `**asked`."""
+
+    def signed(function: F) -> F:
+        hints = get_type_hints(function, include_extras=True)
+        kind, empty = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.empty
+        named = [
+            one
+            for one in inspect.signature(function).parameters.values()
+            if one.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
+        own = [one.replace(kind=kind, annotation=hints[one.name]) for one in named]
+        made = [inspect.Parameter(name, kind, default=to, annotation=of) for name, (of, to) in parameters.items()]
+        every = [
+            *(one for one in own if one.default is empty),
+            *made,
+            *(one for one in own if one.default is not empty),
+        ]
+        signature = inspect.Signature(every, return_annotation=hints.get("return", empty))
+        function.__signature__ = signature  # type: ignore[attr-defined]  # what inspect looks for
+        function.__annotations__ = {
+            **{one.name: one.annotation for one in every},
+            "return": signature.return_annotation,
+        }
+        return function
+
+    return signed

@@ -1,0 +1,326 @@
+"""What may be asked for, once: the command line, HTTP bodies and MCP arguments are made of these fields."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import PurePath
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from enquete.state.asking import Arm, Language
+from enquete.state.errors import SettingsError
+
+DEFAULT_MAX_TOKENS = 10_000_000
+DEFAULT_CONCURRENCY = 32
+DEFAULT_PATIENCE_S = 180.0
+
+SHIPPED = "shipped"
+"""In place of a file: the instrument of the pack, where a re-run would ask the earlier run's own. Also the `source` of one
+of the default pack that was asked."""
+
+Phase = Literal["T0", "T1"]
+Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
+"""A path, which Python callers may give as a `Path`."""
+
+ProbeKind = Literal[
+    "all",
+    "retest",
+    "options_reversed",
+    "items_shuffled",
+    "paraphrase",
+    "persona_swapped",
+    "persona_null",
+    "negative_control",
+    "false_median",
+]
+
+
+class ModelLimits(BaseModel):
+    """What a server allows for one model. None: no limit known; the process-wide concurrency holds in any case."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    requests_per_minute: Annotated[int | None, Field(gt=0)] = None
+    tokens_per_minute: Annotated[int | None, Field(gt=0)] = None
+    concurrency: Annotated[int | None, Field(gt=0)] = None
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+BASELINE = r"^(auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?)$"
+
+Interface = Literal["cli", "http", "mcp"]
+EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
+About = Literal["study", "driving", "start", "resume"]
+
+
+class Offered:
+    """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it.
+
+    Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
+    driven (which may change whenever it goes on), which run is started, or what only going on with one can mean.
+    `option`: where it is not the field's name; `value`: where its type does not say it; `more`: what only a terminal says.
+    """
+
+    def __init__(self, *at: Interface, about: About = "driving", option: str = "", value: str = "", more: str = ""):
+        self.at = at
+        self.about = about
+        self.option = option
+        self.value = value
+        self.more = more
+
+
+PYTHON_ALONE = Offered(about="start")
+
+
+class RunRequest(BaseModel):
+    """What is asked for. None means: not said, take the environment's or the default.
+
+    Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `Offered` field says.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    sim: Annotated[
+        Place, Field(description="sim_id under the root, or a path to a simulation folder or personas file")
+    ] = ""
+    root: Annotated[
+        Place | None,
+        Field(description="folder that holds simulations/{sim_id}"),
+        Offered("cli", value="DIR", more="else ENQUETE_ROOT, else here"),
+    ] = None
+    out: Annotated[
+        Place | None,
+        Field(description="results go here instead of the simulation's own interviews/ folder"),
+        Offered("cli", value="DIR"),
+    ] = None
+    methods: Annotated[
+        list[Name] | None,
+        Field(description="methodologies, in the order they get budget; the usual ones unless named"),
+        Offered(*EVERYWHERE, about="study", more="see `enquete list methods`"),
+    ] = None
+    phase: Annotated[
+        Phase | None,
+        Field(description="only before (T0) or only after (T1) the simulation; both unless named"),
+        Offered("cli", "mcp", about="study"),  # over HTTP the path says it
+    ] = None
+    language: Annotated[
+        Language | None,
+        Field(description="language of the interviews"),
+        Offered(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
+    ] = None
+    respondent: Annotated[
+        Literal["llm", "synthetic", "replay"] | None,
+        Field(
+            description="who answers: a model, or the built-in synthetic respondent (free, deterministic, for trying out)"
+        ),
+        Offered(
+            "cli",
+            "http",
+            about="start",
+            more="or replay: a finished run's own ledger, without a request; docs/reruns.md",
+        ),
+    ] = None
+    replay_of: Annotated[
+        str | None,
+        Field(description="run to replay, which implies respondent replay; the canonical one unless named"),
+        Offered("cli", about="start", value="RUN"),
+    ] = None
+    model: Annotated[
+        str | None,
+        Field(max_length=200, description="model, as the server calls it"),
+        Offered("cli", "http", about="study", value="NAME", more="else LLM_MODEL_NAME"),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        Field(description="OpenAI-compatible server up to /v1"),
+        Offered("cli", value="URL", more="else LLM_BASE_URL"),
+    ] = None
+    temperature: Annotated[
+        float,
+        Field(ge=0, le=2, allow_inf_nan=False, description="of the model that answers, 0 to 2"),
+        Offered("cli", "http", about="study"),
+    ] = 0.7
+    seed: Annotated[
+        int,
+        Field(ge=0, lt=2**31, description="of every draw and of the synthetic respondent, and sent to the model"),
+        Offered("cli", "http", about="study"),
+    ] = 0
+    asking: Annotated[
+        Literal["block", "item"],
+        Field(description="all items of a part in one request, or one request an item"),
+        Offered("cli", "http", about="study"),
+    ] = "block"
+    pack: Annotated[
+        str,
+        Field(max_length=200, description="what ships on a topic"),
+        Offered(*EVERYWHERE, about="study", value="NAME"),
+    ] = ""
+    instruments: Annotated[
+        dict[str, Place],
+        Field(
+            description="methodology → YAML file of one's own, asked alone unless methods are named, or `shipped` for Enquete's"
+        ),
+        Offered("cli", about="study", option="--instrument", value="METHOD=FILE"),
+    ] = {}
+    settings: Annotated[
+        dict[Name, dict[Name, Any]],
+        Field(max_length=20, description="methodology → its own settings"),
+        Offered("cli", "http", about="study", option="--set", value="METHOD.KEY=VALUE"),
+    ] = {}
+    arms: Annotated[list[Arm] | None, Offered(about="study")] = None
+    probes: Annotated[
+        list[ProbeKind],
+        Field(
+            max_length=20, description="checks that ask a sample of agents once more under another condition, or all"
+        ),
+        Offered("cli", "http", about="study", value="A,B|all", more="docs/probes.md"),
+    ] = []
+    probe_sample: Annotated[
+        int,
+        Field(ge=1, le=1_000_000, description="agents asked in each probe, drawn by seed from every stakeholder type"),
+        Offered("cli", "http", about="study"),
+    ] = 20
+    placebo: Annotated[
+        bool,
+        Field(description="ask T1 once more with a neutral memory, to tell what the simulation changed"),
+        Offered("cli", "http", about="study"),
+    ] = False
+    replicates: Annotated[
+        int,
+        Field(ge=1, le=50, description="how often the whole study is asked, each time with another seed"),
+        Offered("cli", "http", about="study", value="R"),
+    ] = 1
+    replicate_models: Annotated[
+        list[Name],
+        Field(max_length=20, description="other models that are asked the whole study, in place of other seeds"),
+        Offered("cli", "http", about="study"),
+    ] = []
+    randomise: Annotated[
+        Literal["none", "items", "options", "both"],
+        Field(description="show items, answer options or both in an order of each agent's own, drawn by seed"),
+        Offered("cli", "http", about="study"),
+    ] = "none"
+    elicitation: Annotated[
+        Literal["point", "distribution"],
+        Field(description="ask for one answer, or for the probability of every answer option"),
+        Offered("cli", "http", about="study"),
+    ] = "point"
+    budget_tokens: Annotated[
+        int | None,
+        Field(
+            gt=0,
+            le=10**12,
+            description="cap on tokens for the whole run, earlier sessions included; holds until another is named",
+        ),
+        Offered(*EVERYWHERE, value="N", more=f"{DEFAULT_MAX_TOKENS:,} unless named"),
+    ] = None
+    budget_usd: Annotated[
+        float | None,
+        Field(
+            gt=0,
+            le=10**9,
+            allow_inf_nan=False,
+            description="cap in US dollars for the whole run, where the model's price is known",
+        ),
+        Offered(*EVERYWHERE, value="AMOUNT", more="docs/prices.md"),
+    ] = None
+    confirm: Annotated[
+        bool,
+        Field(description="start although the estimate exceeds the budget; the run pauses at the cap"),
+        Offered("http", "mcp", about="start"),  # a terminal's --yes says more
+    ] = False
+    concurrency: Annotated[
+        int | None,
+        Field(ge=1, le=4096, description="requests in flight at once, process-wide"),
+        Offered("cli", value="N", more=f"{DEFAULT_CONCURRENCY} unless named"),
+    ] = None
+    limits: Annotated[
+        dict[str, ModelLimits] | None,
+        Field(description="what the server allows a model: requests_per_minute, tokens_per_minute or concurrency"),
+        Offered("cli", option="--limit", value="MODEL.KEY=VALUE"),
+    ] = None
+    patience_s: Annotated[
+        float | None,
+        Field(ge=0, description="how long the server may stay away before the run pauses"),
+        Offered("cli", option="--patience", value="SECONDS", more=f"{DEFAULT_PATIENCE_S:g} unless named"),
+    ] = None
+    cache: Annotated[
+        bool | None,
+        Field(description="take responses to identical requests from earlier runs"),
+        Offered("cli", more="off; docs/reruns.md"),
+    ] = None
+    shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
+    digest_chars: Annotated[
+        int, Field(ge=0, le=100_000, description="length of a memory digest"), Offered("http", about="study")
+    ] = 2000
+    memoryless_weight: Annotated[
+        float, Field(ge=0, le=1, description="weight in drift of agents without memory"), Offered(about="study")
+    ] = 0.5
+    baseline: Annotated[
+        str,
+        Field(
+            pattern=BASELINE, description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"
+        ),
+        Offered("cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="docs/longitudinal.md"),
+    ] = "auto"
+    assume_completed: Annotated[
+        bool,
+        Field(description="treat a simulation that still says running as completed, such as one that was killed"),
+        Offered("cli", "http"),
+    ] = False
+    new: Annotated[
+        bool,
+        Field(description="start another run even where one matches"),
+        Offered(*EVERYWHERE, about="start"),
+    ] = False
+    rerun: Annotated[
+        bool,
+        Field(description="ask the named methods anew, take the others over from the finished run"),
+        Offered("cli", about="study"),
+    ] = False
+    retry_failed: Annotated[
+        bool,
+        Field(description="ask once more for what failed, and only for that"),
+        Offered(*EVERYWHERE, about="resume", more="docs/reruns.md"),
+    ] = False
+    timeout_s: Annotated[
+        float,
+        Field(gt=0, description="for one request, once it is sent"),
+        Offered("cli", option="--timeout", value="SECONDS"),
+    ] = 120
+
+    @property
+    def own_instruments(self) -> dict[str, str]:
+        """Files by methodology."""
+        return {name: file for name, file in self.instruments.items() if file != SHIPPED}
+
+
+def offered(*about: About, at: Interface | None = None) -> list[str]:
+    """Fields, in the order declared: what is about one of these, and can be said there."""
+    marked = [(name, mark_of(name)) for name in RunRequest.model_fields]
+    return [name for name, mark in marked if mark.about in about and (at is None or at in mark.at)]
+
+
+def mark_of(field: str) -> Offered:
+    """One that says nothing of it is for Python alone."""
+    found = [mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, Offered)]
+    return found[0] if found else PYTHON_ALONE
+
+
+def parse_request(**given: Any) -> RunRequest:
+    """None is not said. Raises SettingsError naming the argument, its value and what would be right."""
+    try:
+        return RunRequest(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise SettingsError("; ".join(_complaint(e) for e in error.errors())) from None
+
+
+def _complaint(error: ErrorDetails) -> str:
+    """Field, value, what would be right. The value of an unknown argument is not shown: it may be a key."""
+    field = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        known = difflib.get_close_matches(field, RunRequest.model_fields, n=1)
+        return f"{field}: no such argument" + (f"; did you mean {known[0]!r}?" if known else "")
+    return f"{field}: {error['input']!r} — {error['msg']}"
