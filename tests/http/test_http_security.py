@@ -10,9 +10,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from enquete.interfaces.http.secrecy import Mask, MaskingFormatter
 from enquete.interfaces.http.security import SAFE_HEADERS
 from enquete.interfaces.service.listening import LARGEST_BODY, ServerSettings, is_loopback, read_token
+from enquete.interfaces.service.secrecy import Mask, MaskingFormatter
 from enquete.state.errors import SettingsError
 from tests.http.conftest import serving, settled, simulation
 

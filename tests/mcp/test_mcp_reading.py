@@ -62,7 +62,7 @@ def test_status_says_what_to_call_next_and_that_nobody_real_answered(served: Ser
     state = result.structured_content
     assert (state["status"], state["run_id"], state["resume_token"]) == ("completed", served.run_id, None)
     (stage,) = state["stages"]
-    assert (stage["outcome"], stage["agents_responded"], stage["agents_total"]) == ("done", 50, 50)
+    assert (stage["outcome"], stage["n_responded"], stage["n_total"]) == ("done", 50, 50)
     assert "get_interview_report" in state["next"]
     assert "SYNTHETIC" in text_of(result)
 

@@ -12,6 +12,7 @@ from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
 from enquete import study
 from enquete.interfaces.mcp.office import explained
+from enquete.interfaces.service.secrecy import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
 
 
@@ -114,11 +115,11 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
     with pytest.raises(OverBudget) as over:
         study.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
-    assert "--" not in explained(over.value, tmp_path)
+    assert "--" not in explained(over.value, mask_of(tmp_path))
     study.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
         study.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
     assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete resume run_' in str(refused.value)
-    told = explained(refused.value, tmp_path)
+    told = explained(refused.value, mask_of(tmp_path))
     assert "enquete resume" not in told
     assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told

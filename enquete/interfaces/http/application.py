@@ -19,14 +19,13 @@ from enquete.interfaces.http.page import page
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
-from enquete.interfaces.http.secrecy import Mask, MaskingFormatter, known_secrets
 from enquete.interfaces.http.security import Guard
 from enquete.interfaces.http.snapshots import StatusShortcut
 from enquete.interfaces.http.watcher import watching
 from enquete.interfaces.service.listening import Server, ServerSettings
-from enquete.interfaces.service.problems import code_of
+from enquete.interfaces.service.replies import code_of
+from enquete.interfaces.service.secrecy import Mask, MaskingFormatter, mask_of
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.state.settings import Environment
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import TooManyRuns
 
@@ -41,7 +40,7 @@ log = logging.getLogger("enquete.http")
 
 def make_app(settings: ServerSettings) -> FastAPI:
     """Raises SimulationNotFound where the root is no folder, SettingsError where the environment is wrong."""
-    mask = make_mask(settings)
+    mask = mask_of(settings.root, settings.token)
     rooted = Rooted(settings.root)
     runner = Runner(rooted, settings.most_runs, mask)
     desk = Desk(rooted, runner, mask)
@@ -81,11 +80,6 @@ def make_app(settings: ServerSettings) -> FastAPI:
         return HTMLResponse(page(app.openapi()))
 
     return app
-
-
-def make_mask(settings: ServerSettings) -> Mask:
-    token = settings.token.get_secret_value() if settings.token else None
-    return Mask(known_secrets(Environment.read(), token), settings.root)
 
 
 def _explain_errors(app: FastAPI, mask: Mask) -> None:
@@ -135,7 +129,7 @@ def make_server(settings: ServerSettings) -> Server:
 def log_to_stderr(settings: ServerSettings) -> None:
     """What the server does and what goes wrong, each line without secrets."""
     handler = logging.StreamHandler()
-    handler.setFormatter(MaskingFormatter(make_mask(settings).secrets_only))
+    handler.setFormatter(MaskingFormatter(mask_of(settings.root, settings.token).secrets_only))
     for name, level in zip(LOGGERS, (logging.INFO, logging.WARNING), strict=True):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

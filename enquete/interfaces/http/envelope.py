@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue
 from starlette.responses import Response
 
 from enquete.interfaces.cli.output import finite
-from enquete.interfaces.service.problems import advice
+from enquete.interfaces.service.replies import advice
 from enquete.state.errors import EnqueteError, OverBudget
 
 T = TypeVar("T")

@@ -20,10 +20,10 @@ from enquete.interfaces.http.bodies import (
 )
 from enquete.interfaces.http.envelope import Problem, failed, succeeded
 from enquete.interfaces.http.runner import Launched, Runner
-from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
 from enquete.interfaces.service.left_behind import findings_of, report_of
+from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import budget_of, note_of, ran_short, stage_of, status_of
 from enquete.state.errors import RunNotFound
 from enquete.study import Run

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from enquete.checkpoints.ledger import now
-from enquete.interfaces.http.secrecy import Mask
 from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
+from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, RunLocked
 from enquete.study import Run
 from enquete.study.lifecycle import Wanted

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
 from enquete.interfaces.service.listening import ServerSettings
-from enquete.interfaces.service.problems import Unauthorised
+from enquete.interfaces.service.replies import Unauthorised
 
 BODY_WITHIN_S = 30.0
 SAFE_HEADERS = {

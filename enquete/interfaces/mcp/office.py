@@ -8,16 +8,15 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from enquete.interfaces.cli.amounts import short
-from enquete.interfaces.service.problems import advice
+from enquete.interfaces.service.replies import advice
+from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.state.settings import Environment
 from enquete.study import Run
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task, Tasks
@@ -31,6 +30,7 @@ class Office:
 
     rooted: Rooted
     tasks: Tasks
+    mask: Mask
 
     def task_of(self, run: Run) -> Task | None:
         """What drives the run in this server right now."""
@@ -54,17 +54,17 @@ def told(ctx: Ctx) -> Iterator[Office]:
     try:
         yield desk
     except (EnqueteError, OSError, sqlite3.OperationalError) as error:
-        raise ToolError(explained(error, desk.rooted.root)) from error
+        raise ToolError(explained(error, desk.mask)) from error
 
 
-def explained(error: Exception, root: Path) -> str:
+def explained(error: Exception, mask: Mask) -> str:
     """The message of anything raised on purpose, and what to call instead."""
     if isinstance(error, OverBudget):
         return over_budget(error.estimate)
     if not isinstance(error, EnqueteError):
         what = getattr(error, "strerror", None) or error
-        return f"the files of this run cannot be used ({type(error).__name__}: {cleared(str(what), root)})"
-    return f"{sentence(cleared(error.fact, root))} {advice(error, 'mcp')}".strip()
+        return f"the files of this run cannot be used ({type(error).__name__}: {mask(str(what))})"
+    return f"{sentence(mask(error.fact)[:MOST_CHARS])} {advice(error, 'mcp')}".strip()
 
 
 def sentence(text: str) -> str:
@@ -107,11 +107,3 @@ def _parts(lines: list[Mapping[str, Any]]) -> str:
         of_line = line["input_tokens"]["likely"] + line["output_tokens"]["likely"]
         likely[line["claim"]] = likely.get(line["claim"], 0.0) + of_line
     return ", ".join(f"{claim} {short(round(n))}" for claim, n in sorted(likely.items(), key=lambda part: -part[1]))
-
-
-def cleared(text: str, root: Path) -> str:
-    """Without the root's own path and without the key, however they came into a message."""
-    key = Environment.read().api_key
-    if key is not None and key.get_secret_value():
-        text = text.replace(key.get_secret_value(), "***")
-    return text.replace(f"{root}/", "").replace(str(root), "the root")[:MOST_CHARS]

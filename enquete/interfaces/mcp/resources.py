@@ -64,7 +64,7 @@ def _told(desk: Office, work: Callable[[], T]) -> T:
     try:
         return work()
     except EnqueteError as error:
-        raise ResourceNotFoundError(explained(error, desk.rooted.root)) from error
+        raise ResourceNotFoundError(explained(error, desk.mask)) from error
 
 
 def _read(desk: Office, path: Path) -> str:

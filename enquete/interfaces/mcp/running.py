@@ -12,7 +12,7 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from enquete.interfaces.mcp.office import Ctx, Office, approval_question, cleared, office, told
+from enquete.interfaces.mcp.office import Ctx, Office, approval_question, office, told
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
 from enquete.interfaces.service.declared import sent, taking
@@ -170,5 +170,5 @@ def progress_text(event: Event) -> str:
 
 
 def _shown(desk: Office, run: Run, sim_id: str | None) -> CallToolResult:
-    state = run_state(run, desk.task_of(run), lambda text: cleared(text, desk.rooted.root), sim_id)
+    state = run_state(run, desk.task_of(run), desk.mask, sim_id)
     return answer(state, run_text(state))

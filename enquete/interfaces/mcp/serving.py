@@ -19,6 +19,7 @@ from enquete.interfaces.http.security import Guard
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.server import make_server
 from enquete.interfaces.service.listening import Server, ServerSettings, address, bound, on_signals, read_token
+from enquete.interfaces.service.secrecy import mask_of
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Tasks
 
@@ -30,7 +31,7 @@ LAST_WORDS_S = 0.5
 
 def make_office(root: Path) -> Office:
     rooted = Rooted(root)
-    return Office(rooted, Tasks(rooted))
+    return Office(rooted, Tasks(rooted), mask_of(rooted.root))
 
 
 async def serve_stdio(office: Office) -> None:

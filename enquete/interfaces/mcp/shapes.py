@@ -10,22 +10,11 @@ from typing import Annotated
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field, JsonValue
 
-from enquete.interfaces.service.status import StatusWord
+from enquete.interfaces.service.status import Stage, StatusWord
 from enquete.nodes.estimate import Range
 
 MOST_CHARS = 16_000
 """No answer of a tool is longer, neither its text nor its structured content as JSON: about 4,000 tokens."""
-
-
-class StageState(BaseModel):
-    """One methodology in one phase."""
-
-    methodology: str
-    phase: str
-    outcome: Annotated[str, Field(description="not started, running, done, short (of budget), waiting or failed")]
-    agents_responded: int
-    agents_total: int
-    answers: Annotated[dict[str, int], Field(description="by status: ok, repaired, refused, invalid, failed")]
 
 
 class RunState(BaseModel):
@@ -43,7 +32,7 @@ class RunState(BaseModel):
     calls: int
     tokens: int
     expected_tokens: Annotated[int | None, Field(description="likely in the end; None where nothing was estimated")]
-    stages: list[StageState]
+    stages: list[Stage]
     flags: Annotated[list[str], Field(description="what must be known before the data are used; the first few")]
     flags_total: int
     report_uri: Annotated[str | None, Field(description="resource; None before there is a report")]

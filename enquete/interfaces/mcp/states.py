@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState, StageState
-from enquete.interfaces.service.status import StatusWord, note_of, outcome_of, ran_short, status_of
+from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState
+from enquete.interfaces.service.status import Stage, StatusWord, note_of, ran_short, stage_of, status_of
 from enquete.nodes.estimate import Estimate
-from enquete.study import Run, StageStatus
+from enquete.study import Run
 from enquete.study.tasks import Task
 
 FLAGS = 5
@@ -43,22 +43,11 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
         calls=run.spent.get("calls", 0),
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
-        stages=[stage_state(stage, status) for stage in run.stages],
+        stages=[stage_of(run, stage, status) for stage in run.stages],
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
         next=next_call(run, status, known_as),
-    )
-
-
-def stage_state(stage: StageStatus, status: StatusWord) -> StageState:
-    return StageState(
-        methodology=stage.methodology,
-        phase=stage.phase,
-        outcome=outcome_of(stage, status),
-        agents_responded=stage.responded,
-        agents_total=stage.total,
-        answers=stage.answers,
     )
 
 
@@ -93,9 +82,9 @@ def run_text(state: RunState) -> str:
     return "\n".join([*lines, f"Next: {state.next}"])
 
 
-def stage_text(stage: StageState) -> str:
+def stage_text(stage: Stage) -> str:
     answers = ", ".join(f"{n:,} {name}" for name, n in stage.answers.items() if n) or "no answers yet"
-    reached = f"{stage.agents_responded}/{stage.agents_total} agents"
+    reached = f"{stage.n_responded}/{stage.n_total} agents"
     return f"- {stage.methodology} {stage.phase}: {stage.outcome}, {reached}, {answers}"
 
 
@@ -127,17 +116,15 @@ def estimate_text(state: EstimateState) -> str:
     )
     parts = ", ".join(f"{part.claim} {part.tokens.likely:,.0f}" for part in state.parts)
     synthetic = (
-        " The synthetic respondent answers: nothing is sent and nothing costs." if not _asks_models(state) else ""
+        " The synthetic respondent answers: nothing is sent and nothing costs."
+        if state.respondent == "synthetic"
+        else ""
     )
     return (
         f"{state.agents} agents: {state.calls.likely:,.0f} calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely "
         f"{tokens.likely:,.0f}; {cost}; about {state.seconds.likely:,.0f} s. The cap is {state.cap_tokens:,} tokens: {fits}."
         f"{synthetic}\nLikely tokens by part: {parts}."
     )
-
-
-def _asks_models(state: EstimateState) -> bool:
-    return state.respondent != "synthetic"
 
 
 def cut(text: str, most: int) -> str:

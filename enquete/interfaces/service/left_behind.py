@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete.interfaces.service.problems import NothingYet
+from enquete.interfaces.service.replies import NothingYet
 from enquete.study import Run
 from enquete.study.rooted import Rooted
 

@@ -1,10 +1,12 @@
-"""What leaves this server names no key, no token and no folder of the machine: neither answers nor logs."""
+"""What leaves a server names no key, no token and no folder of the machine: neither answers nor logs."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
 from pathlib import Path
+
+from pydantic import SecretStr
 
 from enquete.state.settings import Environment
 
@@ -45,7 +47,8 @@ class MaskingFormatter(logging.Formatter):
         return self._mask(super().format(record))
 
 
-def known_secrets(environment: Environment, token: str | None) -> list[str]:
-    """Every key that this process holds."""
-    keys = [key.get_secret_value() for key in (environment.api_key, environment.zep_api_key) if key is not None]
-    return [*keys, *([token] if token else [])]
+def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
+    """Of every key that this process holds. Raises SettingsError where the environment is wrong."""
+    environment = Environment.read()
+    held = (environment.api_key, environment.zep_api_key, token)
+    return Mask([key.get_secret_value() for key in held if key is not None], root)
