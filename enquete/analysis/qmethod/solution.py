@@ -7,7 +7,7 @@ by: the figures of R's qmethod for Lipset's sorts, planted views recovered, and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -135,39 +135,43 @@ def q_analysis(
     missing = ~np.isfinite(sorts).all(axis=1)
     fits = legal(sorts, grid)
     rows = np.flatnonzero(fits)
-    left_out = (len(sorts), int(missing.sum()), int((~missing & ~fits).sum()))
+    nothing, loadings = np.empty((0, 0)), np.empty((len(rows), 0))
+    begun = QAnalysis(
+        "few", extraction, len(sorts), int(missing.sum()), int((~missing & ~fits).sum()), tuple(rows.tolist()), None,
+        loadings, loadings.astype(bool), (), (), nothing, nothing, (), (),
+    )  # fmt: skip
     if len(rows) < LEAST_SORTS:
-        return _without("few", extraction, left_out, rows, None)
+        return begun
     with ONE_THREAD.limit(limits=1):
-        return _analysed(sorts, grid, extraction, n_factors, flags, number, seed, left_out, rows)
+        return _analysed(begun, sorts[rows], grid, n_factors, flags, number, seed)
 
 
 def _analysed(
+    begun: QAnalysis,
     sorts: Matrix,
     grid: Mapping[int, int],
-    extraction: Extraction,
     n_factors: int | None,
     flags: FlagEdits | None,
     number: NumberOfFactors | None,
     seed: int,
-    left_out: tuple[int, int, int],
-    rows: Labels,
 ) -> QAnalysis:
-    x = standardised(sorts[rows])
+    """sorts: those analysed."""
+    x = standardised(sorts)
     number = number or number_of_factors(x, seed)
     wanted = number.parallel if n_factors is None else n_factors
     if wanted == 0:
-        return _without("chance", extraction, left_out, rows, number)
-    extracted = _EXTRACT[extraction](x, wanted)
+        return replace(begun, reason="chance", number=number)
+    extracted = _EXTRACT[begun.extraction](x, wanted)
     if n_factors is not None and extracted.shape[1] < n_factors:
         raise ValueError(
-            f"n_factors is {n_factors}, but {extraction} extraction of these {len(rows)} sorts ends at {extracted.shape[1]}"
+            f"n_factors is {n_factors}, but {begun.extraction} extraction of these {len(sorts)} sorts ends at "
+            f"{extracted.shape[1]}"
         )
     loadings = oriented(varimax(extracted), x)
     flagged = automatic_flags(loadings, x.shape[1])
     if flags is not None:
-        flagged = edited(flagged, flags, rows.tolist())
-    return _scored(sorts[rows], grid, extraction, left_out, rows, number, loadings, flagged, seed)
+        flagged = edited(flagged, flags, begun.rows)
+    return _scored(replace(begun, number=number, loadings=loadings, flags=flagged), sorts, grid, seed)
 
 
 def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors: int | None) -> None:
@@ -184,54 +188,22 @@ def _checked(sorts: Matrix, grid: Mapping[int, int], extraction: str, n_factors:
         raise ValueError(f"n_factors is {n_factors}; give at least 1, or None for as many as parallel analysis finds")
 
 
-def _without(
-    reason: Reason,
-    extraction: Extraction,
-    left_out: tuple[int, int, int],
-    rows: Labels,
-    number: NumberOfFactors | None,
-) -> QAnalysis:
-    nothing = np.empty((0, 0))
-    loadings = np.empty((len(rows), 0))
-    return QAnalysis(
-        reason, extraction, *left_out, tuple(rows.tolist()), number, loadings, loadings.astype(bool), (), (),
-        nothing, nothing, (), (),
-    )  # fmt: skip
-
-
-def _scored(
-    sorts: Matrix,
-    grid: Mapping[int, int],
-    extraction: Extraction,
-    left_out: tuple[int, int, int],
-    rows: Labels,
-    number: NumberOfFactors,
-    loadings: Matrix,
-    flags: Flags,
-    seed: int,
-) -> QAnalysis:
+def _scored(begun: QAnalysis, sorts: Matrix, grid: Mapping[int, int], seed: int) -> QAnalysis:
     """Scores of the factors that have any; the rest dropped with the reason."""
-    weight = weights(loadings, flags)
-    dropped = _dropped(sorts, weight, loadings)
-    kept = [f for f in range(loadings.shape[1]) if f not in {one.number for one in dropped}]
-    n_flagged = flags[:, kept].sum(axis=0).tolist()
-    z = z_scores(composites(sorts, weight[:, kept])) if kept else np.empty((0, sorts.shape[1]))
-    compared = comparisons(sorts, weight[:, kept], np.random.default_rng(seed)) if kept else ()
-    factors = tuple(
-        _factor(f, place, z, factor_array(z[place], grid), loadings, flags, rows, compared)
-        for place, f in enumerate(kept)
-    )
-    return QAnalysis(
-        "factors" if kept else "undefined",
-        extraction,
-        *left_out,
-        tuple(rows.tolist()),
-        number,
-        loadings,
-        flags,
-        factors,
-        dropped,
-        correlations=np.atleast_2d(np.corrcoef(z)) if kept else np.empty((0, 0)),
+    weight = weights(begun.loadings, begun.flags)
+    dropped = _dropped(sorts, weight, begun.loadings)
+    kept = [f for f in range(begun.loadings.shape[1]) if f not in {one.number for one in dropped}]
+    if not kept:
+        return replace(begun, reason="undefined", dropped=dropped)
+    n_flagged = begun.flags[:, kept].sum(axis=0).tolist()
+    z = z_scores(composites(sorts, weight[:, kept]))
+    compared = comparisons(sorts, weight[:, kept], np.random.default_rng(seed))
+    return replace(
+        begun,
+        reason="factors",
+        factors=tuple(_factor(f, place, z, grid, begun, compared) for place, f in enumerate(kept)),
+        dropped=dropped,
+        correlations=np.atleast_2d(np.corrcoef(z)),
         sed=standard_errors_of_difference(np.array([standard_error(n) for n in n_flagged])),
         comparisons=compared,
         consensus=consensus(compared),
@@ -248,16 +220,10 @@ def _dropped(sorts: Matrix, weight: Matrix, loadings: Matrix) -> tuple[DroppedFa
 
 
 def _factor(
-    f: int,
-    place: int,
-    z: Matrix,
-    array: Matrix,
-    loadings: Matrix,
-    flags: Flags,
-    rows: Labels,
-    compared: tuple[Comparison, ...],
+    f: int, place: int, z: Matrix, grid: Mapping[int, int], begun: QAnalysis, compared: tuple[Comparison, ...]
 ) -> QFactor:
-    own, marked = loadings[:, f], flags[:, f]
+    own, marked, rows = begun.loadings[:, f], begun.flags[:, f], np.array(begun.rows)
+    array = factor_array(z[place], grid)
     eigenvalue = float((own**2).sum())
     return QFactor(
         number=f,

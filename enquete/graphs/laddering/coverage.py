@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.knowledge import KnowledgeGraph
+from enquete.graphs.laddering.knowledge import KnowledgeGraph, reached
 from enquete.graphs.laddering.ontology import Ontology
 
 
@@ -82,16 +82,13 @@ def longest_chain(graph: KnowledgeGraph, ontology: Ontology, among: Collection[s
 def _same_type_groups(graph: KnowledgeGraph, nodes: Collection[str]) -> dict[str, str]:
     """node → the first of the connected nodes of its own type: they are one step of a path."""
     among, groups = set(nodes), dict[str, str]()
+    alike = {
+        node: [other for other in graph.neighbours[node] & among if graph.nodes[other].type == graph.nodes[node].type]
+        for node in nodes
+    }
     for first in nodes:
-        waiting = [first] if first not in groups else []
-        while waiting:
-            node = waiting.pop()
-            groups[node] = first
-            kind = graph.nodes[node].type
-            waiting += [
-                other for other in graph.neighbours[node]
-                if other in among and other not in groups and graph.nodes[other].type == kind
-            ]  # fmt: skip
+        if first not in groups:
+            groups.update(dict.fromkeys(reached([first], alike), first))
     return groups
 
 
@@ -106,15 +103,5 @@ def complete_share(graph: KnowledgeGraph, ontology: Ontology) -> float | None:
     ahead: dict[str, list[str]] = {node: [] for node in graph.nodes}
     for edge in graph.edges.values():
         ahead[edge.source].append(edge.target)
-    return sum(_climbs(node, ahead, graph, ontology) for node in bottom) / len(bottom)
-
-
-def _climbs(start: str, ahead: Mapping[str, list[str]], graph: KnowledgeGraph, ontology: Ontology) -> bool:
-    waiting, seen = [start], {start}
-    while waiting:
-        node = waiting.pop()
-        if ontology.is_terminal(graph.nodes[node].type):
-            return True
-        waiting += [other for other in ahead[node] if other not in seen]
-        seen.update(ahead[node])
-    return False
+    terminal = {node.id for node in graph.nodes.values() if ontology.is_terminal(node.type)}
+    return sum(not terminal.isdisjoint(reached([node], ahead)) for node in bottom) / len(bottom)

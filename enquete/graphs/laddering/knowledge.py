@@ -4,7 +4,7 @@ place: `with_findings` gives the next graph and what was new in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -242,6 +242,17 @@ class _Growing:
 
     def _drop(self, why: str) -> None:
         self._dropped[why] = self._dropped.get(why, 0) + 1
+
+
+def reached(start: Iterable[str], ahead: Mapping[str, Iterable[str]]) -> Collection[str]:
+    """The nodes one starts from and all that any number of steps leads to."""
+    found = dict.fromkeys(start)
+    waiting = list(found)
+    while waiting:
+        new = [node for node in ahead.get(waiting.pop(), ()) if node not in found]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return found.keys()
 
 
 def _joined(sources: tuple[Source, ...], one: Source) -> tuple[Source, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.knowledge import MERGE_AT
+from enquete.graphs.laddering.knowledge import MERGE_AT, reached
 from enquete.graphs.laddering.phrases import normal
 
 Place = tuple[str, str]
@@ -129,14 +129,8 @@ def _reachable(links: set[Pair]) -> Iterator[Pair]:
     for source, target in sorted(links):
         ahead[source].append(target)
     for start in list(ahead):
-        waiting = [far for near in ahead[start] for far in ahead.get(near, [])]
-        seen = set(waiting)
-        while waiting:
-            for far in ahead.get(waiting.pop(), []):
-                if far not in seen:
-                    seen.add(far)
-                    waiting.append(far)
-        yield from ((start, end) for end in seen if end != start)
+        far = reached((far for near in ahead[start] for far in ahead.get(near, [])), ahead)
+        yield from ((start, end) for end in far if end != start)
 
 
 def indices(cells: Sequence[Cell], concepts: Sequence[PooledConcept]) -> list[Index]:
