@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Panel:
     def dimensions(self) -> list[str]:
         return [dimension.dimension_id for dimension in self.instrument.dimensions]
 
-    @property
+    @cached_property
     def last(self) -> int | None:
         """The last round in which anybody rated."""
         return max((n for n, table in self.tables.items() if table.notna().to_numpy().any()), default=None)

@@ -20,21 +20,21 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     families hang together; each wave."""
     why = no_drift(found)
     waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
+    before, after = map(answers, waves)
     if why:
         yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
     else:
-        before, after = map(answers, waves)
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
     controls = [str(one["item"]) for one in listed(found, "items") if one.get("control")]
     both = set(waves[0]["item_id"]) & set(waves[1]["item_id"])
     if not why and both.issuperset(controls) and controls:
-        yield "", negative_control(answers(waves[0]), answers(waves[1]), controls)
+        yield "", negative_control(before, after, controls)
     yield (
         "",
-        answer_stability(*map(answers, waves)) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
+        answer_stability(before, after) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
     )
-    for phase, wave in zip(("T0", "T1"), waves, strict=True):
-        yield from each(phase, [family_alpha(answers(wave))] if len(wave) else [])
+    for phase, wave, table in zip(("T0", "T1"), waves, (before, after), strict=True):
+        yield from each(phase, [family_alpha(table)] if len(wave) else [])
     yield from any_other(found, rows, humans)
 
 

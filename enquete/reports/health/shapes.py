@@ -34,17 +34,20 @@ def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
     """Every closed item by phase and round, in the table's order. rows: of one arm."""
     closed = rows[rows["scale_min"].notna()]
     keys = ["methodology", "phase", "round", "item_id"]
-    for _, group in closed[[*keys, "scale_min", "scale_max", "status", "value"]].groupby(keys, sort=False):
-        name, phase, number, item = group[keys].iloc[0].tolist()
-        yield _shape((str(name), str(phase), int(number), str(item)), group)
+    answered = closed["value"].where(closed["status"].isin(RESPONDED)).to_numpy(dtype=float)
+    low, high = (closed[end].to_numpy(dtype=float) for end in ("scale_min", "scale_max"))
+    group, named = closed.groupby(keys, sort=False).ngroup().to_numpy(), closed[keys].to_numpy(dtype=object)
+    order = np.argsort(group, kind="stable")
+    for at in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
+        name, phase, number, item = named[at[0]]
+        yield _shape((str(name), str(phase), int(number), str(item)), int(low[at[0]]), int(high[at[0]]), answered[at])
 
 
-def _shape(key: tuple[str, str, int, str], rows: pd.DataFrame) -> Shape:
-    low, high = int(rows["scale_min"].iloc[0]), int(rows["scale_max"].iloc[0])
-    values = rows.loc[rows["status"].isin(RESPONDED), "value"].dropna().to_numpy(dtype=float)
+def _shape(key: tuple[str, str, int, str], low: int, high: int, given: Floats) -> Shape:
+    values = given[~np.isnan(given)]
     n, middle = len(values), (low + high) / 2
     return Shape(
-        *key, low, high, n, len(rows),
+        *key, low, high, n, given.size,
         mean=float(values.mean()) if n else None,
         midpoint=float((values == middle).mean()) if n and middle.is_integer() else None,
         ends=float(np.isin(values, (low, high)).mean()) if n else None,

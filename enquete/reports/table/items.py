@@ -62,7 +62,11 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[Asked]:
             language: {item.id: item for item in control_items(language)} | dict(_asked(reading, name, rows, language))
             for language in _languages(reading, name)
         }
-        own = [_described(reading, name, str(item), part, texts) for item, part in rows.groupby("item_id", sort=False)]
+        labels = labels_of(dict(reading.record.instruments[name].content))
+        own = [
+            _described(reading, name, str(item), part, texts, labels)
+            for item, part in rows.groupby("item_id", sort=False)
+        ]
         found += _told_apart(own)
     return found
 
@@ -132,12 +136,16 @@ def _asked(reading: RunReading, name: str, rows: pd.DataFrame, language: Languag
 
 
 def _described(
-    reading: RunReading, name: str, item_id: str, rows: pd.DataFrame, texts: dict[Language, dict[str, Item]]
+    reading: RunReading,
+    name: str,
+    item_id: str,
+    rows: pd.DataFrame,
+    texts: dict[Language, dict[str, Item]],
+    labels: Mapping[str, dict[str, str]],
 ) -> Asked:
     known = {language: items[item_id] for language, items in texts.items() if item_id in items}
     first = next(iter(known.values()), None)
     facts = item_facts_of(reading, name)(item_id)
-    labels = labels_of(dict(reading.record.instruments[name].content))
     return Asked(
         methodology=name,
         item_id=item_id,
