@@ -126,9 +126,6 @@ class ScenarioInstrument(Instrument):
         text = _SCENARIO[language].format(label=scenario.label.in_(language), text=scenario.description.in_(language))
         return f"{self.instruction.in_(language)}\n\n{text}"
 
-    def items_per_scenario(self) -> int:
-        return len(self.dimensions) + (self.open_question is not None)
-
     def scenario(self, scenario_id: str) -> Scenario:
         """KeyError for an unknown id."""
         return {scenario.scenario_id: scenario for scenario in self.scenarios}[scenario_id]
