@@ -219,14 +219,10 @@ def _settings() -> Iterator[Check]:
         elif name in SECRET:
             yield _check(name, "ok", "set", name=name, where=where)
         else:
-            yield _check(name, "ok", "shown", name=name, value=shown_value(name, value), where=where)
+            shown = shown_server(value) if name == "LLM_BASE_URL" else value
+            yield _check(name, "ok", "shown", name=name, value=shown, where=where)
     if unset:
         yield _check("unset", "info", "unset", names=", ".join(unset))
-
-
-def shown_value(name: str, value: str) -> str:
-    """A setting as it may be shown; a server's URL without what stands before an @ and without its query."""
-    return shown_server(value) if name == "LLM_BASE_URL" else value
 
 
 def shown_server(url: str) -> str:

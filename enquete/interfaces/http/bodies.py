@@ -119,23 +119,24 @@ class StatusData(BaseModel):
     failures: Annotated[list[str], Field(description="bugs of Enquete that left units without answers")]
 
 
-class ResultData(BaseModel):
-    """A methodology's findings. `partial`: the run has not come to its end."""
+class OfRun(BaseModel):
+    """`partial`: the run has not come to its end."""
 
     run_id: str
     sim_id: str
     status: str
     partial: bool
+
+
+class ResultData(OfRun):
+    """A methodology's findings."""
+
     methodology: str
     result: dict[str, JsonValue]
 
 
-class ReportData(BaseModel):
+class ReportData(OfRun):
     """The report as Markdown, and what a reader must know before using the data."""
 
-    run_id: str
-    sim_id: str
-    status: str
-    partial: bool
     report: str
     flags: list[str]

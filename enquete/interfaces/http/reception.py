@@ -157,24 +157,14 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
 def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the methodologies that there are results of."""
     run = rooted.finished(sim_id, run_id)
-    return ResultData(
-        run_id=run.run_id,
-        sim_id=sim_id,
-        status=run.status,
-        partial=run.status != "completed",
-        methodology=methodology,
-        result=findings_of(rooted, run, methodology),
-    )
+    return ResultData(**_named(run, sim_id), methodology=methodology, result=findings_of(rooted, run, methodology))
 
 
 def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
-    return ReportData(
-        run_id=run.run_id,
-        sim_id=sim_id,
-        status=run.status,
-        partial=run.status != "completed",
-        report=report_of(rooted, run),
-        flags=run.flags,
-    )
+    return ReportData(**_named(run, sim_id), report=report_of(rooted, run), flags=run.flags)
+
+
+def _named(run: Run, sim_id: str) -> dict[str, Any]:
+    return {"run_id": run.run_id, "sim_id": sim_id, "status": run.status, "partial": run.status != "completed"}

@@ -40,7 +40,7 @@ from enquete.interfaces.mcp.shapes import (
 from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, uri
 from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
-from enquete.interfaces.service.status import StatusWord, status_of
+from enquete.interfaces.service.status import status_of
 from enquete.simulations.locate import Known
 from enquete.state.errors import SettingsError
 from enquete.study.rooted import OutsideRoot
@@ -158,19 +158,16 @@ def simulation_state(desk: Office, known: Known) -> SimulationState:
     try:
         runs = desk.rooted.runs(known.sim_id)
     except OutsideRoot as error:
-        return SimulationState(sim_id=known.sim_id, runs=0, latest_run_id=None, latest_status=None, blocked=error.fact)
-    status: StatusWord | None = None
-    if runs and runs[-1].status in ("damaged", "newer"):
-        blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
-        return SimulationState(
-            sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id, latest_status=None, blocked=blocked
-        )
+        return SimulationState(sim_id=known.sim_id, runs=0, blocked=error.fact)
+    found = SimulationState(sim_id=known.sim_id, runs=len(runs))
     if runs:
-        run = study.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
-        status = status_of(run, desk.task_of(run))
-    return SimulationState(
-        sim_id=known.sim_id, runs=len(runs), latest_run_id=runs[-1].run_id if runs else None, latest_status=status
-    )
+        found.latest_run_id = runs[-1].run_id
+        if runs[-1].status in WORDS:
+            found.blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
+        else:
+            run = study.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
+            found.latest_status = status_of(run, desk.task_of(run))
+    return found
 
 
 def latest_text(one: SimulationState) -> str:

@@ -107,8 +107,8 @@ class ReportState(BaseModel):
 class SimulationState(BaseModel):
     sim_id: str
     runs: int
-    latest_run_id: str | None
-    latest_status: StatusWord | None
+    latest_run_id: str | None = None
+    latest_status: StatusWord | None = None
     blocked: Annotated[str, Field(description="why it cannot be used; empty where it can")] = ""
 
 
