@@ -263,7 +263,7 @@ class RunRequest(BaseModel):
         Field(
             pattern=BASELINE, description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"
         ),
-        Offered("cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="docs/longitudinal.md"),
+        Offered("cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="see docs/longitudinal.md"),
     ] = "auto"
     assume_completed: Annotated[
         bool,

@@ -46,7 +46,7 @@ class Fickle(Procedure[FickleInstrument, NoSettings]):
         return ended
 
 
-def planted(instrument: FickleInstrument) -> Truth:
+def planted(instrument: FickleInstrument, settings: NoSettings) -> Truth:
     def answer(who: Participant, block: Block, language: Language, seed: int) -> Sequence[Answer]:
         return [Answer(item.id, "ok", 3.0) for item in block.items]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
@@ -107,7 +107,7 @@ class Concept(LayerFile):
     reasons_to_believe: Annotated[tuple[Text, ...], AfterValidator(not_empty)]
     elements: Annotated[dict[ElementId, Element], AfterValidator(not_empty)]
 
-    def spoken(self, language: Language) -> Self:
+    def spoken(self, language: Language) -> Concept:
         """The concept as a conversation in `language` is read by it: a word of the other language is no alias there."""
         return self._spoken[language]
 
@@ -116,9 +116,11 @@ class Concept(LayerFile):
         return tuple(element for element, pattern in self._patterns.items() if pattern.search(text))
 
     @cached_property
-    def _spoken(self) -> Mapping[Language, Self]:
+    def _spoken(self) -> Mapping[Language, Concept]:
         return {
-            language: self.model_copy(update={"elements": dict(self._heard_in(language))}) for language in LANGUAGES
+            # Of fields alone: a copy would take along the patterns of all languages, once they are made.
+            language: Concept.model_construct(**{**dict(self), "elements": dict(self._heard_in(language))})
+            for language in LANGUAGES
         }
 
     def _heard_in(self, language: Language) -> Iterator[tuple[str, Element]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from enquete.analysis.bootstrap import Floats, bootstrap_counts
+from enquete.analysis.bootstrap import DRAWS, FEWEST, Floats, bca, left_out, resampled_counts
 from enquete.reports.context import AnalysisContext, counted
 from enquete.state.methodology import NoSettings
 from enquete_best_worst.instrument import BestWorstInstrument
@@ -96,14 +96,18 @@ def _object(
     def mean(counts: Floats) -> Floats:
         return np.asarray(counts @ values / counts.sum(axis=1))
 
-    found = bootstrap_counts(agents, mean) if len(known) else None
+    score = float(known.mean()) if len(known) else None
+    interval = None
+    if score is not None and len(known) >= FEWEST:
+        drawn = resampled_counts(agents, DRAWS, np.random.default_rng(0))
+        interval = bca(score, mean(drawn), mean(left_out(agents)), weight=agents)
     return {
         "object": name,
         "label": instrument.objects[name].in_(context.language),
         "best": int(chosen["best"].eq(name).sum()),
         "worst": int(chosen["worst"].eq(name).sum()),
         "n_responded": len(known),
-        "score": found.estimate if found else None,
-        "low": found.low if found else None,
-        "high": found.high if found else None,
+        "score": score,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
     }
