@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import with_ids
 from enquete.reports.markdown import number
 from enquete.reports.reading import RunReading
@@ -22,22 +23,15 @@ POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
 LONGEST = 240
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "agent": "Agent {name} (interview/{method}/{phase}): {stance}", "position": "„{wording}“: {value} auf {low}–{high}{label}.",
-        "voice": "In eigenen Worten: „{text}“", "all": "Alle Agenten (interview/{method}/{phase}): {stance}",
-        "answered": "{n} von {total} Agenten haben geantwortet",
-        "highest": "am höchsten bewertet: „{wording}“ (Mittel {value} auf {low}–{high}, n = {n})",
-        "lowest": "am niedrigsten: „{wording}“ (Mittel {value} auf {low}–{high}, n = {n})",
-    },
-    "en": {
-        "agent": "Agent {name} (interview/{method}/{phase}): {stance}", "position": "“{wording}”: {value} on {low}–{high}{label}.",
-        "voice": "In their own words: “{text}”", "all": "All agents (interview/{method}/{phase}): {stance}",
-        "answered": "{n} of {total} agents answered",
-        "highest": "rated highest: “{wording}” (mean {value} on {low}–{high}, n = {n})",
-        "lowest": "lowest: “{wording}” (mean {value} on {low}–{high}, n = {n})",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "agent": N_("Agent {name} (interview/{method}/{phase}): {stance}"),
+    "position": N_("“{wording}”: {value} on {low}–{high}{label}."),
+    "voice": N_("In their own words: “{text}”"),
+    "all": N_("All agents (interview/{method}/{phase}): {stance}"),
+    "answered": N_("{n} of {total} agents answered"),
+    "highest": N_("rated highest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
+    "lowest": N_("lowest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
+}
 
 
 def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
@@ -55,11 +49,13 @@ def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
         last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
         names = last.drop_duplicates("participant").set_index("participant")["agent_name"]
         for who, (stance, ids) in stances(last, known[method], language).items():
-            text = WORDS[language]["agent"].format(name=names[who], method=method, phase=phase, stance=stance)
+            text = in_language(WORDS, language)["agent"].format(
+                name=names[who], method=method, phase=phase, stance=stance
+            )
             yield {**base, "participant": who, **where, "text": text, "answer_ids": ids}
         planned = own[own["methodology"].eq(method) & own["phase"].eq(phase)]["participant"].nunique()
         stance, ids = overall(last, known[method], int(planned), language)
-        text = WORDS[language]["all"].format(method=method, phase=phase, stance=stance)
+        text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
         yield {**base, "participant": None, **where, "text": text, "answer_ids": ids}
 
 
@@ -74,7 +70,7 @@ def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) 
     for row in clearest.groupby("participant", sort=False).head(POSITIONS).to_dict("records"):
         parts[row["participant"]].append((_position(row, items, language), row["answer_id"]))
     for row in spoken.groupby("participant", sort=False).head(VOICES).to_dict("records"):
-        voice = WORDS[language]["voice"].format(text=shortened(row["text"]))
+        voice = in_language(WORDS, language)["voice"].format(text=shortened(row["text"]))
         parts[row["participant"]].append((voice, row["answer_id"]))
     return {who: (" ".join(text for text, _ in own), [one for _, one in own]) for who, own in parts.items() if own}
 
@@ -82,7 +78,7 @@ def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) 
 def _position(row: Mapping[Any, Any], items: Mapping[str, Asked], language: Language) -> str:
     item = items[row["item_id"]]
     label = item.label(row["value"], language)
-    return WORDS[language]["position"].format(
+    return in_language(WORDS, language)["position"].format(
         wording=item.text(language), value=f"{row['value']:g}".replace("-", "−"), low=row["scale_min"], high=row["scale_max"],
         label=f" ({label})" if label else "",
     )  # fmt: skip
@@ -90,7 +86,7 @@ def _position(row: Mapping[Any, Any], items: Mapping[str, Asked], language: Lang
 
 def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, language: Language) -> tuple[str, list[str]]:
     """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
     closed = said[said["value"].notna() & said["scale_min"].notna()]
     low, high = closed["scale_min"].astype(float), closed["scale_max"].astype(float)

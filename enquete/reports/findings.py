@@ -17,32 +17,24 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
+from enquete.locale import N_, in_language
 from enquete.reports.context import AnalysisContext, jsonable
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table
 from enquete.simulations.join import join
-from enquete.state.asking import Arm, Language
+from enquete.state.asking import Arm
 
 UNIT = "analysis"
 """The unit under which a bug in an analysis is filed."""
 
-_CHANGED: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "model": "Das Modell war bei T0 {then}, bei T1 {now}",
-        "respondent": "Bei T0 antwortete {then}, bei T1 {now}",
-        "language": "T0 wurde auf {then} befragt, T1 auf {now}",
-        "asking": "Gefragt wurde bei T0 nach {then}, bei T1 nach {now}",
-        "fingerprint": "Der Server meldete bei T0 eine andere Modellkennung ({then}) als bei T1 ({now})",
-    },
-    "en": {
-        "model": "The model was {then} at T0 and {now} at T1",
-        "respondent": "{then} answered at T0, {now} at T1",
-        "language": "T0 was asked in {then}, T1 in {now}",
-        "asking": "Questions were asked by {then} at T0 and by {now} at T1",
-        "fingerprint": "The server reported another model fingerprint at T0 ({then}) than at T1 ({now})",
-    },
+_CHANGED: Mapping[str, str] = {
+    "model": N_("The model was {then} at T0 and {now} at T1"),
+    "respondent": N_("{then} answered at T0, {now} at T1"),
+    "language": N_("T0 was asked in {then}, T1 in {now}"),
+    "asking": N_("Questions were asked by {then} at T0 and by {now} at T1"),
+    "fingerprint": N_("The server reported another model fingerprint at T0 ({then}) than at T1 ({now})"),
 }
 
 
@@ -132,7 +124,7 @@ def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
 
 def _differences(then: RunRecord, now: RunRecord) -> list[str]:
     """What makes the two waves two instruments."""
-    texts = _CHANGED[now.language]
+    texts = in_language(_CHANGED, now.language)
     pairs = {
         "model": (then.main.model, now.main.model),
         "respondent": (then.main.respondent, now.main.respondent),
@@ -148,5 +140,5 @@ def _server_changed(now: RunReading, then: RunReading, name: str) -> list[str]:
     after = now.fingerprints(name, "T1", now.record.main.id)
     if not before or not after or before & after:
         return []
-    text = _CHANGED[now.record.language]["fingerprint"]
+    text = in_language(_CHANGED, now.record.language)["fingerprint"]
     return [text.format(then=", ".join(sorted(before)), now=", ".join(sorted(after)))]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.locale import in_language
 from enquete.reports.context import responded
 from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
@@ -31,7 +32,7 @@ def limitations(
 
 
 def _about_respondents(reading: RunReading) -> Iterator[str]:
-    texts, main = LIMITS[reading.record.language], reading.record.main
+    texts, main = in_language(LIMITS, reading.record.language), reading.record.main
     yield texts["simulated"]
     if main.respondent == "synthetic":
         yield texts["synthetic"]
@@ -44,7 +45,7 @@ def _about_respondents(reading: RunReading) -> Iterator[str]:
 
 
 def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
-    record, texts = reading.record, LIMITS[reading.record.language]
+    record, texts = reading.record, in_language(LIMITS, reading.record.language)
     remembering, total = with_memory(reading, frame)
     if not remembering:
         yield texts["no_digest"]
@@ -62,7 +63,7 @@ def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
 
 
 def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
-    record, texts = reading.record, LIMITS[reading.record.language]
+    record, texts = reading.record, in_language(LIMITS, reading.record.language)
     if record.baseline == "reconstructed":
         yield texts["reconstructed"]
     if record.baseline == "measured" and record.actions_at_start:
@@ -87,11 +88,13 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     middled = [(shape.n, shape.midpoint) for shape in health.shapes if shape.midpoint is not None]
     of_middled = sum(weight for weight, _ in middled)
     midpoint = sum(weight * part for weight, part in middled) / of_middled if of_middled else None
-    yield LIMITS[language]["shape"].format(ends=share(ends, language), midpoint=share(midpoint, language), n=n)
+    yield in_language(LIMITS, language)["shape"].format(
+        ends=share(ends, language), midpoint=share(midpoint, language), n=n
+    )
 
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:
-    record, texts = reading.record, LIMITS[reading.record.language]
+    record, texts = reading.record, in_language(LIMITS, reading.record.language)
     yield texts["n"].format(n=len(reading.population), responded=len(responded(frame)), rows=len(frame))
     yield from _differential(frame, reading)
     hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
@@ -106,7 +109,7 @@ def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
     missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
     if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
         language = reading.record.language
-        yield LIMITS[language]["differential"].format(
+        yield in_language(LIMITS, language)["differential"].format(
             low=share(float(missing.min()), language), low_type=escape(missing.idxmin()),
             high=share(float(missing.max()), language), high_type=escape(missing.idxmax()),
         )  # fmt: skip

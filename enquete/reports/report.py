@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
+from enquete.locale import in_language
 from enquete.reports.context import Found, listed, responded
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.agents import AgentTable
@@ -68,7 +69,7 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
 def render(reading: RunReading, material: Material, *, status: str, partial: bool) -> str:
     """The report in the run's language, as Markdown."""
     language, frame, found = reading.record.language, material.frame, material.found
-    words, spent, own = WORDS[language], reading.spent(), evaluations(reading.record.methods)
+    words, spent, own = in_language(WORDS, language), reading.spent(), evaluations(reading.record.methods)
     titles = {name: title(reading, name) for name in reading.record.methods}
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
@@ -77,7 +78,7 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
     template = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
     return template.render(
         t={**words, "banner": banner(reading)},
-        h=HEALTH_WORDS[language],
+        h=in_language(HEALTH_WORDS, language),
         run=reading.record,
         status=words.get(f"s_{status}", status),
         partial=partial,
@@ -112,14 +113,14 @@ def _summary(reading: RunReading, material: Material, titles: Mapping[str, str])
 
 def banner(reading: RunReading) -> str:
     """Who answered, said loudly: no person did."""
-    words, main = WORDS[reading.record.language], reading.record.main
+    words, main = in_language(WORDS, reading.record.language), reading.record.main
     if main.respondent == "synthetic":
         return words["synthetic"]
     return words["llm"].format(model=escape(main.model))
 
 
 def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tuple[str, str]]:
-    record, words = reading.record, WORDS[reading.record.language]
+    record, words = reading.record, in_language(WORDS, reading.record.language)
     return [
         (words["run"], f"`{record.run_id}`"),
         (words["sim"], escape(record.sim_id)),
@@ -135,14 +136,14 @@ def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tup
 
 def _status(reading: RunReading, status: str) -> str:
     """The status and, where the run stopped, why. What an earlier stop left on file says nothing about this one."""
-    word = WORDS[reading.record.language].get(f"s_{status}", status)
+    word = in_language(WORDS, reading.record.language).get(f"s_{status}", status)
     filed = reading.ledger.stages().get(("", ""))
     return f"{word}: {escape(filed.note)}" if filed and filed.note and filed.outcome == status else word
 
 
 def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
     """Agents by stakeholder type: how many, how many answered anything, how many remembered anything."""
-    language, words = reading.record.language, WORDS[reading.record.language]
+    language, words = reading.record.language, in_language(WORDS, reading.record.language)
     own = frame[frame["run_id"].isin(reading.own_runs)]
     answered = set(responded(own)["participant"])
     remembering = set(own.loc[own["memory_available"], "participant"])
@@ -159,7 +160,7 @@ def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
 
 
 def arms_table(reading: RunReading) -> str:
-    language, words = reading.record.language, WORDS[reading.record.language]
+    language, words = reading.record.language, in_language(WORDS, reading.record.language)
     rows = [
         [
             escape(arm.id),
@@ -177,7 +178,7 @@ def arms_table(reading: RunReading) -> str:
 
 
 def _how(reading: RunReading) -> Iterator[str]:
-    record, words = reading.record, WORDS[reading.record.language]
+    record, words = reading.record, in_language(WORDS, reading.record.language)
     yield words[f"asking_{record.asking}"]
     yield words[f"elicit_{record.main.elicitation}"]
     if record.kind == "simulation":
@@ -189,7 +190,7 @@ def _how(reading: RunReading) -> Iterator[str]:
 
 
 def instruments_table(reading: RunReading) -> str:
-    words = WORDS[reading.record.language]
+    words = in_language(WORDS, reading.record.language)
     rows = [
         [title(reading, name), escape(used.content.get("instrument_id", "")), escape(used.content.get("version", "")),
          f"`{used.hash}`", escape(used.source)]
@@ -201,7 +202,7 @@ def instruments_table(reading: RunReading) -> str:
 
 def counts_table(reading: RunReading, frame: pd.DataFrame) -> str:
     """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
-    words = WORDS[reading.record.language]
+    words = in_language(WORDS, reading.record.language)
     rows = []
     keys = ["methodology", "phase", "round", "arm", "run_id"]
     for (name, phase, number_, arm, run), group in frame.groupby(keys, sort=False):
@@ -228,7 +229,7 @@ def title(reading: RunReading, name: str) -> str:
 
 def plain_title(reading: RunReading, name: str) -> str:
     if name not in reading.record.methods:
-        return WORDS[reading.record.language].get(name, name)
+        return in_language(WORDS, reading.record.language).get(name, name)
     titles = reading.methodology(name).title
     return titles.get(reading.record.language) or next(iter(titles.values()), name)
 
@@ -241,7 +242,7 @@ def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iter
         section = evaluation(reading.methodology(name)).section
         text = section(result, reading.record.language) if section else as_tables(plain_title(reading, name), result)
         head, _, rest = text.strip().partition("\n")
-        note = WORDS[reading.record.language]["section_distribution"]
+        note = in_language(WORDS, reading.record.language)["section_distribution"]
         yield f"{head}\n\n{note}\n{rest}" if name in by_probabilities else text.strip()
 
 
@@ -266,17 +267,17 @@ def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]
         if text:
             yield text
     if material.health.shapes:
-        words = HEALTH_WORDS[language]
+        words = in_language(HEALTH_WORDS, language)
         wordings = {(one.methodology, one.item_id): one.text(language) for one in material.asked}
         yield f"### {words['shapes']}"
         yield words["shapes_intro"].format(n=len(material.health.shapes))
         yield shapes_table(material.health.shapes, titles, wordings, language)
-        yield f"*{WORDS[language]['source']}: {words['source']}*"
+        yield f"*{in_language(WORDS, language)['source']}: {words['source']}*"
 
 
 def _missing(reading: RunReading, stages: Stages, found: Findings) -> Iterator[tuple[str, str]]:
     """Methodologies without findings: not begun, failed before a row was planned, or stopped by a bug."""
-    words = WORDS[reading.record.language]
+    words = in_language(WORDS, reading.record.language)
     bugs = {bug.methodology: bug.error for bug in found.bugs}
     for name in dict.fromkeys(name for name, _ in stages):
         if name in bugs and name not in found.results:
@@ -294,9 +295,12 @@ def _problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: F
         *_bugs(reading, found),
         *_errors(reading),
         *_lost(reading, spent),
-        *(WORDS[reading.record.language]["p_notice"].format(text=escape(note)) for note in notices(reading)),
+        *(
+            in_language(WORDS, reading.record.language)["p_notice"].format(text=escape(note))
+            for note in notices(reading)
+        ),
     ]
-    return "\n".join(f"- {line}" for line in lines) or WORDS[reading.record.language]["no_problems"]
+    return "\n".join(f"- {line}" for line in lines) or in_language(WORDS, reading.record.language)["no_problems"]
 
 
 def _errors(reading: RunReading) -> Iterator[str]:
@@ -305,11 +309,11 @@ def _errors(reading: RunReading) -> Iterator[str]:
         "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3"
     )
     for text, n in rows:
-        yield WORDS[reading.record.language]["p_error"].format(n=n, text=escape(text))
+        yield in_language(WORDS, reading.record.language)["p_error"].format(n=n, text=escape(text))
 
 
 def _status_problems(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
-    words, counts = WORDS[reading.record.language], frame["status"].value_counts()
+    words, counts = in_language(WORDS, reading.record.language), frame["status"].value_counts()
     for status in STATUSES[1:]:
         if counts.get(status):
             yield words[f"p_{status}"].format(n=counts[status], total=len(frame))
@@ -322,7 +326,7 @@ def _status_problems(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _stage_problems(reading: RunReading, stages: Stages) -> Iterator[str]:
-    words, filed = WORDS[reading.record.language], reading.ledger.stages()
+    words, filed = in_language(WORDS, reading.record.language), reading.ledger.stages()
     for name, phase in stages:
         stage = filed.get((name, phase))
         outcome = stage.outcome if stage else ""
@@ -333,7 +337,7 @@ def _stage_problems(reading: RunReading, stages: Stages) -> Iterator[str]:
 
 
 def _bugs(reading: RunReading, found: Findings) -> Iterator[str]:
-    words = WORDS[reading.record.language]
+    words = in_language(WORDS, reading.record.language)
     filed = [failure for failure in reading.ledger.failures() if failure.unit != "analysis"]
     names = {who.id: who.name for who in reading.population}
     for bug in [*filed, *found.bugs]:
@@ -346,7 +350,7 @@ def _bugs(reading: RunReading, found: Findings) -> Iterator[str]:
 def _lost(reading: RunReading, spent: pd.DataFrame) -> Iterator[str]:
     lost = int(spent["lost"].sum()) if len(spent) else 0
     if lost:
-        yield WORDS[reading.record.language]["p_lost"].format(n=lost, total=int(spent["calls"].sum()))
+        yield in_language(WORDS, reading.record.language)["p_lost"].format(n=lost, total=int(spent["calls"].sum()))
 
 
 def notices(reading: RunReading) -> list[str]:
@@ -361,7 +365,7 @@ SPENT = ("calls", "settled", "failed", "lost", "sends", "input_tokens", "output_
 
 def spent_table(reading: RunReading, spent: pd.DataFrame) -> str:
     """Requests and tokens by methodology, phase, arm and purpose; the last line is what the budget counts."""
-    words = WORDS[reading.record.language]
+    words = in_language(WORDS, reading.record.language)
     if spent.empty:
         return words["no_calls"]
     rows = []

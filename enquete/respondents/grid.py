@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from pydantic import JsonValue
 
+from enquete.locale import N_, in_language
 from enquete.state.asking import Answer, Block, Item, Language
 
 Grid = Mapping[int, int]
@@ -21,31 +21,21 @@ Grid = Mapping[int, int]
 
 Answers = Mapping[str, Answer]
 
-_WORDS: Final[dict[Language, dict[str, str]]] = {
-    "de": {
-        "rule": "Jede Spalte nimmt genau so viele Aussagen auf: {places}. Zusammen sind das {n}. Bitte vor dem Antworten "
-        "nachzählen.",
-        "free": "Die übrigen Aussagen sind schon einsortiert. Frei sind noch: {places}.",
-        "again": "In Ihrer Sortierung stimmt die Zahl der Aussagen in einigen Spalten nicht. Bitte nur die folgenden "
-        "Aussagen noch einmal einsortieren; alle anderen bleiben, wo sie sind.",
-        "over": "Spalte {column} ist zu voll ({n} Aussagen für {places}): {items}",
-        "under": "Spalte {column} ist nicht voll ({n} Aussagen für {places})",
-        "share": "Die folgenden {n} Aussagen verteilen sich genau so auf die Spalten: {places}.",
-        "column": "{column}: {n}",
-        "comma": "; ",
-    },
-    "en": {
-        "rule": "Each column takes exactly this many statements: {places}. Together that makes {n}. Please count before you "
-        "answer.",
-        "free": "The other statements have been sorted already. These places are left: {places}.",
-        "again": "In your sort, the number of statements in some columns is not right. Please sort only the following "
-        "statements again; all others stay where they are.",
-        "over": "Column {column} is overfull ({n} statements for {places}): {items}",
-        "under": "Column {column} is not full ({n} statements for {places})",
-        "share": "The following {n} statements have to be spread over the columns exactly like this: {places}.",
-        "column": "{column}: {n}",
-        "comma": "; ",
-    },
+_WORDS: Mapping[str, str] = {
+    "rule": N_(
+        "Each column takes exactly this many statements: {places}. Together that makes {n}. Please count before "
+        "you answer."
+    ),
+    "free": N_("The other statements have been sorted already. These places are left: {places}."),
+    "again": N_(
+        "In your sort, the number of statements in some columns is not right. Please sort only the following "
+        "statements again; all others stay where they are."
+    ),
+    "over": N_("Column {column} is overfull ({n} statements for {places}): {items}"),
+    "under": N_("Column {column} is not full ({n} statements for {places})"),
+    "share": N_("The following {n} statements have to be spread over the columns exactly like this: {places}."),
+    "column": N_("{column}: {n}"),
+    "comma": N_("; "),
 }
 
 
@@ -108,7 +98,7 @@ def narrowed(items: Sequence[Item], answers: Answers, grid: Grid) -> tuple[Item,
 
 def explain(answers: Answers, grid: Grid, asked: Sequence[str], language: Language) -> str:
     """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may take."""
-    words = _WORDS[language]
+    words = in_language(_WORDS, language)
     rule = words["rule"].format(places=_places(grid, words), n=sum(grid.values()))
     if not answers:
         return rule

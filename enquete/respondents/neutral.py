@@ -10,6 +10,7 @@ from itertools import cycle
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from enquete.locale import in_language
 from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
@@ -91,7 +92,7 @@ def neutral_digest(who: Participant, language: Language, seed: int) -> str | Non
         return who.digest
     lines = neutral().digest[language]
     drawn = cycle(sorted(lines, key=lambda line: uniform(seed, "neutral digest", who.id, line)))
-    text = f"{HEADINGS[language]['own']}\n- {next(drawn)}"
+    text = f"{in_language(HEADINGS, language)['own']}\n- {next(drawn)}"
     for line in drawn:
         if len(text) + len(line) / 2 > len(who.digest):
             return text

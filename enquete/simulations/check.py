@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from enquete.locale import N_, in_language
 from enquete.simulations.action_log import PLATFORMS
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.simulations.digest import Digests, digests
@@ -70,56 +72,31 @@ class CheckReport(BaseModel):
     def render(self, language: Language = "en") -> str:
         """The report as text for a terminal."""
         lines = [*summary_lines(self, language), *memory_lines(self, language), *problem_lines(self, language)]
-        return "\n".join([*lines, WORDS[language]["ok" if self.ok else "not_ok"]])
+        return "\n".join([*lines, in_language(WORDS, language)["ok" if self.ok else "not_ok"]])
 
 
-WORDS: dict[Language, dict[str, str]] = {
-    "de": {
-        "agents": "Agenten",
-        "types": "Stakeholder-Typen",
-        "status": "Status",
-        "completed": "abgeschlossen",
-        "running": "nicht abgeschlossen",
-        "platforms": "Plattformen",
-        "actions": "Aktionen",
-        "memory": "Erinnerung",
-        "with": "mit Erinnerung",
-        "database": "Datenbank",
-        "log": "Aktionsprotokoll",
-        "none": "nichts Lesbares",
-        "exposure": "mit angezeigten Beiträgen",
-        "no_exposure": "ohne angezeigte Beiträge",
-        "missing": "Fehlt",
-        "error": "Fehler",
-        "warning": "Warnung",
-        "info": "Hinweis",
-        "more": "und {} weitere Befunde",
-        "ok": "Befragung möglich.",
-        "not_ok": "Befragung nicht möglich, bevor die Fehler behoben sind.",
-    },
-    "en": {
-        "agents": "Agents",
-        "types": "Stakeholder types",
-        "status": "Status",
-        "completed": "completed",
-        "running": "not completed",
-        "platforms": "Platforms",
-        "actions": "Actions",
-        "memory": "Memory",
-        "with": "with memory",
-        "database": "database",
-        "log": "action log",
-        "none": "nothing readable",
-        "exposure": "with the posts agents were shown",
-        "no_exposure": "without the posts agents were shown",
-        "missing": "Missing",
-        "error": "Error",
-        "warning": "Warning",
-        "info": "Note",
-        "more": "and {} more findings",
-        "ok": "Ready for interviews.",
-        "not_ok": "Not ready for interviews until the errors are resolved.",
-    },
+WORDS: Mapping[str, str] = {
+    "agents": N_("Agents"),
+    "types": N_("Stakeholder types"),
+    "status": N_("Status"),
+    "completed": N_("completed"),
+    "running": N_("not completed"),
+    "platforms": N_("Platforms"),
+    "actions": N_("Actions"),
+    "memory": N_("Memory"),
+    "with": N_("with memory"),
+    "database": N_("database"),
+    "log": N_("action log"),
+    "none": N_("nothing readable"),
+    "exposure": N_("with the posts agents were shown"),
+    "no_exposure": N_("without the posts agents were shown"),
+    "missing": N_("Missing"),
+    "error": N_("Error"),
+    "warning": N_("Warning"),
+    "info": N_("Note"),
+    "more": N_("and {} more findings"),
+    "ok": N_("Ready for interviews."),
+    "not_ok": N_("Not ready for interviews until the errors are resolved."),
 }
 
 
@@ -183,7 +160,7 @@ def stated_counts(population: Population) -> list[Issue]:
 
 
 def summary_lines(report: CheckReport, language: Language) -> list[str]:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     title = f"{report.sim_id} ({report.kind})"
     types = ", ".join(f"{name} {count}" for name, count in report.types.items())
     lines = [f"{title}: {report.topic}" if report.topic else title, f"{words['agents']}: {report.agents}"]
@@ -202,7 +179,7 @@ def summary_lines(report: CheckReport, language: Language) -> list[str]:
 
 
 def memory_lines(report: CheckReport, language: Language) -> list[str]:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     lines = []
     for memory in report.memory:
         exposure = f", {words['exposure' if memory.exposure else 'no_exposure']}" if memory.readable else ""
@@ -213,7 +190,7 @@ def memory_lines(report: CheckReport, language: Language) -> list[str]:
 
 def problem_lines(report: CheckReport, language: Language) -> list[str]:
     """Errors first; a shift in a large population is one finding per agent, so long lists are cut."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     missing = [f"{words['missing']}: {', '.join(report.missing)}"] if report.missing else []
     ordered = sorted(report.issues, key=lambda issue: SEVERITIES.index(issue.severity))
     shown = [f"{words[issue.severity]}: {issue.file}: {issue.message}" for issue in ordered[:MOST_SHOWN]]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from enquete.locale import N_, in_language
 from enquete.simulations.entries import Entry, Kind
 from enquete.simulations.experience import Experience, Source, read_experience
 from enquete.simulations.population import Population
@@ -17,42 +18,26 @@ OWN_SHARE = 0.6
 CONTEXT = 100
 SHORTEST = 20  # a post is not cut to fewer characters
 
-HEADINGS: dict[Language, dict[Kind, str]] = {
-    "de": {
-        "own": "Eigene Beiträge (neueste zuerst):",
-        "reaction": "Reaktionen:",
-        "shown": "Angezeigte Beiträge anderer:",
-    },
-    "en": {"own": "Own posts (newest first):", "reaction": "Reactions:", "shown": "Posts of others that were shown:"},
+HEADINGS: Mapping[str, str] = {
+    "own": N_("Own posts (newest first):"),
+    "reaction": N_("Reactions:"),
+    "shown": N_("Posts of others that were shown:"),
 }
 NOTHING: dict[Language, str] = {
     "de": "Keine Aktivität in der Simulation aufgezeichnet.",
     "en": "No activity was recorded in the simulation.",
 }
 ANSWERING: dict[Language, str] = {"de": "zu", "en": "on"}
-VERBS: dict[Language, dict[str, str]] = {
-    "de": {
-        "repost": "geteilt",
-        "like": "gefällt",
-        "dislike": "missfällt",
-        "report": "gemeldet",
-        "follow": "folgt",
-        "unfollow": "folgt nicht mehr",
-        "mute": "stummgeschaltet",
-        "unmute": "nicht mehr stummgeschaltet",
-        "search": "gesucht",
-    },
-    "en": {
-        "repost": "reposted",
-        "like": "liked",
-        "dislike": "disliked",
-        "report": "reported",
-        "follow": "follows",
-        "unfollow": "stopped following",
-        "mute": "muted",
-        "unmute": "unmuted",
-        "search": "searched for",
-    },
+VERBS: Mapping[str, str] = {
+    "repost": N_("reposted"),
+    "like": N_("liked"),
+    "dislike": N_("disliked"),
+    "report": N_("reported"),
+    "follow": N_("follows"),
+    "unfollow": N_("stopped following"),
+    "mute": N_("muted"),
+    "unmute": N_("unmuted"),
+    "search": N_("searched for"),
 }
 
 
@@ -113,7 +98,7 @@ def compose(
     own: Sequence[Entry], reactions: Sequence[str], shown: Sequence[str], limit: int, language: Language
 ) -> str:
     """Own words come first and get at least OWN_SHARE of the limit where there are that many; the rest is shared."""
-    headings = HEADINGS[language]
+    headings = in_language(HEADINGS, language)
     least = own_section(own, limit, ceil(OWN_SHARE * limit) + SHORTEST, 0, language)
     room = limit - len(least) - 1
     context_room = room // 4 if any(entry.about for entry in own) else 0
@@ -132,7 +117,7 @@ def own_section(own: Sequence[Entry], room: int, words: int, context_room: int, 
     """
     if not own:
         return ""
-    heading = HEADINGS[language]["own"]
+    heading = in_language(HEADINGS, language)["own"]
     text = heading if room >= 2 * len(heading) else ""
     for entry in own:
         start = "\n- " if text else "- "
@@ -161,7 +146,7 @@ def section(heading: str, lines: Sequence[str], room: int) -> str:
 
 def reaction_line(entry: Entry, language: Language) -> str:
     author = f"{entry.about}: " if entry.about else ""
-    return f"{VERBS[language][entry.verb]}: {author}{clip(entry.text, CONTEXT)}"
+    return f"{in_language(VERBS, language)[entry.verb]}: {author}{clip(entry.text, CONTEXT)}"
 
 
 def shown_line(entry: Entry) -> str:

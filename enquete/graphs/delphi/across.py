@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.locale import N_
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import same
@@ -176,12 +177,13 @@ OUT: Mapping[str, Words] = {
     },
     "others": {"de": "die übrigen Agenten", "en": "the other agents"},
 }
-OF_HOLD_OUTS: Mapping[Language, Mapping[str, str]] = {
-    "de": {"who": "Wer im Delphi beharrt", "those": "denen, die im Delphi beharren", "them": "die Beharrenden",
-           "of_them": "der Beharrenden", "them_there": "die Beharrenden des Delphi"},
-    "en": {"who": "Those who hold out in the Delphi", "those": "those who hold out in the Delphi", "them": "the hold-outs",
-           "of_them": "of the hold-outs", "them_there": "the hold-outs of the Delphi"},
-}  # fmt: skip
+OF_HOLD_OUTS: Mapping[str, str] = {
+    "who": N_("Those who hold out in the Delphi"),
+    "those": N_("those who hold out in the Delphi"),
+    "them": N_("the hold-outs"),
+    "of_them": N_("of the hold-outs"),
+    "them_there": N_("the hold-outs of the Delphi"),
+}
 
 
 def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
@@ -266,16 +268,12 @@ def _camps(found: Found, rows: pd.DataFrame) -> Measure:
 
 # --- headlines -------------------------------------------------------------------------------------------------------
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "polarised": "Thema „{0}“, {1}: gespalten (A)", "consensus": "Thema „{0}“, {1}: Konsens (IQR)",
-        "w_high": "Kendalls W, {0}: mindestens 0,5", "w_low": "Kendalls W, {0}: unter 0,5",
-    },
-    "en": {
-        "polarised": "Theme “{0}”, {1}: polarised (A)", "consensus": "Theme “{0}”, {1}: consensus (IQR)",
-        "w_high": "Kendall's W, {0}: at least 0.5", "w_low": "Kendall's W, {0}: below 0.5",
-    },
-}  # fmt: skip
+SENTENCES: Mapping[str, str] = {
+    "polarised": N_("Theme “{0}”, {1}: polarised (A)"),
+    "consensus": N_("Theme “{0}”, {1}: consensus (IQR)"),
+    "w_high": N_("Kendall's W, {0}: at least 0.5"),
+    "w_low": N_("Kendall's W, {0}: below 0.5"),
+}
 
 
 def headlines(found: Found, language: Language) -> Iterator[Headline]:

@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, SHARED, counted, finish, nothing, wrapped
 from enquete.reports.report_words import dimension_name
@@ -17,14 +18,11 @@ from enquete.state.errors import InputError
 ROW = 42  # pixels a theme
 APART = 0.26  # of a row, between two rounds
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "themes_title": "Delphi: Median und Quartile je Thema", "round": "Runde {round}",
-        "no_ratings": "keine Bewertungen",     },
-    "en": {
-        "themes_title": "Delphi: median and quartiles by theme", "round": "round {round}", "no_ratings": "no ratings",
-            },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "themes_title": N_("Delphi: median and quartiles by theme"),
+    "round": N_("round {round}"),
+    "no_ratings": N_("no ratings"),
+}
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -32,7 +30,7 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where nothing was rated yet.
     """
-    words = {**SHARED[language], **WORDS[language]}
+    words = {**in_language(SHARED, language), **in_language(WORDS, language)}
     ratings = [rating for rating in listed(findings, "ratings") if at(rating, "median") is not None]
     if not ratings:
         raise InputError(nothing("delphi", words["no_ratings"], language))

@@ -21,6 +21,7 @@ from enquete.graphs.delphi.present_ratings import (
     stability,
 )
 from enquete.graphs.delphi.words import WORDS
+from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, excerpt, number, of, quote, share, table
@@ -54,7 +55,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     """Markdown, from the findings alone."""
     found: Mapping[str, Any] = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     parts = [f"## {words['title']}", words["intro"], words["frame"], *_rounds(found, words)]
     if not found["themes"]:
         parts.append(words["no_themes"])
@@ -74,7 +75,7 @@ def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
     """What is long: every rating by theme and round, its convergence and stability, the second coding, the answers that
     voice the themes, and the reporting checklist."""
     found: Mapping[str, Any] = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     if not found["themes"]:
         return ""
     parts = [

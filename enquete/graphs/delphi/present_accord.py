@@ -9,6 +9,7 @@ from typing import Any
 from enquete.graphs.delphi.accord_words import ANSWERED, ASKED, LABELS
 from enquete.graphs.delphi.present_ratings import source
 from enquete.graphs.delphi.words import WORDS
+from enquete.locale import in_language
 from enquete.reports.markdown import MISSING, escape, number, table
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
@@ -16,29 +17,30 @@ from enquete.state.asking import Language
 
 def accord(found: Mapping[str, Any], language: Language) -> Iterator[str]:
     """All 35 items in their order."""
-    words, items = LABELS[language], found["accord"]["items"]
+    words, items = in_language(LABELS, language), found["accord"]["items"]
     facts = _facts(found, language)
     rows = [
-        [one["item"], ASKED[language][one["item"]], words[one["state"]], _answer(one, facts, language)] for one in items
+        [one["item"], in_language(ASKED, language)[one["item"]], words[one["state"]], _answer(one, facts, language)]
+        for one in items
     ]
     states = Counter(one["state"] for one in items)
     counts = {state: states[state] for state in ("filled", "partly", "not_applicable", "open")}
     yield f"### {words['title']}"
     yield words["intro"].format(**counts)
     yield table([words[key] for key in ("item", "asks", "state", "answer")], rows, numeric_from=4)
-    yield source(WORDS[language], "T1/delphi/convergence.json → accord")
+    yield source(in_language(WORDS, language), "T1/delphi/convergence.json → accord")
 
 
 def _answer(one: Mapping[str, str], facts: Mapping[str, str], language: Language) -> str:
     if one["state"] == "open":
         return MISSING
-    return ANSWERED[language][one["item"]].format(**facts)
+    return in_language(ANSWERED, language)[one["item"]].format(**facts)
 
 
 def _facts(found: Mapping[str, Any], language: Language) -> dict[str, str]:
     """What the answers are filled with, as Markdown; what the run does not know is said to be unknown."""
     words, facts, limits, again = (
-        LABELS[language],
+        in_language(LABELS, language),
         found["accord"]["facts"],
         found["thresholds"],
         found["second_coding"],

@@ -9,6 +9,7 @@ import pandas as pd
 from pydantic import JsonValue
 from scipy.optimize import linear_sum_assignment
 
+from enquete.locale import N_
 from enquete.reports.context import Found, alternating, at, cited, listed
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members, same
@@ -164,10 +165,7 @@ def _named(one: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, JsonVa
     return {**one, "archetype": names.get(str(name), f"{name}′")} if name is not None else {**one}
 
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "de": {"types": "Anzahl der Typen (0: keine)", "factors": "Anzahl der Q-Faktoren"},
-    "en": {"types": "Number of types (0: none)", "factors": "Number of Q factors"},
-}
+SENTENCES: Mapping[str, str] = {"types": N_("Number of types (0: none)"), "factors": N_("Number of Q factors")}
 
 
 def headlines(found: Found, language: Language) -> Iterator[Headline]:

@@ -19,6 +19,7 @@ from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.sorting import described, own_sorts, participation, read_sorts
 from enquete.graphs.diversity.views import views
+from enquete.locale import N_, in_language
 from enquete.reports.context import UNIT, AnalysisContext, findings
 from enquete.state.asking import Language
 
@@ -29,16 +30,9 @@ SCORES_LISTED = 3
 MOVED_LIMIT = 0.05
 DIGITS = 6  # beyond them, sums depend on the machine
 
-FLAGS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "moved": "Vielfalt der Sichtweisen: {moved} von {placements} Platzierungen mussten verschoben werden, damit sie ins Raster "
-        "passen.",
-        "alike": "Vielfalt der Sichtweisen: Alle Agenten haben gleich geantwortet.",
-    },
-    "en": {
-        "moved": "Diversity of views: {moved} of {placements} placements had to be moved for the sort to fit the grid.",
-        "alike": "Diversity of views: all agents answered alike.",
-    },
+FLAGS: Mapping[str, str] = {
+    "moved": N_("Diversity of views: {moved} of {placements} placements had to be moved for the sort to fit the grid."),
+    "alike": N_("Diversity of views: all agents answered alike."),
 }
 
 
@@ -81,7 +75,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _flags(grid: Mapping[str, Any], pca: Mapping[str, Any], q: Mapping[str, Any], language: Language) -> list[str]:
-    words = FLAGS[language]
+    words = in_language(FLAGS, language)
     flags = [f"diversity: {refused}" for refused in q["refused"]]
     if grid["share_moved"] is not None and grid["share_moved"] > MOVED_LIMIT:
         flags.append(words["moved"].format(**grid))

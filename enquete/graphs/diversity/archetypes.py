@@ -27,14 +27,16 @@ from enquete.analysis.typology.types import (
 )
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.sorting import Sorts, by_type
+from enquete.locale import N_, in_language
 from enquete.state.asking import Language
 
 NOBODY = Types(Choice(1, "few"))
 DISTINGUISHING = 0.5  # least difference from the rest, in SDs of the grid
 
-_NAMING: Mapping[Language, Mapping[str, str]] = {
-    "de": {"pro": "für „{}“", "con": "gegen „{}“", "mixed": "ohne eigenes Profil"},
-    "en": {"pro": "for “{}”", "con": "against “{}”", "mixed": "without a profile of its own"},
+_NAMING: Mapping[str, str] = {
+    "pro": N_("for “{}”"),
+    "con": N_("against “{}”"),
+    "mixed": N_("without a profile of its own"),
 }
 
 
@@ -164,7 +166,7 @@ def _archetype(
 
 def _name(apart: Sequence[Contrast], instrument: DiversityInstrument, language: Language) -> str:
     """From the statements that set it apart most: one it is for and one it is against."""
-    words, statements = _NAMING[language], instrument.statements
+    words, statements = in_language(_NAMING, language), instrument.statements
     pro = next((c for c in apart if c.difference > 0 and c.z > 0), None)
     con = next((c for c in apart if c.difference < 0 and c.z < 0), None)
     parts = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.asking import Language
@@ -14,19 +15,15 @@ from enquete.state.errors import InputError
 
 ROW = 30  # pixels a statement
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "types_title": "Vielfalt: Agenten auf den ersten beiden Komponenten",
-        "component": "Komponente {n} ({share} der Varianz)", "type": "Typ {type}: {n} Agenten", "untyped": "keinem Typ zugeordnet",
-        "statements_title": "Vielfalt: mittlerer Rang je Aussage", "rank": "Mittlerer Rang (Balken: ± 1 SD)",
-        "no_sorts": "keine Sortierungen",
-    },
-    "en": {
-        "types_title": "Diversity: agents on the first two components",
-        "component": "component {n} ({share} of variance)", "type": "type {type}: {n} agents", "untyped": "of no type",
-        "statements_title": "Diversity: mean rank by statement", "rank": "mean rank (bars: ± 1 SD)", "no_sorts": "no sorts",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "types_title": N_("Diversity: agents on the first two components"),
+    "component": N_("component {n} ({share} of variance)"),
+    "type": N_("type {type}: {n} agents"),
+    "untyped": N_("of no type"),
+    "statements_title": N_("Diversity: mean rank by statement"),
+    "rank": N_("mean rank (bars: ± 1 SD)"),
+    "no_sorts": N_("no sorts"),
+}
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -34,7 +31,7 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where nobody has sorted yet.
     """
-    words = {**SHARED[language], **WORDS[language]}
+    words = {**in_language(SHARED, language), **in_language(WORDS, language)}
     scores = [each for each in listed(findings, "pca", "scores") if len(at(each, "scores") or []) >= 2]
     statements = [each for each in listed(findings, "statements") if at(each, "mean") is not None]
     if not scores and not statements:

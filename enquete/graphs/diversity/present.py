@@ -12,6 +12,7 @@ from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sort
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.present_views import scores, views
 from enquete.graphs.diversity.wording import WORDS
+from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
@@ -69,7 +70,7 @@ def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     """Markdown, from the findings alone."""
     found: Found = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     parts = [
         f"## {words['title']}",
         words["intro"],

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.diversity.wording_views import WORDS
+from enquete.locale import in_language
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.asking import Language
 
@@ -20,7 +21,7 @@ Words = Mapping[str, str]
 
 def views(found: Found, language: Language) -> Iterator[str]:
     """found: all findings of the methodology."""
-    q, words = found["q"], WORDS[language]
+    q, words = found["q"], in_language(WORDS, language)
     yield f"### {words['title']}"
     yield words["intro"]
     yield _verdict(q, words)
@@ -149,7 +150,7 @@ def _beside(q: Found, words: Words, language: Language) -> Iterator[str]:
 
 def scores(found: Found, language: Language) -> Iterator[str]:
     """For the appendix: every statement's z and place on every factor, and how the factors go together."""
-    q, words = found["q"], WORDS[language]
+    q, words = found["q"], in_language(WORDS, language)
     if not q["factors"]:
         return
     names = [words["factor"].format(n=one["factor"]) for one in q["factors"]]

@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.asking import Language
@@ -14,15 +15,11 @@ from enquete.state.errors import InputError
 
 LEVEL_PX = 120
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "map_title": "Laddering: hierarchische Wertekarte", "no_links": "keine Verknüpfungen",
-        "cut_off": "Verknüpfungen von mindestens {n} Agenten",
-    },
-    "en": {
-        "map_title": "Laddering: hierarchical value map", "no_links": "no links", "cut_off": "links that at least {n} agents gave",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "map_title": N_("Laddering: hierarchical value map"),
+    "no_links": N_("no links"),
+    "cut_off": N_("links that at least {n} agents gave"),
+}
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -30,7 +27,7 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Places are those of the map that the run has written (value_map.svg). Raises InputError where no link is on it.
     """
-    words = {**SHARED[language], **WORDS[language]}
+    words = {**in_language(SHARED, language), **in_language(WORDS, language)}
     boxes = {str(box["id"]): box for box in listed(findings, "value_map", "boxes")}
     links = [link for link in listed(findings, "value_map", "links") if {link["source"], link["target"]} <= set(boxes)]
     if not links:

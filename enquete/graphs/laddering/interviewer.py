@@ -16,71 +16,63 @@ from enquete.graphs.laddering.methods import MOST_WORDS
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
 from enquete.graphs.laddering.reader import read_answer
 from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
+from enquete.locale import N_, in_language
 from enquete.respondents.prompts import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language
 
 LAST_TURNS = 6  # of the transcript that the interviewer sees
 
-_WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "extract": "Werte eine Antwort aus einem vertieften Interview aus. Thema: {topic}.",
-        "question": "Frage", "answer": "Antwort", "known": "Schon genannte Konzepte (Beziehungen dürfen zu ihnen führen)",
-        "types": "Arten von Konzepten", "edges": "Erlaubte Beziehungen (Art: von → nach; * heißt beliebig)",
-        "elements": "Elemente des Themas (Kennung: Name)", "asked_about": "Gefragt wurde nach diesem Konzept",
-        "expected": "Die Frage zielte auf: {aims}.",
-        "extract_rules": "- concepts: nur, was in dieser Antwort neu oder wieder gesagt wird; text sind höchstens acht eigene Worte der "
-        "Person; node_type eine der Arten oben; confidence 0 bis 1; source_quote wörtlich aus der Antwort; linked_elements Kennungen "
-        "der Elemente, von denen das Konzept handelt.\n- relationships: source_text und target_text sind Konzepte aus concepts oder "
-        "aus den schon genannten, wörtlich; relationship_type eine der Beziehungen oben, nur zwischen erlaubten Arten.\n- Sagt die "
-        "Antwort nichts Inhaltliches, bleiben beide Listen leer. Erfinde nichts.",
-        "signal": "Beurteile, wie eine Antwort in einem vertieften Interview gegeben wurde. Thema: {topic}.",
-        "signal_rules": "Vergib je eine Zahl von 1 bis 5 mit einer Begründung von höchstens {words} Wörtern:\n"
-        "- response_depth: 1 ein Wort, 3 ein begründeter Gedanke, 5 mehrere verbundene Gedanken\n- specificity: 1 vage, 5 mit Beispiel\n"
-        "- certainty: 1 tastend, 5 bestimmt\n- valence: 1 sehr negativ, 3 neutral, 5 sehr positiv\n- engagement: 1 abwesend, 5 lebhaft\n"
-        "Dazu sentiment (negative, neutral, positive) und topics (höchstens fünf Stichworte).",
-        "opening": "Formuliere die erste Frage eines vertieften Interviews: warm, offen, einladend, ohne Vorannahmen.",
-        "follow": "Formuliere die nächste Frage eines vertieften Interviews.",
-        "topic": "Thema", "transcript": "Das Gespräch bis hierher", "signals": "Aktive Signale (Name = Wert: Lesart)",
-        "why": "Warum diese Strategie", "focus": "Konzept im Fokus", "strategy": "Strategie", "technique": "Technik",
-        "method": "Methode", "ladder": "Leiter", "goal": "Ziel",
-        "client": "Sicht des Auftraggebers (nur zur Einordnung: nicht verraten, nicht nahelegen)",
-        "question_rules": "Genau eine Frage, höchstens {words} Wörter, in den Worten der Person, ohne Fachsprache, ohne Unterstellung. "
-        "Wiederhole keine Frage aus dem Gespräch.",
-        "i": "I", "r": "B",
-    },
-    "en": {
-        "extract": "Analyse one answer from an in-depth interview. Topic: {topic}.",
-        "question": "Question", "answer": "Answer", "known": "Concepts said before (relationships may lead to them)",
-        "types": "Kinds of concepts", "edges": "Allowed relationships (type: from → to; * is any)",
-        "elements": "Elements of the topic (id: name)", "asked_about": "The question was about this concept",
-        "expected": "The question aimed at: {aims}.",
-        "extract_rules": "- concepts: only what this answer says, newly or again; text is at most eight words of the person's own; "
-        "node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; linked_elements are ids of "
-        "the elements the concept is about.\n- relationships: source_text and target_text are concepts from concepts or from those "
-        "said before, verbatim; relationship_type is one of those above, only between allowed kinds.\n- If the answer says nothing of "
-        "substance, both lists stay empty. Invent nothing.",
-        "signal": "Judge how an answer in an in-depth interview was given. Topic: {topic}.",
-        "signal_rules": "Give each a number from 1 to 5 with a rationale of at most {words} words:\n"
-        "- response_depth: 1 a word, 3 one reasoned thought, 5 several connected thoughts\n- specificity: 1 vague, 5 with an example\n"
-        "- certainty: 1 groping, 5 firm\n- valence: 1 very negative, 3 neutral, 5 very positive\n- engagement: 1 absent, 5 lively\n"
-        "Also sentiment (negative, neutral, positive) and topics (at most five keywords).",
-        "opening": "Word the first question of an in-depth interview: warm, open, inviting, without assumptions.",
-        "follow": "Word the next question of an in-depth interview.",
-        "topic": "Topic", "transcript": "The conversation so far", "signals": "Active signals (name = value: reading)",
-        "why": "Why this strategy", "focus": "Focus concept", "strategy": "Strategy", "technique": "Technique",
-        "method": "Method", "ladder": "Laddering", "goal": "Goal",
-        "client": "The client's view (for orientation only: do not tell it, do not lead towards it)",
-        "question_rules": "Exactly one question, at most {words} words, in the person's own words, without jargon, without insinuation. "
-        "Repeat no question of the conversation.",
-        "i": "I", "r": "R",
-    },
-}  # fmt: skip
+_WORDS: Mapping[str, str] = {
+    "extract": N_("Analyse one answer from an in-depth interview. Topic: {topic}."),
+    "question": N_("Question"),
+    "answer": N_("Answer"),
+    "known": N_("Concepts said before (relationships may lead to them)"),
+    "types": N_("Kinds of concepts"),
+    "edges": N_("Allowed relationships (type: from → to; * is any)"),
+    "elements": N_("Elements of the topic (id: name)"),
+    "asked_about": N_("The question was about this concept"),
+    "expected": N_("The question aimed at: {aims}."),
+    "extract_rules": N_(
+        "- concepts: only what this answer says, newly or again; text is at most eight words of the person's "
+        "own; node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
+        "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and "
+        "target_text are concepts from concepts or from those said before, verbatim; relationship_type is one of "
+        "those above, only between allowed kinds.\n- If the answer says nothing of substance, both lists stay "
+        "empty. Invent nothing."
+    ),
+    "signal": N_("Judge how an answer in an in-depth interview was given. Topic: {topic}."),
+    "signal_rules": N_(
+        "Give each a number from 1 to 5 with a rationale of at most {words} words:\n- response_depth: 1 a word, 3 "
+        "one reasoned thought, 5 several connected thoughts\n- specificity: 1 vague, 5 with an example\n- "
+        "certainty: 1 groping, 5 firm\n- valence: 1 very negative, 3 neutral, 5 very positive\n- engagement: 1 "
+        "absent, 5 lively\nAlso sentiment (negative, neutral, positive) and topics (at most five keywords)."
+    ),
+    "opening": N_("Word the first question of an in-depth interview: warm, open, inviting, without assumptions."),
+    "follow": N_("Word the next question of an in-depth interview."),
+    "topic": N_("Topic"),
+    "transcript": N_("The conversation so far"),
+    "signals": N_("Active signals (name = value: reading)"),
+    "why": N_("Why this strategy"),
+    "focus": N_("Focus concept"),
+    "strategy": N_("Strategy"),
+    "technique": N_("Technique"),
+    "method": N_("Method"),
+    "ladder": N_("Laddering"),
+    "goal": N_("Goal"),
+    "client": N_("The client's view (for orientation only: do not tell it, do not lead towards it)"),
+    "question_rules": N_(
+        "Exactly one question, at most {words} words, in the person's own words, without jargon, without "
+        "insinuation. Repeat no question of the conversation."
+    ),
+    "i": N_("I"),
+    "r": N_("R"),
+}
 
 
 def extraction_prompt(data: ExtractionInput, language: Language) -> str:
     """The request to read an answer."""
-    words = _WORDS[language]
+    words = in_language(_WORDS, language)
     known = [json.dumps({"text": one.text, "type": one.type}, ensure_ascii=False) for one in data.known]
     parts = [
         words["extract"].format(topic=data.topic),
@@ -99,7 +91,7 @@ def extraction_prompt(data: ExtractionInput, language: Language) -> str:
 
 def reading_prompt(data: ReadingInput, language: Language) -> str:
     """The request to judge an answer."""
-    words = _WORDS[language]
+    words = in_language(_WORDS, language)
     return "\n\n".join(
         [
             words["signal"].format(topic=data.topic),
@@ -112,7 +104,7 @@ def reading_prompt(data: ReadingInput, language: Language) -> str:
 
 def question_prompt(data: QuestionInput, language: Language) -> str:
     """The request to word a question: an opening one, or one that follows the policy."""
-    words = _WORDS[language]
+    words = in_language(_WORDS, language)
     method = f"{words['method']}: {data.method}. {data.method_goal}"
     rules = words["question_rules"].format(words=MOST_WORDS)
     client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""

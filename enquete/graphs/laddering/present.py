@@ -13,6 +13,7 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.network import Cell
 from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid, svg
 from enquete.graphs.laddering.words import STOPS, WORDS
+from enquete.locale import in_language
 from enquete.reports.context import ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, quote, share, table
@@ -56,7 +57,9 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "pooled_graph.json": {key: found[key] for key in ("concepts", "implications", "indices")},
         "pooled_graph.graphml": pooled_graphml(found["concepts"], found["implications"]),
         "value_map.json": found["value_map"],
-        "value_map.svg": svg(drawn, f"{found['topic']}: {found['method']}", WORDS[found["language"]]["agents"]),
+        "value_map.svg": svg(
+            drawn, f"{found['topic']}: {found['method']}", in_language(WORDS, found["language"])["agents"]
+        ),
         "value_map.mmd": mermaid(drawn),
         "saturation.json": {"by_interview": found["saturation"], "by_turn": found["by_turn"]},
     }
@@ -72,7 +75,7 @@ def _value_map(found: Mapping[str, Any]) -> ValueMap:
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     """Markdown, from the findings alone."""
     found: Mapping[str, Any] = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     intro = words["intro"].format(
         topic=escape(found["topic"]),
         method=escape(found["method"]),
@@ -95,7 +98,7 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
 def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
     """What is long: every interview in a line, and the first transcripts."""
     found: Mapping[str, Any] = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     if not found["agents"]:
         return ""
     return "\n\n".join(
@@ -113,7 +116,7 @@ def _interviews(found: Mapping[str, Any], words: Mapping[str, str], language: La
     mean = number(sum(turns) / len(turns), language, 1) if turns else MISSING
     yield f"### {words['interviews']}"
     yield words["counts"].format(over=begun["over"], begun=begun["begun"], total=begun["total"], turns=mean)
-    rows = [[escape(STOPS[language][stop]), str(n)] for stop, n in found["stops"].items()]
+    rows = [[escape(in_language(STOPS, language)[stop]), str(n)] for stop, n in found["stops"].items()]
     yield table([words["ended"], words["interviews"]], rows)
     if found["strategy"] == "random":
         yield words["random"]
@@ -197,7 +200,7 @@ def _agents(found: Mapping[str, Any], words: Mapping[str, str], language: Langua
     rows = [
         [escape(one["name"]), str(one["turns"]), str(one["concepts"]), str(one["links"]), str(one["chain"]),
          of(one["elements_covered"], one["elements_total"]), number(one["depth"], language),
-         escape(STOPS[language].get(one["stop"], MISSING))]
+         escape(in_language(STOPS, language).get(one["stop"], MISSING))]
         for one in found["agents"]
     ]  # fmt: skip
     yield f"### {words['by_agent']}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.locale import N_
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
 from enquete.reports.evaluation import Headline
@@ -146,15 +147,9 @@ def changed_answers(rows: pd.DataFrame) -> pd.DataFrame:
 
 # --- headlines -------------------------------------------------------------------------------------------------------
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "drift_up": "„{0}“: Anstieg, Intervall ohne 0 (mittlere Veränderung)",
-        "drift_down": "„{0}“: Rückgang, Intervall ohne 0 (mittlere Veränderung)",
-    },
-    "en": {
-        "drift_up": "“{0}”: rise, interval without 0 (mean change)",
-        "drift_down": "“{0}”: fall, interval without 0 (mean change)",
-    },
+SENTENCES: Mapping[str, str] = {
+    "drift_up": N_("“{0}”: rise, interval without 0 (mean change)"),
+    "drift_down": N_("“{0}”: fall, interval without 0 (mean change)"),
 }
 
 

@@ -18,23 +18,18 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
 from enquete.graphs.longitudinal.reliability import OVERALL, Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
+from enquete.locale import N_, in_language
 from enquete.reports.context import UNIT, AnalysisContext, findings
-from enquete.state.asking import Language
 
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
 
-FLAGS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "reconstructed": "Längsschnitt: T0 wurde erst nach dem Ende der Simulation rekonstruiert (dieselben Personas ohne Erinnerung). "
-        "Die Unterschiede zu T1 sind ein Erfahrungseffekt, keine Drift.",
-        "incomparable": "Längsschnitt: Die Drift ist nicht interpretierbar. {why}.",
-    },
-    "en": {
-        "reconstructed": "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
-        "Differences from T1 are an experience effect, not drift.",
-        "incomparable": "Longitudinal: drift is not interpretable. {why}.",
-    },
+FLAGS: Mapping[str, str] = {
+    "reconstructed": N_(
+        "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
+        "Differences from T1 are an experience effect, not drift."
+    ),
+    "incomparable": N_("Longitudinal: drift is not interpretable. {why}."),
 }
 
 
@@ -85,7 +80,7 @@ def _kind(asked: list[str], context: AnalysisContext) -> str | None:
 
 
 def _flags(kind: str | None, context: AnalysisContext) -> list[str]:
-    words = FLAGS[context.language]
+    words = in_language(FLAGS, context.language)
     flags = [words["reconstructed"]] if kind == "experience_effect" else []
     return [*flags, *(words["incomparable"].format(why=why.removesuffix(".")) for why in context.incomparable)]
 

@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, GRID, MUTED, SHARED, counted, finish, nothing, wrapped
 from enquete.state.asking import Language
@@ -16,17 +17,16 @@ from enquete.state.errors import InputError
 T0, T1 = COLOURS[0], COLOURS[1]
 ROW = 34  # pixels an item
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "change_title": "Längsschnitt: Mittelwerte je Item, T0 → T1", "mean": "Mittelwert", "shift": "Verschiebung (Hodges–Lehmann)",
-        "interval": "95-%-Intervall", "no_interval": "Schätzwert ohne Intervall", "one_wave": "Längsschnitt: Mittelwerte je Item",
-        "no_items": "keine Mittelwerte", "experience": "T0 rekonstruiert: Erfahrungseffekt, keine Drift",
-            },
-    "en": {
-        "change_title": "Longitudinal: means by item, T0 → T1", "mean": "mean", "shift": "shift (Hodges–Lehmann)",
-        "interval": "95% interval", "no_interval": "estimate without interval", "one_wave": "Longitudinal: means by item",
-        "no_items": "no means", "experience": "T0 reconstructed: experience effect, no drift",     },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "change_title": N_("Longitudinal: means by item, T0 → T1"),
+    "mean": N_("mean"),
+    "shift": N_("shift (Hodges–Lehmann)"),
+    "interval": N_("95% interval"),
+    "no_interval": N_("estimate without interval"),
+    "one_wave": N_("Longitudinal: means by item"),
+    "no_items": N_("no means"),
+    "experience": N_("T0 reconstructed: experience effect, no drift"),
+}
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -34,7 +34,7 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where no item has an answer.
     """
-    words = {**SHARED[language], **WORDS[language]}
+    words = {**in_language(SHARED, language), **in_language(WORDS, language)}
     items = [item for item in listed(findings, "items") if _waves(item)]
     if not items:
         raise InputError(nothing("longitudinal", words["no_items"], language))

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.present_change import change_parts, source, statement
 from enquete.graphs.longitudinal.words import WORDS
+from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import escape, number, of, quote, table
@@ -48,7 +49,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     """Markdown, from the findings alone."""
     found: Mapping[str, Any] = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     waves = list(found["waves"])
     asked = words["both"] if len(waves) == 2 else words[waves[0]]
     parts = [
@@ -65,7 +66,7 @@ def section(findings: Mapping[str, JsonValue], language: Language) -> str:
 
 def appendix(findings: Mapping[str, JsonValue], language: Language) -> str:
     """The open comments: too many to stand among the findings."""
-    return "\n\n".join(part for part in _comments(findings, WORDS[language], language) if part)
+    return "\n\n".join(part for part in _comments(findings, in_language(WORDS, language), language) if part)
 
 
 def _rows(words: Mapping[str, str], where: str) -> str:

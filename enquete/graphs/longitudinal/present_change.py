@@ -7,6 +7,7 @@ from typing import Any
 
 from enquete.analysis.change.effects import ONE_WAY
 from enquete.graphs.longitudinal.words import WORDS, reason
+from enquete.locale import in_language
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.asking import Language
 
@@ -129,7 +130,7 @@ def interval(figure: Row, language: Language, digits: int = 2) -> str:
     """An estimate with its interval, where it has one; that all changes go one way is said in its place."""
     estimate = number(figure["estimate"], language, digits)
     if figure["reason"] == ONE_WAY:
-        return f"{estimate} ({WORDS[language]['one_way']})"
+        return f"{estimate} ({in_language(WORDS, language)['one_way']})"
     if figure["low"] is None or figure["high"] is None:
         return estimate
     return f"{estimate} [{number(figure['low'], language, digits)}; {number(figure['high'], language, digits)}]"

@@ -9,6 +9,7 @@ from itertools import permutations
 import pandas as pd
 
 from enquete.analysis.agreement.held import sign
+from enquete.locale import N_
 from enquete.reports.context import Found, at, figure, listed, responded
 from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
 from enquete.reports.crossing.comparing import same
@@ -135,18 +136,15 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
 
 # --- headlines -------------------------------------------------------------------------------------------------------
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "order": "„{0}“ erwünschter als „{1}“ (Differenz)", "quadrant": "„{0}“: Quadrant",
-        "wished_expected": "erwünscht und erwartet", "wished_unexpected": "erwünscht, nicht erwartet",
-        "feared_expected": "gefürchtet und erwartet", "feared_unexpected": "gefürchtet, nicht erwartet", "undecided": "auf einer Achse",
-    },
-    "en": {
-        "order": "“{0}” more desirable than “{1}” (difference)", "quadrant": "“{0}”: quadrant",
-        "wished_expected": "wished for and expected", "wished_unexpected": "wished for, not expected",
-        "feared_expected": "feared and expected", "feared_unexpected": "feared, not expected", "undecided": "on an axis",
-    },
-}  # fmt: skip
+SENTENCES: Mapping[str, str] = {
+    "order": N_("“{0}” more desirable than “{1}” (difference)"),
+    "quadrant": N_("“{0}”: quadrant"),
+    "wished_expected": N_("wished for and expected"),
+    "wished_unexpected": N_("wished for, not expected"),
+    "feared_expected": N_("feared and expected"),
+    "feared_unexpected": N_("feared, not expected"),
+    "undecided": N_("on an axis"),
+}
 
 
 def headlines(found: Found, language: Language) -> Iterator[Headline]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at, listed
 from enquete.reports.figures.canvas import COLOURS, MUTED, SHARED, counted, finish, nothing
 from enquete.state.asking import Language
@@ -19,20 +20,17 @@ CORNERS = (
     ("feared_unexpected", -1, -1, "left", "bottom"),
 )
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "quadrant_title": "Szenarien: gewünscht und erwartet", "wish": "Wunsch (−1 bis 1)", "expect": "Erwartung (−1 bis 1)",
-        "groups": "Kleine Punkte: Stakeholdertypen", "wished_expected": "erwünscht und erwartet",
-        "wished_unexpected": "erwünscht, nicht erwartet", "feared_expected": "gefürchtet und erwartet",
-        "feared_unexpected": "gefürchtet, nicht erwartet", "no_polarity": "keine Wünsche und Erwartungen",
-    },
-    "en": {
-        "quadrant_title": "Scenarios: wished for and expected", "wish": "wish (−1 to 1)", "expect": "expectation (−1 to 1)",
-        "groups": "Small dots: stakeholder types", "wished_expected": "wished for and expected",
-        "wished_unexpected": "wished for, not expected", "feared_expected": "feared and expected",
-        "feared_unexpected": "feared, not expected", "no_polarity": "no wishes and expectations",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "quadrant_title": N_("Scenarios: wished for and expected"),
+    "wish": N_("wish (−1 to 1)"),
+    "expect": N_("expectation (−1 to 1)"),
+    "groups": N_("Small dots: stakeholder types"),
+    "wished_expected": N_("wished for and expected"),
+    "wished_unexpected": N_("wished for, not expected"),
+    "feared_expected": N_("feared and expected"),
+    "feared_unexpected": N_("feared, not expected"),
+    "no_polarity": N_("no wishes and expectations"),
+}
 
 
 def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
@@ -40,7 +38,7 @@ def draw(findings: Mapping[str, Any], language: Language) -> go.Figure:
 
     Raises InputError where the instrument asks for no wishes or expectations, or nobody has answered.
     """
-    words = {**SHARED[language], **WORDS[language]}
+    words = {**in_language(SHARED, language), **in_language(WORDS, language)}
     placed = [each for each in listed(findings, "polarity", "scenarios") if _is_placed(each)]
     if not placed:
         raise InputError(nothing("scenario", words["no_polarity"], language))

@@ -24,6 +24,7 @@ from enquete.graphs.scenario.present_comparisons import (
 from enquete.graphs.scenario.present_comparisons import labels as _labels
 from enquete.graphs.scenario.present_comparisons import source as _source
 from enquete.graphs.scenario.wording import WORDS
+from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
@@ -75,7 +76,7 @@ def _theme_with_words(theme: Found, answers: Mapping[str, Mapping[str, str]]) ->
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
     """Markdown, from the findings alone."""
     found: Found = findings
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     intro = words["intro_open" if found["open"] else "intro"].format(n=len(found["scenarios"]))
     parts = [
         f"## {words['title']}",

@@ -7,6 +7,7 @@ from typing import Any
 
 from enquete.analysis.relations.polarity import QUADRANTS
 from enquete.graphs.scenario.wording import WORDS
+from enquete.locale import in_language
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
 from enquete.state.asking import Language
 
@@ -37,7 +38,7 @@ def main_dimension(found: Found) -> str:
 
 def pairs(found: Found, language: Language) -> Iterator[str]:
     """The pairs on the main dimension, and how many differ on each of the others."""
-    words, dimension = WORDS[language], main_dimension(found)
+    words, dimension = in_language(WORDS, language), main_dimension(found)
     rows = [one for one in found["pairwise"] if one["dimension"] == dimension]
     yield f"### {words['pairs'].format(dimension=labels(found, 'dimension')[dimension])}"
     yield words["pairs_legend"]
@@ -67,7 +68,7 @@ def _pair_table(rows: Sequence[Found], found: Found, words: Words, language: Lan
 
 def by_type(found: Found, language: Language) -> Iterator[str]:
     """The ratings on which types part most, and how far they part in polarity."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     tested = [one for one in found["group_tests"] if one["epsilon_squared"] is not None]
     yield f"### {words['types_differ']}"
     if not tested:
@@ -107,7 +108,7 @@ def _type_table(rows: Sequence[Found], found: Found, words: Words, language: Lan
 
 def agent_centred(found: Found, language: Language) -> Iterator[str]:
     """The quadrants once more, each agent measured by its own means."""
-    words, scenarios = WORDS[language], labels(found, "scenario")
+    words, scenarios = in_language(WORDS, language), labels(found, "scenario")
     rows = []
     for entry in found["polarity"]["scenarios"]:
         own = entry["agent_centred"]
@@ -127,7 +128,7 @@ def agent_centred(found: Found, language: Language) -> Iterator[str]:
 
 
 def every_pair(found: Found, language: Language) -> Iterator[str]:
-    words, dimensions = WORDS[language], labels(found, "dimension")
+    words, dimensions = in_language(WORDS, language), labels(found, "dimension")
     for name, label in dimensions.items():
         if name != main_dimension(found):
             yield f"### {words['title']}: {words['pairs'].format(dimension=label)}"
@@ -137,7 +138,7 @@ def every_pair(found: Found, language: Language) -> Iterator[str]:
 
 
 def every_group_test(found: Found, language: Language) -> Iterator[str]:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     tested = [one for one in found["group_tests"] if not one["reason"]]
     if tested:
         yield f"### {words['title']}: {words['types_differ']}"
@@ -147,7 +148,7 @@ def every_group_test(found: Found, language: Language) -> Iterator[str]:
 
 def themes_by_type(found: Found, language: Language) -> Iterator[str]:
     """Which share of a type's answers voices each theme."""
-    words, scenarios = WORDS[language], labels(found, "scenario")
+    words, scenarios = in_language(WORDS, language), labels(found, "scenario")
     for entry in found["open"]["scenarios"] if found["open"] else ():
         types = [one for one in entry["by_type"] if one["n_responded"]]
         if not entry["themes"] or not types:

@@ -27,7 +27,8 @@ from dotenv import dotenv_values
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import one_object, result
 from enquete.interfaces.cli.repairing import repair
-from enquete.interfaces.cli.words import Tongue, tongue
+from enquete.interfaces.cli.words import tongue
+from enquete.locale import N_, in_language
 from enquete.state.errors import EnqueteError
 from enquete.state.settings import Environment
 
@@ -44,71 +45,40 @@ VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", 
 
 Verdict = Literal["ok", "info", "missing"]
 
-TEXTS: Mapping[Tongue, Mapping[str, str]] = {
-    "en": {
-        "python": "Python {version} on {system}",
-        "python_old": "Python {version}: 3.11 or newer is needed",
-        "package": "{name} {version}",
-        "package_missing": "{name} is not installed: install Enquete again (pip install enquete)",
-        "methodology": "methodology {name} of another package ({value})",
-        "methodology_broken": "methodology {name} of another package cannot be loaded: {why}",
-        "set": "{name}: set, from {where}",
-        "shown": "{name} = {value}, from {where}",
-        "unset": "not set: {names}",
-        "environment": "the environment",
-        "settings_wrong": "{error}",
-        "offline": "no key and no server: the synthetic respondent answers; set LLM_API_KEY or LLM_BASE_URL for a model",
-        "no_model": "a server but no model is named: set LLM_MODEL_NAME or give --model",
-        "root": "{path}: readable, {n} simulations",
-        "root_missing": "{path}: no such folder; name another with --root or ENQUETE_ROOT",
-        "root_unreadable": "{path}: {error}",
-        "sqlite": "SQLite {version}",
-        "sqlite_old": "SQLite {version}: 3.37 or newer is needed",
-        "wal": "{path}: results can be written, SQLite keeps its write-ahead log there",
-        "wal_missing": "{path}: SQLite gives journal mode {mode} instead of WAL (a network drive?); name a local folder with --out",
-        "unwritable": "{path}: {error}; name another folder for the results with --out",
-        "server": "{url}: reachable, {n} models",
-        "server_knows": "{url}: reachable, knows {model}",
-        "server_unknown": "{url}: reachable, but its list of {n} models does not hold {model}",
-        "server_unlisted": "{url}: reachable; it lists no models (HTTP {status})",
-        "server_key": "{url}: refuses the key (HTTP {status}); look at LLM_API_KEY",
-        "server_down": "{url}: not reachable ({error}); look at LLM_BASE_URL",
-        "fine": "Everything needed is there.",
-        "ill": "Missing: {n}. The lines with ✗ say what to do.",
-    },
-    "de": {
-        "python": "Python {version} auf {system}",
-        "python_old": "Python {version}: Nötig ist 3.11 oder neuer",
-        "package": "{name} {version}",
-        "package_missing": "{name} ist nicht installiert: Enquete neu installieren (pip install enquete)",
-        "methodology": "Methodik {name} eines anderen Pakets ({value})",
-        "methodology_broken": "Methodik {name} eines anderen Pakets lässt sich nicht laden: {why}",
-        "set": "{name}: gesetzt, aus {where}",
-        "shown": "{name} = {value}, aus {where}",
-        "unset": "nicht gesetzt: {names}",
-        "environment": "der Umgebung",
-        "settings_wrong": "{error}",
-        "offline": "weder Schlüssel noch Server: Der synthetische Respondent antwortet; für ein Modell LLM_API_KEY oder LLM_BASE_URL "
-        "setzen",
-        "no_model": "ein Server, aber kein Modell ist genannt: LLM_MODEL_NAME setzen oder --model angeben",
-        "root": "{path}: lesbar, {n} Simulationen",
-        "root_missing": "{path}: Diesen Ordner gibt es nicht; einen anderen mit --root oder ENQUETE_ROOT nennen",
-        "root_unreadable": "{path}: {error}",
-        "sqlite": "SQLite {version}",
-        "sqlite_old": "SQLite {version}: Nötig ist 3.37 oder neuer",
-        "wal": "{path}: Ergebnisse lassen sich schreiben, SQLite führt dort sein Write-Ahead-Log",
-        "wal_missing": "{path}: SQLite gibt den Journal-Modus {mode} statt WAL (ein Netzlaufwerk?); mit --out einen lokalen Ordner "
-        "nennen",
-        "unwritable": "{path}: {error}; mit --out einen anderen Ordner für die Ergebnisse nennen",
-        "server": "{url}: erreichbar, {n} Modelle",
-        "server_knows": "{url}: erreichbar, kennt {model}",
-        "server_unknown": "{url}: erreichbar, aber unter seinen {n} Modellen ist {model} nicht",
-        "server_unlisted": "{url}: erreichbar; eine Modellliste gibt er nicht (HTTP {status})",
-        "server_key": "{url}: weist den Schlüssel zurück (HTTP {status}); LLM_API_KEY prüfen",
-        "server_down": "{url}: nicht erreichbar ({error}); LLM_BASE_URL prüfen",
-        "fine": "Alles Nötige ist da.",
-        "ill": "Es fehlt: {n}. Die Zeilen mit ✗ sagen, was zu tun ist.",
-    },
+TEXTS: Mapping[str, str] = {
+    "python": N_("Python {version} on {system}"),
+    "python_old": N_("Python {version}: 3.11 or newer is needed"),
+    "package": N_("{name} {version}"),
+    "package_missing": N_("{name} is not installed: install Enquete again (pip install enquete)"),
+    "methodology": N_("methodology {name} of another package ({value})"),
+    "methodology_broken": N_("methodology {name} of another package cannot be loaded: {why}"),
+    "set": N_("{name}: set, from {where}"),
+    "shown": N_("{name} = {value}, from {where}"),
+    "unset": N_("not set: {names}"),
+    "environment": N_("the environment"),
+    "settings_wrong": N_("{error}"),
+    "offline": N_(
+        "no key and no server: the synthetic respondent answers; set LLM_API_KEY or LLM_BASE_URL for a model"
+    ),
+    "no_model": N_("a server but no model is named: set LLM_MODEL_NAME or give --model"),
+    "root": N_("{path}: readable, {n} simulations"),
+    "root_missing": N_("{path}: no such folder; name another with --root or ENQUETE_ROOT"),
+    "root_unreadable": N_("{path}: {error}"),
+    "sqlite": N_("SQLite {version}"),
+    "sqlite_old": N_("SQLite {version}: 3.37 or newer is needed"),
+    "wal": N_("{path}: results can be written, SQLite keeps its write-ahead log there"),
+    "wal_missing": N_(
+        "{path}: SQLite gives journal mode {mode} instead of WAL (a network drive?); name a local folder with --out"
+    ),
+    "unwritable": N_("{path}: {error}; name another folder for the results with --out"),
+    "server": N_("{url}: reachable, {n} models"),
+    "server_knows": N_("{url}: reachable, knows {model}"),
+    "server_unknown": N_("{url}: reachable, but its list of {n} models does not hold {model}"),
+    "server_unlisted": N_("{url}: reachable; it lists no models (HTTP {status})"),
+    "server_key": N_("{url}: refuses the key (HTTP {status}); look at LLM_API_KEY"),
+    "server_down": N_("{url}: not reachable ({error}); look at LLM_BASE_URL"),
+    "fine": N_("Everything needed is there."),
+    "ill": N_("Missing: {n}. The lines with ✗ say what to do."),
 }
 _MARKS: Mapping[Verdict, str] = {"ok": "✓", "info": "·", "missing": "✗"}
 
@@ -123,7 +93,7 @@ class Check:
 
 
 def _check(name: str, verdict: Verdict, key: str, /, **values: object) -> Check:
-    return Check(name, verdict, TEXTS[tongue()][key].format(**values))
+    return Check(name, verdict, in_language(TEXTS, tongue())[key].format(**values))
 
 
 def doctor(
@@ -164,7 +134,7 @@ def doctor(
     for check in checks:
         result(f"{_MARKS[check.verdict]} {check.text}")
     result("")
-    result(TEXTS[tongue()]["ill"].format(n=missing) if missing else TEXTS[tongue()]["fine"])
+    result(in_language(TEXTS, tongue())["ill"].format(n=missing) if missing else in_language(TEXTS, tongue())["fine"])
     return code
 
 
@@ -212,7 +182,9 @@ def _settings() -> Iterator[Check]:
     file = dotenv_values(".env") if Path(".env").is_file() else {}
     unset = []
     for name in VARIABLES:
-        where = TEXTS[tongue()]["environment"] if os.environ.get(name) else ".env" if file.get(name) else ""
+        where = (
+            in_language(TEXTS, tongue())["environment"] if os.environ.get(name) else ".env" if file.get(name) else ""
+        )
         value = os.environ.get(name) or file.get(name) or ""
         if not where:
             unset.append(name)

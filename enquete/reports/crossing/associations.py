@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from enquete.analysis.relations.association import CrossFinding, cross_table
+from enquete.locale import N_, in_language
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.markdown import MISSING, escape, number, p_value, table
@@ -19,38 +20,36 @@ SHOWN = 15
 MOST_CATEGORIES = 30
 """Of a categorical finding: with more, such as a type for every agent, its table has no cell to speak of."""
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Alle Agenten, alle Befunde",
-        "intro": "Jeder Agent ist eine Zeile von exports/agents.csv. Verglichen werden Befunde verschiedener Methoden, dazu die "
-        "Stakeholder-Gruppe; Befunde derselben Methode hängen schon durch ihre Antworten zusammen. Effekte vor p: V nach Cramér (0 bis "
-        "1, korrigiert nach Bergsma), ε² (0 bis 1, auch bei Zufall über 0), Spearmans ρ (−1 bis 1). 95-%-Intervalle von V und ε² "
-        "durch Wiederziehen der Agenten (BCa), von ρ über z. p ist über alle {n} Paare korrigiert; die Tafel ist explorativ, zu "
-        "lesen ist BH. Zuerst stehen {named} Paare, die von vornherein benannt waren, dann die übrigen, das kleinste p zuerst.",
-        "absent": "Von den benannten Paaren fehlen, weil ein Befund nicht vorliegt: {listed}.",
-        "identical": "Dieselbe Einteilung (bereinigter Rand-Index 1) und darum eine Zeile: {listed}.",
-        "frame": "Die Einheit des Schlusses ist der Lauf: Alle Agenten teilen ein Modell und einen Prompt. Ein p beschreibt diese Agenten "
-        "dieses Laufs und keine Menschen.",
-        "first": "Befund", "second": "mit", "measure": "Maß", "effect": "Effekt", "interval": "95 %", "n": "n", "p": "p", "holm": "Holm",
-        "bh": "BH", "more": "{n} weitere Paare stehen in associations.json.", "none": "Es gibt noch keine zwei Befunde zu vergleichen.",
-        "undefined": "Nicht bestimmt: {listed}.", "source": "*Quelle: associations.json; exports/agents.csv*",
-    },
-    "en": {
-        "title": "All agents, all findings",
-        "intro": "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the stakeholder type; "
-        "findings of one method go together by their answers already. Effects before p: Cramér's V (0 to 1, corrected after Bergsma), "
-        "ε² (0 to 1, above 0 by chance alone), Spearman's ρ (−1 to 1). 95% intervals of V and ε² from resampling the agents (BCa), of ρ "
-        "by its z. p is corrected over all {n} pairs; the table is exploratory, read BH. First come {named} pairs that were named "
-        "beforehand, then the others, the smallest p first.",
-        "absent": "Of the named pairs these are missing, for want of a finding: {listed}.",
-        "identical": "The same grouping (adjusted Rand index 1), hence one row: {listed}.",
-        "frame": "The unit of inference is the run: all agents share a model and a prompt. A p describes these agents of this run and no "
-        "people.",
-        "first": "Finding", "second": "with", "measure": "Measure", "effect": "Effect", "interval": "95%", "n": "n", "p": "p",
-        "holm": "Holm", "bh": "BH", "more": "{n} more pairs are in associations.json.", "none": "There are no two findings to compare yet.",
-        "undefined": "Not determined: {listed}.", "source": "*Source: associations.json; exports/agents.csv*",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "title": N_("All agents, all findings"),
+    "intro": N_(
+        "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the "
+        "stakeholder type; findings of one method go together by their answers already. Effects before p: "
+        "Cramér's V (0 to 1, corrected after Bergsma), ε² (0 to 1, above 0 by chance alone), Spearman's ρ (−1 to "
+        "1). 95% intervals of V and ε² from resampling the agents (BCa), of ρ by its z. p is corrected over all "
+        "{n} pairs; the table is exploratory, read BH. First come {named} pairs that were named beforehand, then "
+        "the others, the smallest p first."
+    ),
+    "absent": N_("Of the named pairs these are missing, for want of a finding: {listed}."),
+    "identical": N_("The same grouping (adjusted Rand index 1), hence one row: {listed}."),
+    "frame": N_(
+        "The unit of inference is the run: all agents share a model and a prompt. A p describes these agents of "
+        "this run and no people."
+    ),
+    "first": N_("Finding"),
+    "second": N_("with"),
+    "measure": N_("Measure"),
+    "effect": N_("Effect"),
+    "interval": N_("95%"),
+    "n": N_("n"),
+    "p": N_("p"),
+    "holm": N_("Holm"),
+    "bh": N_("BH"),
+    "more": N_("{n} more pairs are in associations.json."),
+    "none": N_("There are no two findings to compare yet."),
+    "undefined": N_("Not determined: {listed}."),
+    "source": N_("*Source: associations.json; exports/agents.csv*"),
+}
 
 MEASURES = {"cramers_v": "V", "epsilon_squared": "ε²", "spearman": "ρ"}
 REASONS: Mapping[str, Mapping[Language, str]] = {
@@ -104,7 +103,7 @@ def section(agents: AgentTable, found: Sequence[CrossFinding], language: Languag
 
 
 def _parts(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> Iterator[str]:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     yield f"## {words['title']}"
     if not found:
         yield words["none"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from enquete.locale import N_, in_language
 from enquete.reports.crossing.claims import DIGITS, FEWEST, FILE, Claim, Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.sentences import group_name, reason, sentence
@@ -14,47 +15,43 @@ from enquete.state.asking import Language
 
 SHOWN_IDS, SHOWN_GROUPS = 3, 8
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Zusammenfassung über die Methoden", "details": "Die Befunde im Einzelnen",
-        "rule": "*Diese Zusammenfassung wurde nach Regel aus den Befunden gebildet; kein Modell hat sie geschrieben.*",
-        "model": "*Diese Zusammenfassung hat das Modell {model} aus den Befunden geschrieben. Ein Prüfprogramm hat jede Zahl und jede "
-        "Antwortkennung mit den Befunden verglichen; die Deutung hat es nicht geprüft.*",
-        "refused": "*Das Modell {model} hat eine Zusammenfassung geschrieben. Sie wurde auch nach einer Korrektur zurückgewiesen, weil "
-        "nicht alle Zahlen oder Kennungen zu den Befunden passten ({why} Beanstandungen, siehe audit.jsonl). Darum stehen hier die "
-        "Befunde in festen Sätzen.*",
-        "unwritten": "*Ein Text des Modells liegt nicht vor (Zwischenstand, Budget oder Server). Darum stehen hier die Befunde in festen "
-        "Sätzen.*",
-        "none": "Über mehrere Methoden hinweg lässt sich noch nichts sagen.",
-        "absent": "Was sich nicht sagen lässt:", "group": "Gruppe", "value": "Wert", "n": "n / N",
-        "evidence": "Beruht auf {n} Antworten, zum Beispiel {ids}.", "source": "Quelle", "more": "{n} weitere Gruppen stehen in {file}.",
-        "where": "Die Unterschiede beschreiben diesen Lauf und sind nicht getestet; kleine Gruppen und kleine Abstände besagen wenig.\n\n"
-        "*Quelle: crossing.json → claims; Gruppen und Belege im Anhang*",
-        "replicates": "Wiederholungen",
-        "small": "Zu klein für den Vergleich (weniger als {fewest} Agenten): {names}.",
-    },
-    "en": {
-        "title": "Summary across methods", "details": "The findings one by one",
-        "rule": "*This summary was made by rule from the findings; no model wrote it.*",
-        "model": "*This summary was written by the model {model} from the findings. A program compared every figure and every answer "
-        "id with the findings; it did not check the interpretation.*",
-        "refused": "*The model {model} wrote a summary. It was refused even after a correction, because not all figures or ids agreed "
-        "with the findings ({why} objections, see audit.jsonl). So the findings stand here in fixed sentences.*",
-        "unwritten": "*There is no text by the model (interim state, budget or server). So the findings stand here in fixed sentences.*",
-        "none": "Nothing can be said across methods yet.",
-        "absent": "What cannot be said:", "group": "Group", "value": "Value", "n": "n / N",
-        "evidence": "Rests on {n} answers, for example {ids}.", "source": "Source", "more": "{n} more groups are in {file}.",
-        "where": "Differences describe this run and are not tested; small groups and small distances mean little.\n\n"
-        "*Source: crossing.json → claims; groups and evidence in the appendix*",
-        "replicates": "Replicates",
-        "small": "Too small to be compared (fewer than {fewest} agents): {names}.",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "title": N_("Summary across methods"),
+    "details": N_("The findings one by one"),
+    "rule": N_("*This summary was made by rule from the findings; no model wrote it.*"),
+    "model": N_(
+        "*This summary was written by the model {model} from the findings. A program compared every figure and "
+        "every answer id with the findings; it did not check the interpretation.*"
+    ),
+    "refused": N_(
+        "*The model {model} wrote a summary. It was refused even after a correction, because not all figures or "
+        "ids agreed with the findings ({why} objections, see audit.jsonl). So the findings stand here in fixed "
+        "sentences.*"
+    ),
+    "unwritten": N_(
+        "*There is no text by the model (interim state, budget or server). So the findings stand here in fixed "
+        "sentences.*"
+    ),
+    "none": N_("Nothing can be said across methods yet."),
+    "absent": N_("What cannot be said:"),
+    "group": N_("Group"),
+    "value": N_("Value"),
+    "n": N_("n / N"),
+    "evidence": N_("Rests on {n} answers, for example {ids}."),
+    "source": N_("Source"),
+    "more": N_("{n} more groups are in {file}."),
+    "where": N_(
+        "Differences describe this run and are not tested; small groups and small distances mean "
+        "little.\n\n*Source: crossing.json → claims; groups and evidence in the appendix*"
+    ),
+    "replicates": N_("Replicates"),
+    "small": N_("Too small to be compared (fewer than {fewest} agents): {names}."),
+}
 
 
 def summary(crossing: Crossing, prose: Prose, model: str, language: Language, replicates: Replicates) -> str:
     """The section that opens the report, Markdown."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     parts = [f"## {words['title']}"]
     if not crossing.claims:
         parts.append(words["none"])
@@ -89,7 +86,7 @@ def _held(claim: str, replicates: Replicates, language: Language) -> str:
 
 def details(claims: Sequence[Claim], language: Language, replicates: Replicates) -> Iterator[str]:
     """Each claim with its groups, whether it holds, its answers and its source: for the end of the report."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     if not claims:
         return
     yield f"### {words['details']}"
@@ -104,7 +101,7 @@ def details(claims: Sequence[Claim], language: Language, replicates: Replicates)
 
 
 def _groups(claim: Claim, language: Language) -> str:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [
             escape(group_name(claim, group.group, language)),

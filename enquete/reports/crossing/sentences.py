@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from enquete.locale import N_, in_language
 from enquete.reports.crossing.claims import Absent, Claim
 from enquete.state.asking import Language
 
@@ -18,13 +19,10 @@ def sentence(claim: Claim, language: Language) -> str:
     return " ".join([said, *_ties(claim, language), *_small(claim, language)])
 
 
-_TIES: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "high": "Ebenso hoch: {tied}.",
-        "low": "Ebenso niedrig: {tied}.",
-        "types": "Gleich viele stellt in {group} {tied}.",
-    },
-    "en": {"high": "Equally high: {tied}.", "low": "Equally low: {tied}.", "types": "As many in {group}: {tied}."},
+_TIES: Mapping[str, str] = {
+    "high": N_("Equally high: {tied}."),
+    "low": N_("Equally low: {tied}."),
+    "types": N_("As many in {group}: {tied}."),
 }
 _SMALL: Mapping[Language, tuple[str, str]] = {
     "de": (
@@ -42,7 +40,7 @@ def _ties(claim: Claim, language: Language) -> Iterator[str]:
     """Who else has what the sentence says of one: other groups with its figure, other types with as many members."""
     if claim.template.endswith("/same"):
         return
-    words, numbers = _TIES[language], claim.numbers()
+    words, numbers = in_language(_TIES, language), claim.numbers()
     shown = [numbers[f"groups[{i}].value"].printed(language) for i in range(len(claim.groups))]
     for end, place in (("high", 0), ("low", len(claim.groups) - 1)):
         others = [i for i, figure in enumerate(shown) if figure == shown[place] and i != place]

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from enquete.locale import N_, in_language
 from enquete.reports.context import at
 from enquete.state.asking import Language
 
@@ -15,16 +16,12 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8
 """Okabe and Ito's palette: told apart by colour-blind readers as well."""
 MUTED, INK, GRID = "#8a8f98", "#24292f", "#e4e7eb"
 
-SHARED: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "simulated": "simulierte Befragte", "answered": "{what}: {n} von {total} Antworten", "hover_n": "{n} von {total}",
-        "nothing": "Abbildung {name!r}: noch nichts zu zeichnen ({why})",
-    },
-    "en": {
-        "simulated": "simulated respondents", "answered": "{what}: {n} of {total} answers", "hover_n": "{n} of {total}",
-        "nothing": "figure {name!r}: nothing to draw yet ({why})",
-    },
-}  # fmt: skip
+SHARED: Mapping[str, str] = {
+    "simulated": N_("simulated respondents"),
+    "answered": N_("{what}: {n} of {total} answers"),
+    "hover_n": N_("{n} of {total}"),
+    "nothing": N_("figure {name!r}: nothing to draw yet ({why})"),
+}
 
 Counted = tuple[str, int, int]
 """What was asked, answers, planned answers."""
@@ -32,7 +29,7 @@ Counted = tuple[str, int, int]
 
 def nothing(name: str, why: str, language: Language) -> str:
     """The message of a figure that cannot be drawn."""
-    return SHARED[language]["nothing"].format(name=name, why=why)
+    return in_language(SHARED, language)["nothing"].format(name=name, why=why)
 
 
 def counted(what: str, value: Any) -> Counted:
@@ -55,7 +52,7 @@ def finish(
     keys: int = 1,
 ) -> go.Figure:
     """Title, looks, and the line that says who answered and how many of how many. `plot`: pixels; `keys`: legend lines."""
-    words = SHARED[language]
+    words = in_language(SHARED, language)
     notes = [words["simulated"], *(words["answered"].format(what=w, n=n, total=total) for w, n, total in asked)]
     note = " · ".join([*notes, *([also] if also else [])])
     above, below = 92, 58 + 22 * keys

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
+from enquete.locale import in_language
 from enquete.reports.health.checks import Check
 from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
@@ -27,7 +28,7 @@ def verdict(one: Overall, language: Language) -> str:
 def reasons(health: Health, name: str, language: Language) -> str:
     """The weightiest reasons of a methodology's verdict in words."""
     said = [_reason(health.behind(name, reason), reason, language) for reason in health.verdicts[name].reasons]
-    more = WORDS[language]["more_reasons"].format(n=len(said) - MOST_REASONS)
+    more = in_language(WORDS, language)["more_reasons"].format(n=len(said) - MOST_REASONS)
     return "; ".join([*said[:MOST_REASONS], *([more] if len(said) > MOST_REASONS else [])])
 
 
@@ -35,7 +36,10 @@ def _reason(check: Check | None, reason: str, language: Language) -> str:
     """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
     if check is None:
         return REASONS[reason.rpartition(":")[2]][language]
-    marks = [_plain(check.found.verdict, language), *([WORDS[language]["of_probe"]] if check.probe else [])]
+    marks = [
+        _plain(check.found.verdict, language),
+        *([in_language(WORDS, language)["of_probe"]] if check.probe else []),
+    ]
     return f"{check.what(language)}: {', '.join([*marks, check.why(language)])}"
 
 
@@ -45,7 +49,7 @@ def _plain(verdict_: str, language: Language) -> str:
 
 def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
     """Verdicts in one paragraph for the beginning of the report, Markdown; "" where nothing was checked."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     if not health.verdicts:
         return ""
     said = [
@@ -61,7 +65,7 @@ def flags(health: Health, name: str, title: str, language: Language) -> list[str
     found = health.verdicts.get(name)
     if found is None or found.verdict == "usable":
         return []
-    said = WORDS[language]["overall"].format(
+    said = in_language(WORDS, language)["overall"].format(
         method=title, verdict=verdict(found, language), reasons=reasons(health, name, language)
     )
     return [said, *(flag(one, title, language) for one in health.flagged if one.methodology == name)]
@@ -71,7 +75,7 @@ def flag(one: Check, title: str, language: Language) -> str:
     """A flagged check as a sentence that stands alone. title: of the methodology, plain text."""
     code = one.found.reason_code
     free = code not in ("above", "below") or one.found.threshold == (None, None)
-    about = WORDS[language]["about_free" if free else "about"].format(
+    about = in_language(WORDS, language)["about_free" if free else "about"].format(
         what=one.what(language), value=value(one, language), threshold=threshold(one, language), n=one.found.n,
         reason=one.why(language), meaning=one.meaning(language),
     )  # fmt: skip
@@ -108,7 +112,7 @@ def _figure(one: Check, figure: float, language: Language) -> str:
 
 def verdict_table(health: Health, titles: Mapping[str, str], language: Language) -> str:
     """One line a methodology. titles: by methodology, Markdown."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(health, name, language) or words["no_reasons"]),
          escape(_untaken(health, name, language))]
@@ -120,7 +124,7 @@ def verdict_table(health: Health, titles: Mapping[str, str], language: Language)
 
 def _untaken(health: Health, name: str, language: Language) -> str:
     """Probes that would have been possible, each by its check's short name, a dash where none is; then those without a result."""
-    probes, words = health.probes.get(name, Probes()), WORDS[language]
+    probes, words = health.probes.get(name, Probes()), in_language(WORDS, language)
     left, unread = (", ".join(PROBES[one][language] for one in ones) for ones in (probes.not_taken, probes.not_read))
     said = left or (words["all_taken"] if probes.any else MISSING)
     return f"{said}; {words['unread'].format(listed=unread)}" if unread else said
@@ -128,7 +132,7 @@ def _untaken(health: Health, name: str, language: Language) -> str:
 
 def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
     """The checks of each methodology, then the probes of all, each with its heading, Markdown."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     source = f"*{'Quelle' if language == 'de' else 'Source'}: {words['source']}*"
     for name in health.verdicts:
         own = [one for one in health.of(name) if not one.probe]
@@ -145,7 +149,7 @@ def sections(health: Health, titles: Mapping[str, str], language: Language) -> I
 
 def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Language) -> Iterator[str]:
     """What was computed as a table, bad ones first; what was not, by reason. titles: where several methodologies stand."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     order = {"bad": 0, "caution": 1, "fine": 2, "information": 3}
     computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
     without = [one for one in computed if _nothing_missing(one)]
@@ -185,7 +189,7 @@ def _without(checks: Sequence[Check], language: Language) -> str:
 
 def _notes(checks: Sequence[Check], computed: Sequence[Check], language: Language) -> Iterator[str]:
     """What n means for types, that values are medians, and where data of people are from."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     if any(one.found.name.endswith("_by_type") for one in computed):
         yield words["n_of_types"]
     if any(one.found.reason_code == "distribution" for one in checks):
@@ -221,7 +225,7 @@ def shapes_table(
     shapes: Sequence[Shape], titles: Mapping[str, str], wordings: Mapping[tuple[str, str], str], language: Language
 ) -> str:
     """wordings: by (methodology, item), plain text."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [titles.get(s.methodology, s.methodology), s.phase, str(s.round), escape(wordings.get((s.methodology, s.item), s.item)),
          of(s.n, s.n_total), f"{s.scale_min}–{s.scale_max}", number(s.mean, language), share(s.midpoint, language),

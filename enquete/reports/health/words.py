@@ -5,74 +5,77 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from enquete.locale import N_
 from enquete.state.asking import Language
 
 Unit = Literal["share", "points", "coefficient", "count"]
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Güte der Befragung", "check": "Prüfung", "value": "Wert", "n": "n", "threshold": "in Ordnung",
-        "benchmark": "Menschen oder Zufall", "verdict": "Urteil", "reasons": "Gründe", "method": "Methodik", "phase": "Phase",
-        "probe": "Probe", "no_reasons": "keine Beanstandung", "of_probe": "Probe",
-        "untaken": "Nicht gemachte Proben", "all_taken": "keine", "unread": "gefragt, aber nicht lesbar: {listed}",
-        "no_gaps": "Alle 0 % und in Ordnung: {listed}.",
-        "n_of_types": "Bei Unterschieden zwischen Gruppen zählt n die Agenten aus Gruppen mit mindestens fünf Agenten.",
-        "people_from": "Daten von Menschen laut Instrument: {sources}.",
-        "medians": "Gefragt wurde nach Wahrscheinlichkeiten. Werte sind deren Mediane; Enden, Mitte, Zustimmungsneigung und die Nähe zu "
-        "Menschen beruhen auf den Wahrscheinlichkeiten selbst.", "more_reasons": "und {n} weitere",
-        "intro": "Beurteilt wird der Hauptarm. In das Urteil gehen alle berechneten Prüfungen ein: die seiner eigenen Antworten und die "
-        "der Proben, die sie mit einer erneuten oder veränderten Befragung vergleichen; Gründe aus Proben sind so bezeichnet. Eine "
-        "Auskunft geht nicht ein. „Nicht berechnet“ heißt: Die Daten oder der Aufbau erlauben die Prüfung nicht; das ist kein "
-        "Bestehen. Ohne erneutes Fragen lautet das Urteil höchstens „verwendbar, soweit geprüft“: Ob dieselben Agenten wieder so "
-        "antworten würden, ist dann offen. Schwellen und Mindestzahlen sind Vorschläge. Die "
-        "Einheit des Schlusses ist der Lauf: Die Urteile betreffen diesen Lauf und dieses Instrument, nicht Menschen.",
-        "synthetic": "Die Antworten sind synthetisch: Auch „verwendbar“ sagt hier nur, dass das Verfahren unauffällig lief, und nichts "
-        "über Menschen oder Modelle.",
-        "summary": "**Güte der Befragung.** {verdicts}.", "one": "{method}: {verdict}",
-        "source": "health.json", "shapes": "Verteilungsform jeder geschlossenen Frage",
-        "shapes_intro": "Anteil der Antworten in der Skalenmitte und an beiden Enden, Mittelwert, normierte Entropie (0: alle gleich, "
-        "1: gleichverteilt). {n} Fragen und Runden.",
-        "checks": "Prüfungen: {method}", "probes": "Proben", "not_computed": "Nicht berechnet: {listed}.",
-        "probes_intro": "Dieselben Agenten, noch einmal, in anderer Reihenfolge, mit anderen Worten oder unter anderer Persona gefragt. "
-        "Verglichen wird nur, was Hauptarm und Probe beide beantwortet haben.",
-        "item": "Frage", "mean": "Mittel", "midpoint": "Mitte", "ends": "Enden", "entropy": "Entropie", "scale": "Skala",
-        "round": "Runde", "answers": "n / N", "none": "Es gibt noch nichts zu prüfen.",
-        "about": "{what} ({value}; in Ordnung: {threshold}; n = {n}). {meaning}",
-        "about_free": "{what} ({value}; n = {n}): {reason}. {meaning}",
-        "overall": "{method}: {verdict} ({reasons}).",
-    },
-    "en": {
-        "title": "Instrument health", "check": "Check", "value": "Value", "n": "n", "threshold": "fine",
-        "benchmark": "People, or chance", "verdict": "Verdict", "reasons": "Reasons", "method": "Methodology", "phase": "Phase",
-        "probe": "Probe", "no_reasons": "nothing objected to", "of_probe": "probe",
-        "untaken": "Probes not taken", "all_taken": "none", "unread": "asked, but unreadable: {listed}",
-        "no_gaps": "All 0% and fine: {listed}.",
-        "n_of_types": "For differences between types, n counts the agents of types with at least five agents.",
-        "people_from": "Data of people as the instrument gives them: {sources}.",
-        "medians": "Probabilities were asked for. Values are their medians; ends, midpoint, acquiescence and likeness to people rest on "
-        "the probabilities themselves.", "more_reasons": "and {n} more",
-        "intro": "It is the main arm that is judged. All checks that were computed enter the verdict: those of its own answers, and those "
-        "of the probes, which compare them with asking again or otherwise; reasons that come from probes are marked. Information does "
-        "not enter. “Not computed” means that the data or the design do not allow the check; that is no pass. Without a retest the "
-        "verdict is at best “usable as far as checked”: whether the same agents would answer so again is open then. Thresholds and "
-        "minima are proposals. The unit of inference is the run: "
-        "verdicts are about this run and this instrument, not about people.",
-        "synthetic": "The answers are synthetic: even “usable” only says here that the procedure ran without a fault, and nothing "
-        "about people or models.",
-        "summary": "**Instrument health.** {verdicts}.", "one": "{method}: {verdict}",
-        "source": "health.json", "shapes": "Distribution shape of every closed item",
-        "shapes_intro": "Share of answers at the midpoint and at both ends of the scale, mean, normalised entropy (0: all the same, 1: "
-        "uniform). {n} items and rounds.",
-        "checks": "Checks: {method}", "probes": "Probes", "not_computed": "Not computed: {listed}.",
-        "probes_intro": "The same agents asked again, in another order, in other words or under another persona. Only what main arm and "
-        "probe both answered is compared.",
-        "item": "Item", "mean": "mean", "midpoint": "midpoint", "ends": "ends", "entropy": "entropy", "scale": "scale",
-        "round": "Round", "answers": "n / N", "none": "There is nothing to check yet.",
-        "about": "{what} ({value}; fine: {threshold}; n = {n}). {meaning}",
-        "about_free": "{what} ({value}; n = {n}): {reason}. {meaning}",
-        "overall": "{method}: {verdict} ({reasons}).",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "title": N_("Instrument health"),
+    "check": N_("Check"),
+    "value": N_("Value"),
+    "n": N_("n"),
+    "threshold": N_("fine"),
+    "benchmark": N_("People, or chance"),
+    "verdict": N_("Verdict"),
+    "reasons": N_("Reasons"),
+    "method": N_("Methodology"),
+    "phase": N_("Phase"),
+    "probe": N_("Probe"),
+    "no_reasons": N_("nothing objected to"),
+    "of_probe": N_("probe"),
+    "untaken": N_("Probes not taken"),
+    "all_taken": N_("none"),
+    "unread": N_("asked, but unreadable: {listed}"),
+    "no_gaps": N_("All 0% and fine: {listed}."),
+    "n_of_types": N_("For differences between types, n counts the agents of types with at least five agents."),
+    "people_from": N_("Data of people as the instrument gives them: {sources}."),
+    "medians": N_(
+        "Probabilities were asked for. Values are their medians; ends, midpoint, acquiescence and likeness to "
+        "people rest on the probabilities themselves."
+    ),
+    "more_reasons": N_("and {n} more"),
+    "intro": N_(
+        "It is the main arm that is judged. All checks that were computed enter the verdict: those of its own "
+        "answers, and those of the probes, which compare them with asking again or otherwise; reasons that come "
+        "from probes are marked. Information does not enter. “Not computed” means that the data or the design do "
+        "not allow the check; that is no pass. Without a retest the verdict is at best “usable as far as "
+        "checked”: whether the same agents would answer so again is open then. Thresholds and minima are "
+        "proposals. The unit of inference is the run: verdicts are about this run and this instrument, not about "
+        "people."
+    ),
+    "synthetic": N_(
+        "The answers are synthetic: even “usable” only says here that the procedure ran without a fault, and "
+        "nothing about people or models."
+    ),
+    "summary": N_("**Instrument health.** {verdicts}."),
+    "one": N_("{method}: {verdict}"),
+    "source": N_("health.json"),
+    "shapes": N_("Distribution shape of every closed item"),
+    "shapes_intro": N_(
+        "Share of answers at the midpoint and at both ends of the scale, mean, normalised entropy (0: all the "
+        "same, 1: uniform). {n} items and rounds."
+    ),
+    "checks": N_("Checks: {method}"),
+    "probes": N_("Probes"),
+    "not_computed": N_("Not computed: {listed}."),
+    "probes_intro": N_(
+        "The same agents asked again, in another order, in other words or under another persona. Only what main "
+        "arm and probe both answered is compared."
+    ),
+    "item": N_("Item"),
+    "mean": N_("mean"),
+    "midpoint": N_("midpoint"),
+    "ends": N_("ends"),
+    "entropy": N_("entropy"),
+    "scale": N_("scale"),
+    "round": N_("Round"),
+    "answers": N_("n / N"),
+    "none": N_("There is nothing to check yet."),
+    "about": N_("{what} ({value}; fine: {threshold}; n = {n}). {meaning}"),
+    "about_free": N_("{what} ({value}; n = {n}): {reason}. {meaning}"),
+    "overall": N_("{method}: {verdict} ({reasons})."),
+}
 
 VERDICTS: Mapping[str, Mapping[Language, str]] = {
     "fine": {"de": "in Ordnung", "en": "fine"},

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.agreement.held import ALPHA, Replicated, fewest
 from enquete.analysis.agreement.variance import Component
+from enquete.locale import N_, in_language
 from enquete.reports.crossing.claims import Claim
 from enquete.reports.evaluation import Evaluation, Headline, Shown
 from enquete.reports.markdown import MISSING, escape, number, share, table
@@ -18,74 +19,74 @@ LISTED = 6  # figures of replicates that a cell lists one by one
 ROWS = 60
 HEADS = ("finding", "main", "further", "agreeing", "chance", "verdict")
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Wiederholungen", "stable": "stabil", "fragile": "fragil", "not decided": "nicht entschieden",
-        "not judged": "nicht beurteilt",
-        "held": "{verdict}: gleiche Richtung in {agree} von {n} weiteren Durchgängen (Zufall: {chance})",
-        "unjudged": "nicht beurteilt: kein weiterer Durchgang", "absent": ", in {n} fehlt die Methode", "unknown": "nicht bekannt",
-        "alone": "Ob ein Befund einer Wiederholung standhält, ist nicht beurteilt: Dieser Lauf hat keine (nötig sind mindestens {least} "
-        "weitere Durchgänge).",
-        "intro": "Alles wurde {n}-mal gefragt: vom Hauptarm `{main}` und noch einmal von {arms}. Jeder Befund wurde aus jedem Durchgang "
-        "allein neu gebildet. Der Hauptarm hat ausgewählt, welche Gruppen, Fragen und Themen ein Befund nennt, und spricht darum immer "
-        "für ihn; gezählt werden nur die weiteren Durchgänge.",
-        "rule": "*Zufall* ist die Wahrscheinlichkeit, dass mindestens so viele zustimmen, wenn ein weiterer Durchgang so oft zustimmt wie "
-        "nicht (Vorzeichentest). *Stabil*: höchstens {alpha}, also frühestens {least} von {least}. *Fragil*: Es stimmen so wenige zu, "
-        "wie es bei einem Befund, der in 90 % der Durchgänge gilt, in höchstens {alpha} der Fälle vorkäme (0 von 2, 1 von 3, 2 von 5). "
-        "*Nicht entschieden*: keines von beiden. Ein Durchgang, der den Befund aus seinen Antworten nicht bildet, stimmt nicht zu.",
-        "few": "Mit {n} weiteren Durchgängen kann kein Befund stabil heißen; dafür sind mindestens {least} nötig.",
-        "counts": "Befunde: {n}; stabil {stable}, fragil {fragile}, nicht entschieden {undecided}, nicht beurteilt {unjudged}. Wo "
-        "nur der Zufall wirkt, heißen bis zu {alpha} der Befunde stabil.",
-        "frame": "Die Einheit des Schlusses ist der Lauf: Erst hier sind es mehrere. Sie teilen Agenten und Wortlaut, im Delphi auch die "
-        "Themen und die zurückgemeldeten Mediane des Hauptarms; über Menschen sagen sie nichts.",
-        "shared_t0": "Alle Durchgänge messen Veränderung gegen dasselbe frühere T0. Sie stimmen auch durch dessen Messfehler überein: "
-        "Befunde über Veränderung sind nicht entschieden, ihre Zufallswahrscheinlichkeit ist nicht bekannt.",
-        "claims": "Unterschiede zwischen Gruppen: größte minus kleinste des Hauptarms, in jedem Durchgang zwischen denselben Gruppen.",
-        "headlines": "Hauptbefunde der Methoden.",
-        "finding": "Befund", "main": "Hauptarm", "further": "weitere Durchgänge", "agreeing": "stimmen zu", "chance": "Zufall",
-        "verdict": "Urteil", "to": "{low} bis {high} ({n})", "more": "{n} weitere stehen in replicates.json.", "n": "n",
-        "residual": "Rest",
-        "spread": "Anteile an der Varianz der geschlossenen Antworten (umgepolt, in Anteilen der Skalenbreite, vor jeder Rückmeldung). "
-        "Ein Strich heißt: Dieser Aufbau kann die Quelle nicht trennen.",
-        "agent": "Agent", "item": "Frage", "model": "Modell", "replicate": "Durchgang", "source": "*Quelle: replicates.json*",
-        "none": "Es gibt keine Befunde, die zu beurteilen wären.",
-    },
-    "en": {
-        "title": "Replicates", "stable": "stable", "fragile": "fragile", "not decided": "not decided", "not judged": "not judged",
-        "held": "{verdict}: same direction in {agree} of {n} further runs (chance: {chance})",
-        "unjudged": "not judged: no further run", "absent": ", the method is missing in {n}", "unknown": "not known",
-        "alone": "Whether a finding holds when all is asked again is not judged: this run has no replicates (at least {least} further "
-        "runs are needed).",
-        "intro": "Everything was asked {n} times: by the main arm `{main}` and again by {arms}. Every finding was made anew from each run "
-        "alone. The main arm chose which groups, items and themes a finding names, and so it always speaks for it; only the further "
-        "runs are counted.",
-        "rule": "*Chance* is the probability that at least as many agree if a further run agrees as often as not (sign test). *Stable*: at "
-        "most {alpha}, so {least} of {least} at the earliest. *Fragile*: so few agree as would be seen in at most {alpha} of cases "
-        "for a finding that holds in 90% of runs (0 of 2, 1 of 3, 2 of 5). *Not decided*: neither. A run that does not make the finding "
-        "of its answers does not agree.",
-        "few": "With {n} further runs no finding can be called stable; that takes at least {least}.",
-        "counts": "Findings: {n}; stable {stable}, fragile {fragile}, not decided {undecided}, not judged {unjudged}. Where nothing "
-        "but chance is at work, up to {alpha} of findings are called stable.",
-        "frame": "The unit of inference is the run: only here there are several. They share agents and wording, in the Delphi also the "
-        "main arm's themes and the medians that were fed back; they say nothing about people.",
-        "shared_t0": "All runs measure change from the same earlier T0. So they agree by its error of measurement too: findings about "
-        "change are not decided, and what chance does is not known.",
-        "claims": "Differences between groups: the main arm's largest minus its smallest, in every run between the same groups.",
-        "headlines": "Headline findings of the methodologies.",
-        "finding": "Finding", "main": "Main arm", "further": "Further runs", "agreeing": "agree", "chance": "Chance",
-        "verdict": "Verdict", "to": "{low} to {high} ({n})", "more": "{n} more are in replicates.json.", "n": "n",
-        "residual": "residual",
-        "spread": "Shares of the variance of closed answers (rekeyed, as shares of the scale's width, before any feedback). A dash: "
-        "this design cannot tell the source apart.",
-        "agent": "agent", "item": "item", "model": "model", "replicate": "replicate", "source": "*Source: replicates.json*",
-        "none": "There are no findings to judge.",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "title": N_("Replicates"),
+    "stable": N_("stable"),
+    "fragile": N_("fragile"),
+    "not decided": N_("not decided"),
+    "not judged": N_("not judged"),
+    "held": N_("{verdict}: same direction in {agree} of {n} further runs (chance: {chance})"),
+    "unjudged": N_("not judged: no further run"),
+    "absent": N_(", the method is missing in {n}"),
+    "unknown": N_("not known"),
+    "alone": N_(
+        "Whether a finding holds when all is asked again is not judged: this run has no replicates (at least "
+        "{least} further runs are needed)."
+    ),
+    "intro": N_(
+        "Everything was asked {n} times: by the main arm `{main}` and again by {arms}. Every finding was made "
+        "anew from each run alone. The main arm chose which groups, items and themes a finding names, and so it "
+        "always speaks for it; only the further runs are counted."
+    ),
+    "rule": N_(
+        "*Chance* is the probability that at least as many agree if a further run agrees as often as not (sign "
+        "test). *Stable*: at most {alpha}, so {least} of {least} at the earliest. *Fragile*: so few agree as "
+        "would be seen in at most {alpha} of cases for a finding that holds in 90% of runs (0 of 2, 1 of 3, 2 of "
+        "5). *Not decided*: neither. A run that does not make the finding of its answers does not agree."
+    ),
+    "few": N_("With {n} further runs no finding can be called stable; that takes at least {least}."),
+    "counts": N_(
+        "Findings: {n}; stable {stable}, fragile {fragile}, not decided {undecided}, not judged {unjudged}. "
+        "Where nothing but chance is at work, up to {alpha} of findings are called stable."
+    ),
+    "frame": N_(
+        "The unit of inference is the run: only here there are several. They share agents and wording, in the "
+        "Delphi also the main arm's themes and the medians that were fed back; they say nothing about people."
+    ),
+    "shared_t0": N_(
+        "All runs measure change from the same earlier T0. So they agree by its error of measurement too: "
+        "findings about change are not decided, and what chance does is not known."
+    ),
+    "claims": N_(
+        "Differences between groups: the main arm's largest minus its smallest, in every run between the same groups."
+    ),
+    "headlines": N_("Headline findings of the methodologies."),
+    "finding": N_("Finding"),
+    "main": N_("Main arm"),
+    "further": N_("Further runs"),
+    "agreeing": N_("agree"),
+    "chance": N_("Chance"),
+    "verdict": N_("Verdict"),
+    "to": N_("{low} to {high} ({n})"),
+    "more": N_("{n} more are in replicates.json."),
+    "n": N_("n"),
+    "residual": N_("residual"),
+    "spread": N_(
+        "Shares of the variance of closed answers (rekeyed, as shares of the scale's width, before any "
+        "feedback). A dash: this design cannot tell the source apart."
+    ),
+    "agent": N_("agent"),
+    "item": N_("item"),
+    "model": N_("model"),
+    "replicate": N_("replicate"),
+    "source": N_("*Source: replicates.json*"),
+    "none": N_("There are no findings to judge."),
+}
 
 
 def mark(claim: str, replicates: Replicates, language: Language) -> str:
     """What stands beside a claim: the verdict, how many further runs agree, and what chance does; plain text."""
-    words, found = WORDS[language], replicates.claims.get(claim)
+    words, found = in_language(WORDS, language), replicates.claims.get(claim)
     if found is None or not found.held.n:
         return words["unjudged"]
     held = found.held
@@ -96,7 +97,7 @@ def mark(claim: str, replicates: Replicates, language: Language) -> str:
 
 def alone(language: Language) -> str:
     """For a run without replicates, once."""
-    return WORDS[language]["alone"].format(least=fewest())
+    return in_language(WORDS, language)["alone"].format(least=fewest())
 
 
 def section(
@@ -117,7 +118,7 @@ def _parts(
     titles: Mapping[str, str],
     language: Language,
 ) -> Iterator[str]:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     yield f"## {words['title']}"
     yield from _rules(replicates, language)
     yield _counts(replicates, language) if replicates.judged else words["none"]
@@ -127,7 +128,9 @@ def _parts(
     if replicates.headlines:
         yield words["headlines"]
         rows = [
-            _headline(one, found, own[one.methodology].sentences[language], titles[one.methodology], language)
+            _headline(
+                one, found, in_language(own[one.methodology].sentences, language), titles[one.methodology], language
+            )
             for one, found in replicates.headlines
         ]
         yield _table(rows, language)
@@ -139,7 +142,7 @@ def _parts(
 
 def _rules(replicates: Replicates, language: Language) -> Iterator[str]:
     """How a finding is judged here, and what the runs share."""
-    words, (main, *further) = WORDS[language], replicates.arms
+    words, (main, *further) = in_language(WORDS, language), replicates.arms
     arms = ", ".join(f"`{arm}`" for arm in further)
     yield words["intro"].format(n=len(replicates.arms), main=main, arms=arms)
     yield words["rule"].format(alpha=share(ALPHA, language), least=fewest())
@@ -152,14 +155,14 @@ def _rules(replicates: Replicates, language: Language) -> Iterator[str]:
 
 def _counts(replicates: Replicates, language: Language) -> str:
     n = Counter(one.held.verdict for one in replicates.judged)
-    return WORDS[language]["counts"].format(
+    return in_language(WORDS, language)["counts"].format(
         n=n.total(), stable=n["stable"], fragile=n["fragile"], undecided=n["not decided"], unjudged=n["not judged"],
         alpha=share(ALPHA, language),
     )  # fmt: skip
 
 
 def _table(rows: Sequence[Sequence[str]], language: Language) -> str:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     shown = table([words[head] for head in HEADS], rows[:ROWS], numeric_from=len(HEADS))
     return shown if len(rows) <= ROWS else f"{shown}\n\n{words['more'].format(n=len(rows) - ROWS)}"
 
@@ -176,7 +179,7 @@ def _headline(one: Headline, found: Judged, sentences: Mapping[str, str], title:
 
 def _cells(found: Judged, language: Language, names: Mapping[str, str] | None = None) -> list[str]:
     """names: of words that stand for a figure."""
-    words, held = WORDS[language], found.held
+    words, held = in_language(WORDS, language), found.held
     agreeing = f"{held.n_agreeing} / {held.n}"
     further = _further(found.further, language, names or {})
     return [_shown(found.main, language, names or {}), further, agreeing, _chance(held, language), words[held.verdict]]
@@ -190,7 +193,7 @@ def _further(figures: Sequence[Shown], language: Language, names: Mapping[str, s
     if len(figures) <= LISTED or not known:
         return "; ".join(_shown(one, language, names) for one in figures[:LISTED])
     low, high = (number(end, language) for end in (min(known), max(known)))
-    return WORDS[language]["to"].format(low=low, high=high, n=len(known))
+    return in_language(WORDS, language)["to"].format(low=low, high=high, n=len(known))
 
 
 def _shown(figure: Shown, language: Language, names: Mapping[str, str]) -> str:
@@ -202,13 +205,13 @@ def _shown(figure: Shown, language: Language, names: Mapping[str, str]) -> str:
 def _chance(held: Replicated, language: Language) -> str:
     """Per cent, never rounded down to nothing."""
     if held.chance is None:
-        return WORDS[language]["unknown"] if held.n else MISSING
+        return in_language(WORDS, language)["unknown"] if held.n else MISSING
     return f"< {share(0.01, language)}" if held.chance < 0.005 else share(held.chance, language)
 
 
 def _spread(spread: Sequence[Spread], titles: Mapping[str, str], language: Language) -> str:
     """One column a methodology and phase, one row a source."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     heads = [f"{titles.get(one.methodology, one.methodology)} {one.phase}" for one in spread]
     first = spread[0].found.components
     rows = [
@@ -220,4 +223,4 @@ def _spread(spread: Sequence[Spread], titles: Mapping[str, str], language: Langu
 
 
 def _source(component: Component, language: Language) -> str:
-    return " × ".join(WORDS[language].get(part, part) for part in component.source.split(" × "))
+    return " × ".join(in_language(WORDS, language).get(part, part) for part in component.source.split(" × "))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 import pandas as pd
 
+from enquete.locale import N_, in_language
 from enquete.reports.markdown import escape, table
 from enquete.reports.reading import RunReading
 from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS, Meaning
@@ -18,24 +19,35 @@ from enquete.state.asking import Language
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
-WORDS: dict[Language, dict[str, str]] = {
-    "de": {
-        "title": "Codebuch", "columns": "Spalten", "column": "Spalte", "type": "Typ", "meaning": "Bedeutung", "values": "Werte",
-        "missing": "leer erlaubt", "yes": "ja", "no": "nein", "statuses": "Status einer Zeile", "status": "Status",
-        "counts": "Antwort", "items": "Fragen", "item": "Frage", "wording": "Wortlaut", "scale": "Skala", "labels": "Bezeichnungen",
-        "family": "Gehört zu", "reverse": "umgepolt", "method": "Methodik", "hash": "Hash (SHA-256)",
-        "instruments": "Instrumente", "version": "Version", "languages": "Sprachen", "of": "zu all_responses.csv, Lauf {run}",
-        "phases": "Phasen", "rounds": "Runden",
-    },
-    "en": {
-        "title": "Codebook", "columns": "Columns", "column": "Column", "type": "Type", "meaning": "Meaning", "values": "Values",
-        "missing": "may be empty", "yes": "yes", "no": "no", "statuses": "Statuses of a row", "status": "Status",
-        "counts": "answer", "items": "Items", "item": "Item", "wording": "Wording", "scale": "Scale", "labels": "Labels",
-        "family": "Belongs to", "reverse": "reverse-keyed", "method": "Methodology", "hash": "Hash (SHA-256)",
-        "instruments": "Instruments", "version": "Version", "languages": "Languages", "of": "of all_responses.csv, run {run}",
-        "phases": "Phases", "rounds": "Rounds",
-    },
-}  # fmt: skip
+WORDS: Mapping[str, str] = {
+    "title": N_("Codebook"),
+    "columns": N_("Columns"),
+    "column": N_("Column"),
+    "type": N_("Type"),
+    "meaning": N_("Meaning"),
+    "values": N_("Values"),
+    "missing": N_("may be empty"),
+    "yes": N_("yes"),
+    "no": N_("no"),
+    "statuses": N_("Statuses of a row"),
+    "status": N_("Status"),
+    "counts": N_("answer"),
+    "items": N_("Items"),
+    "item": N_("Item"),
+    "wording": N_("Wording"),
+    "scale": N_("Scale"),
+    "labels": N_("Labels"),
+    "family": N_("Belongs to"),
+    "reverse": N_("reverse-keyed"),
+    "method": N_("Methodology"),
+    "hash": N_("Hash (SHA-256)"),
+    "instruments": N_("Instruments"),
+    "version": N_("Version"),
+    "languages": N_("Languages"),
+    "of": N_("of all_responses.csv, run {run}"),
+    "phases": N_("Phases"),
+    "rounds": N_("Rounds"),
+}
 
 
 def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> dict[str, Any]:
@@ -115,7 +127,7 @@ def item(one: Asked, instrument_hash: str) -> dict[str, Any]:
 
 def markdown(book: dict[str, Any], language: Language) -> str:
     """The codebook for reading, in the run's language."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     parts = [
         f"# {words['title']}", words["of"].format(run=f"`{book['run_id']}`"),
         f"## {words['columns']}", _columns(book, language),
@@ -127,7 +139,7 @@ def markdown(book: dict[str, Any], language: Language) -> str:
 
 
 def _columns(book: dict[str, Any], language: Language) -> str:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [f"`{c['name']}`", c["type"], words["yes" if c["may_be_empty"] else "no"], ", ".join(f"`{v}`" for v in c["values"] if v),
          escape(c["meaning"][language])]
@@ -137,7 +149,7 @@ def _columns(book: dict[str, Any], language: Language) -> str:
 
 
 def _statuses(book: dict[str, Any], language: Language) -> str:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [f"`{s['status']}`", words["yes" if s["answered"] else "no"], s["meaning"][language]] for s in book["statuses"]
     ]
@@ -145,7 +157,7 @@ def _statuses(book: dict[str, Any], language: Language) -> str:
 
 
 def _instruments(book: dict[str, Any], language: Language) -> str:
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [escape(i["methodology"]), escape(i["instrument_id"] or ""), escape(i["version"] or ""), ", ".join(i["languages"] or []),
          f"`{i['hash']}`"]
@@ -156,7 +168,7 @@ def _instruments(book: dict[str, Any], language: Language) -> str:
 
 def _items(book: dict[str, Any], language: Language) -> list[str]:
     """One table a methodology."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     heads = [words[key] for key in ("item", "wording", "family", "scale", "labels", "reverse", "phases", "rounds")]
     parts: list[str] = []
     for name in dict.fromkeys(one["methodology"] for one in book["items"]):
@@ -166,7 +178,7 @@ def _items(book: dict[str, Any], language: Language) -> list[str]:
 
 
 def _item_row(one: dict[str, Any], language: Language) -> list[str]:
-    words, scale = WORDS[language], one["scale"]
+    words, scale = in_language(WORDS, language), one["scale"]
     labels = _in(scale["labels"] if scale else one["options"] or {}, language) or {}
     kind = KINDS[one["kind"]].label[language] if one["kind"] else ""
     family = _in(one["family_label"], language) or one["family"]

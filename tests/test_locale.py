@@ -1,0 +1,102 @@
+"""Catalogues say what code and templates say: nothing untranslated, nothing stale, the same facts filled in."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po, write_po
+
+import enquete
+from enquete.locale import SOURCE, in_language, languages, plural, tell
+
+ROOT = Path(enquete.__file__).parent
+METHODS = [("**.py", "python"), ("**.j2", "jinja2")]
+KEYWORDS = {"N_": None, "C_": ((1, "c"), 2), "NN_": (1, 2), "_": None}
+FACT = re.compile(r"{(\w*)[^}]*}")
+
+
+def extracted() -> Catalog:
+    """Every marked text of code and templates, in the order of files."""
+    found = Catalog()
+    for name, line, text, _, context in extract_from_dir(
+        ROOT, METHODS, {"**.j2": {"trimmed": "true", "encoding": "utf-8"}}, KEYWORDS
+    ):
+        found.add(text, context=context, locations=[(f"enquete/{name}", line)])
+    return found
+
+
+def stored(language: str) -> Catalog:
+    with (ROOT / "locale" / f"{language}.po").open("rb") as stream:
+        return read_po(stream, locale=language)
+
+
+def update(language: str) -> None:
+    """The catalogue with what is said now: new texts untranslated, those no longer said left out. For `make words`."""
+    fresh, old = extracted(), stored(language)
+    for message in fresh:
+        kept = old.get(message.id, message.context) if message.id else None
+        if kept is not None:
+            message.string = kept.string
+    written = Catalog(locale=language, fuzzy=False, header_comment=f"# Enquete's words, {old.locale.english_name}.")
+    for message in fresh:
+        if message.id:
+            files = sorted({(name, None) for name, _ in message.locations})
+            written.add(message.id, message.string, locations=files, context=message.context)
+    stream = io.BytesIO()
+    write_po(stream, written, width=120, include_lineno=False, omit_header=True)
+    (ROOT / "locale" / f"{language}.po").write_bytes(HEADER.format(language=language).encode() + stream.getvalue())
+
+
+HEADER = (
+    'msgid ""\nmsgstr ""\n"Language: {language}\\n"\n"MIME-Version: 1.0\\n"\n'
+    '"Content-Type: text/plain; charset=utf-8\\n"\n"Content-Transfer-Encoding: 8bit\\n"\n'
+    '"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
+)
+
+
+@pytest.mark.parametrize("language", [each for each in languages() if each != SOURCE])
+def test_a_catalogue_has_every_text_and_no_other(language: str) -> None:
+    said = {(message.context, message.id) for message in extracted() if message.id}
+    have = {(message.context, message.id) for message in stored(language) if message.id}
+    empty = [str(m.id)[:60] for m in stored(language) if m.id and (not m.string or "" in tuple(m.string) or m.fuzzy)]
+    assert not said - have, "not in the catalogue; run `make words` and translate"
+    assert not have - said, "no longer said; run `make words`"
+    assert not empty, "not translated"
+
+
+@pytest.mark.parametrize("language", [each for each in languages() if each != SOURCE])
+def test_a_translation_fills_in_the_same_facts(language: str) -> None:
+    for message in stored(language):
+        if message.id:
+            pairs = zip(_forms(message.id), _forms(message.string), strict=False)
+            for said, translated in pairs:
+                assert set(FACT.findall(said)) == set(FACT.findall(translated)), said
+
+
+def _forms(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
+
+
+def test_a_text_is_told_in_its_language_and_a_name_as_it_is() -> None:
+    assert tell("Verdict", "de") == "Urteil"
+    assert tell("Verdict", "en") == "Verdict"
+    assert tell("Angler", "de") == "Angler"
+    assert in_language({"a": "Verdict"}, "de")["a"] == "Urteil"
+    with pytest.raises(LookupError, match="no words in 'xx'"):
+        tell("Verdict", "xx")
+
+
+def test_a_plural_fits_its_number() -> None:
+    assert plural(("{n} agent", "{n} agents"), 1, "en") == "1 agent"
+    assert plural(("{n} agent", "{n} agents"), 2, "en") == "2 agents"
+
+
+if __name__ == "__main__":
+    for each in languages():
+        if each != SOURCE:
+            update(each)
