@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint graphs bench soak clean
+.PHONY: demo test lint graphs words bench soak clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -30,6 +30,9 @@ lint: $(VENV)/dev           ## style, types, import contracts
 
 graphs: $(VENV)/dev         ## langgraph.json and the pinned drawings, from the registry
 	$(BIN)/python -m tests.graphs.test_graphs
+
+words: $(VENV)/dev          ## message catalogues, from what code and templates say
+	$(BIN)/python -m tests.test_locale
 
 bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 	$(BIN)/python -m tests.bench

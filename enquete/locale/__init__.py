@@ -1,5 +1,6 @@
 """What people read, in their language. Code and templates carry English; `<language>.po` beside this file has every other
-language: a third one is one more file. `make words` brings the files up to date with what code and templates say.
+language: a third one is one more file. A package that brings a methodology may bring files of its own
+in its folder `locale`. `make words` brings the files up to date with what code and templates say.
 
     WORDS = {"answered": N_("{n} of {total} answered")}
     in_language(WORDS, "de")["answered"].format(n=3, total=4)
@@ -12,10 +13,19 @@ Texts with the same English and another meaning stand in a context: C_("of agent
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import entry_points
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Message
 
 SOURCE = "en"
+GROUP = "enquete.methodologies"
 """The language of code and templates."""
 _CONTEXT = "\x04"  # gettext's own separator
 
@@ -54,18 +64,55 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
         raise LookupError(f"no words in {language!r}; there are {', '.join(languages())}")
     from babel.messages.pofile import read_po  # noqa: PLC0415 - half a dozen modules that English never needs
 
-    with (files("enquete.locale") / f"{language}.po").open("rb") as stream:
-        read = read_po(stream, locale=language)
     entries: dict[str, str | tuple[str, ...]] = {}
-    for message in read:
-        if message.id and message.string and not message.fuzzy:
-            key = message.id if isinstance(message.id, str) else message.id[0]
-            entries[f"{message.context}{_CONTEXT}{key}" if message.context else key] = message.string
+    for folder in (*_elsewhere(), files("enquete.locale")):  # ours last: it wins
+        file = folder / f"{language}.po"
+        if file.is_file():
+            with file.open("rb") as stream:
+                entries |= {
+                    _key(one): _forms(one.string) for one in read_po(stream, locale=language) if one.id and one.string
+                }
     return entries
 
 
-def tell(text: str, language: str) -> str:
-    """The text in this language; as it is where the catalogue does not have it, as names of things are."""
+def _elsewhere() -> Iterator[Traversable]:
+    """The folder `locale` of every package that brings a methodology."""
+    for entry in entry_points(group=GROUP):
+        package = entry.module.partition(".")[0]
+        with suppress(ImportError):
+            yield files(package) / "locale"
+
+
+def _key(message: Message) -> str:
+    text = message.id if isinstance(message.id, str) else message.id[0]
+    return f"{message.context}{_CONTEXT}{text}" if message.context else text
+
+
+def _forms(string: str | tuple[str, ...] | list[str]) -> str | tuple[str, ...]:
+    return string if isinstance(string, str) else tuple(string)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A marked text with what is to be filled in, texts of either kind: told in a language when that is known."""
+
+    text: str
+    facts: Mapping[str, Words]
+
+
+def said(text: str, **facts: Words) -> Said:
+    return Said(text, facts)
+
+
+Words: TypeAlias = str | Said
+"""Words in no language yet: a marked text, a name as it is, or a text with what is filled in."""
+
+
+def tell(text: Words, language: str) -> str:
+    """The words in this language; as they are where the catalogue does not have them, as names of things are."""
+    if isinstance(text, Said):
+        facts = {name: tell(fact, language) for name, fact in text.facts.items()}
+        return tell(text.text, language).format(**facts)
     found = catalogue(language).get(text) if language != SOURCE else None
     if isinstance(found, tuple):
         found = found[0]

@@ -47,6 +47,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue
 from typing_extensions import TypedDict
 
+from enquete.locale import N_, tell
 from enquete.respondents.roles import Role
 from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Status
 from enquete.state.desk import Desk
@@ -54,7 +55,7 @@ from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
 
 HEARD = ("ok", "repaired")
 
-LABELS: Mapping[Language, tuple[str, str]] = {"de": ("Frage", "Antwort"), "en": ("Question", "Answer")}
+LABELS = (N_("Question"), N_("Answer"))
 
 
 class Asked(BaseModel):
@@ -281,7 +282,7 @@ def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Tur
 
     if speaker is not None:
         return "\n".join(line(speaker(turn), turn.answer) for turn in turns)
-    asked, answered = LABELS[language]
+    asked, answered = (tell(label, language) for label in LABELS)
     return "\n".join(f"{asked}: {turn.question}\n{line(answered, turn.answer)}" for turn in turns)
 
 

@@ -16,9 +16,10 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.locale import Words
 from enquete.nodes.planning import load_methodology, loaded
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
-from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure, Words
+from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
 from enquete.reports.files import records
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
@@ -76,7 +77,6 @@ def no_claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterable[Cla
 Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found]
 Checks = Callable[[Found, pd.DataFrame, Humans], Made]
 OwnClaims = Callable[[Found, pd.DataFrame, Grouping], Iterable[Claim | Absent]]
-Sayings = Mapping[Language, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Evaluation:
     # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's findings
     # with arbitrary names (of groups, say) as in the main arm's, which are given second.
     headlines: Callable[[Found, Language], Iterable[Headline]] = no_headlines
-    sentences: Sayings = field(default_factory=lambda: {"de": {}, "en": {}})
+    sentences: Mapping[str, str] = field(default_factory=dict)
     alike: Callable[[Found, Found], Found] = as_asked
 
 

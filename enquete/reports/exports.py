@@ -22,6 +22,7 @@ from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.rows import ANSWER, ResponseRow
+from enquete.state.asking import Language
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -52,9 +53,9 @@ def write_exports(folder: Path, reading: RunReading, material: Material) -> None
     write_json(exports / "codebook.json", book)
     write_atomically(exports / "codebook.md", markdown(book, language))
     write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked))
-    write_json(folder / "crossing.json", crossing_file(material))
+    write_json(folder / "crossing.json", crossing_file(material, language))
     write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
-    write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations))
+    write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations, language))
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
         write_json(folder / replicates_text.FILE, material.replicates.as_json())
@@ -63,12 +64,12 @@ def write_exports(folder: Path, reading: RunReading, material: Material) -> None
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
-def crossing_file(material: Material) -> dict[str, Any]:
-    """Claims by id with their sentences in both languages, what is absent, and the summary with who wrote it."""
+def crossing_file(material: Material, language: Language) -> dict[str, Any]:
+    """Claims by id with their sentences, what is absent, and the summary with who wrote it."""
     claims = {
         claim.id: {
-            **claim.as_json(),
-            "text": {"de": sentence(claim, "de"), "en": sentence(claim, "en")},
+            **claim.as_json(language),
+            "text": sentence(claim, language),
             "replicates": _held(material, claim.id),
         }
         for claim in material.crossing.claims

@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
-from enquete.locale import in_language
+from enquete.locale import in_language, tell
 from enquete.reports.context import Found, listed, responded
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.agents import AgentTable
@@ -230,8 +230,7 @@ def title(reading: RunReading, name: str) -> str:
 def plain_title(reading: RunReading, name: str) -> str:
     if name not in reading.record.methods:
         return in_language(WORDS, reading.record.language).get(name, name)
-    titles = reading.methodology(name).title
-    return titles.get(reading.record.language) or next(iter(titles.values()), name)
+    return tell(reading.methodology(name).title, reading.record.language)
 
 
 def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iterator[str]:

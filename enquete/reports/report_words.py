@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.locale import N_
+from enquete.locale import N_, tell
 from enquete.state.asking import Language
 
 STATUSES = ("ok", "repaired", "refused", "invalid", "failed", "not_reached")
@@ -136,19 +136,16 @@ WORDS: Mapping[str, str] = {
     "synthesis": N_("Synthesis"),
 }
 
-DIMENSIONS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "importance": "Wichtigkeit", "plausibility": "Plausibilität", "desirability": "Wünschbarkeit", "fairness": "Gerechtigkeit",
-        "feasibility": "Umsetzbarkeit", "probability": "Wahrscheinlichkeit", "urgency": "Dringlichkeit", "impact": "Auswirkung",
-    },
-    "en": {},
-}  # fmt: skip
-"""Names of dimensions that an instrument gives by id alone."""
+DIMENSIONS = (
+    N_("importance"), N_("plausibility"), N_("desirability"), N_("fairness"), N_("feasibility"), N_("probability"),
+    N_("urgency"), N_("impact"),
+)  # fmt: skip
+"""Dimensions that an instrument may give by id alone."""
 
 
 def dimension_name(dimension: str, language: Language) -> str:
     """The dimension's name in this language; its id, readable, where none is known."""
-    return DIMENSIONS[language].get(dimension, dimension.replace("_", " "))
+    return tell(dimension, language) if dimension in DIMENSIONS else dimension.replace("_", " ")
 
 
 LIMITS: Mapping[str, str] = {

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_, tell
 from enquete.respondents import grid
 from enquete.state.asking import Answer, Block, Item, Language
 
@@ -78,16 +79,13 @@ class Distinct(Constraint):
     Which of two equal answers was meant nobody can tell: what is still the same at the end is no answer, but for the first.
     """
 
-    _WORDS: ClassVar[Mapping[Language, tuple[str, str]]] = {
-        "de": (
-            "Jede Antwortmöglichkeit darf nur einmal vorkommen: Die Antworten auf alle Fragen sind verschieden.",
-            "Bei diesen Fragen war Ihre Antwort mehrfach dieselbe: {items}. Bitte nur diese noch einmal, jede anders.",
+    _WORDS: ClassVar = (
+        N_("Every option may be given only once: the answers to all questions are different."),
+        N_(
+            "To these questions your answer was the same more than once: {items}. Please only these again, each "
+            "different."
         ),
-        "en": (
-            "Every option may be given only once: the answers to all questions are different.",
-            "To these questions your answer was the same more than once: {items}. Please only these again, each different.",
-        ),
-    }
+    )
 
     def __init__(self, block: Block):
         super().__init__(block)
@@ -103,7 +101,7 @@ class Distinct(Constraint):
         return [item for item in self.order if item in answers and times[_given(answers[item])] > 1]
 
     def explain(self, answers: Answers, asked: Sequence[str], language: Language) -> str:
-        rule, again = self._WORDS[language]
+        rule, again = (tell(text, language) for text in self._WORDS)
         same = [item for item in self.violations(answers) if item in asked]
         return f"{rule}\n{again.format(items=', '.join(same))}" if same else rule
 

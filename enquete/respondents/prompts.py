@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from enquete.models.cleaning import clean_text
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
-from enquete.respondents.wording import FRAMES, Wording
+from enquete.respondents.wording import Wording, worded
 from enquete.state.asking import Block, Item, Language, Participant
 from enquete.state.desk import Prompt
 
@@ -40,7 +40,7 @@ def system_prompt(
     who: Participant, language: Language, frame: Literal["as_written", "paraphrased"] = "as_written"
 ) -> str:
     """Shared rules, then who answers, then what they remember."""
-    words = FRAMES[frame][language]
+    words = worded(frame, language)
     persona = fence("persona", who.name + "\n" + who.persona)
     parts = [words.role, f"{words.persona}:\n{persona}"]
     if who.digest:
@@ -62,7 +62,7 @@ def compose(
 
     `cuts`: how many replies were cut off by their length so far; each doubles the room for the next.
     """
-    words = FRAMES[block.frame][language]
+    words = worded(block.frame, language)
     parts = [_again(problem, words)] if problem else []
     parts += [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
     parts += [block.instruction, rule, "\n".join(_questions(items, words))]

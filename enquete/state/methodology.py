@@ -120,7 +120,7 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
 
     name: str
-    title: Mapping[str, str]  # by language
+    title: str  # marked for the catalogues
     default: bool  # part of a run that names no methods
     order: int  # place in a run that names no methods
     phases: tuple[str, ...]

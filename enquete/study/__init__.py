@@ -13,6 +13,7 @@ from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.folders import StoredRun, find_run
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
+from enquete.locale import languages, tell
 from enquete.nodes.estimate import Estimate
 from enquete.nodes.opening import choose_run
 from enquete.nodes.planning import planned
@@ -171,7 +172,10 @@ def list_instruments() -> dict[str, dict[str, str]]:
     """Methodologies and their titles by language."""
     from enquete.graphs.registry import methodologies  # noqa: PLC0415 - the graphs need seconds to import
 
-    return {name: dict(methodology.title) for name, methodology in methodologies().items()}
+    return {
+        name: {language: tell(methodology.title, language) for language in languages()}
+        for name, methodology in methodologies().items()
+    }
 
 
 def load_population(sim_id: str | Path, *, root: str | None = None) -> Population:

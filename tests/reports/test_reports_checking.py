@@ -24,7 +24,7 @@ def claim(**changes) -> Claim:
         "id": "drift_by_archetype", "template": "drift_by_archetype/differs", "methods": ("longitudinal", "diversity"),
         "groups": groups, "shown": "mean", "n": 7, "n_total": 8, "answer_ids": IDS, "n_answers": 1234, "rests_on": ("x",),
         "text": {language: pair.differs for language, pair in across.DRIFT.items()},
-        "called": {"archetype:A": {"de": "Archetyp A", "en": "archetype A"}},
+        "called": {"archetype:A": "archetype A"},
     }  # fmt: skip
     return Claim(**{**values, **changes})
 

@@ -330,11 +330,11 @@ def test_a_methodology_from_outside_is_compared_with_all_others():
     values = pd.Series({who: float(n % 2 == 0) for n, who in enumerate(PEOPLE)})
 
     def measures(found, rows):
-        yield Measure("care", {"de": "Sorgfalt", "en": "care"}, values, evidence=rows, rests_on=("x",))
+        yield Measure("care", "care", values, evidence=rows, rests_on=("x",))
 
     def groupings(found, rows):
         labels = values.map({1.0: "high", 0.0: "low"})
-        yield Grouping("care_type", {"de": "nach Sorgfalt", "en": "by care"}, labels, ("x",))
+        yield Grouping("care_type", "by care", labels, ("x",))
 
     rows = [row(who, "bws", "best", value) for who, value in values.items()]
     own = Evaluation(lambda *_: {}, measures=measures, groupings=groupings)

@@ -303,8 +303,8 @@ CIRCLES = OwnCheck(
         "share of agents that prefer in a circle", (None, 0.1), (None, 0.3), {"agents": 10}, "", "", "", decisive=True
     ),
     "share",
-    {"de": ("Agenten im Kreis", "Niemand wählt so."), "en": ("Agents in a circle", "Nobody chooses so.")},
-    {"circular": {"de": "im Kreis", "en": "circular"}},
+    ("Agents in a circle", "Nobody chooses so."),
+    {"circular": "circular"},
 )
 
 

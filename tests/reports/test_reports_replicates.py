@@ -82,7 +82,7 @@ def test_a_claim_is_judged_by_the_further_runs_alone(made, verdict, words):
 
 
 def test_a_replicate_that_answered_and_does_not_make_the_claim_does_not_agree():
-    elsewhere = replace(LIKE, terms={"scenario": {"de": "Ruhe", "en": "calm"}})
+    elsewhere = replace(LIKE, terms={"scenario": "calm"})
     for other in (None, claim(a=1.0), elsewhere):
         found = judged([MAIN], again(LIKE, other))["drift_by_type"]
         assert (found.held.n, found.held.n_agreeing, found.further) == (2, 1, (1.0, None))
@@ -210,8 +210,8 @@ def test_a_run_without_replicates_says_that_nothing_is_judged(whole):
 def test_the_table_names_scenarios_and_gives_every_run():
     wish = replace(
         MAIN, id="desirability_by_type_calm", template="desirability_by_type/differs", methods=("scenario",),
-        terms={"scenario": {"de": "Ruhe", "en": "Calm_day"}}, subjects=("scenario",),
-        heading={"en": "Desirability of scenarios by stakeholder type", "de": "Wünschbarkeit der Szenarien nach Gruppe"},
+        terms={"scenario": "Calm_day"}, subjects=("scenario",),
+        heading="Desirability of scenarios by stakeholder type",
     )  # fmt: skip
     other = Again({"scenario": {}}, {wish.id: replace(wish, groups=LIKE.groups)})
     found = judged([wish], [other, other])
@@ -232,7 +232,7 @@ def test_the_table_names_scenarios_and_gives_every_run():
     split = replace(
         wish,
         subjects=("theme", "dimension"),
-        terms={"theme": {"de": "Netze", "en": "Nets"}, "dimension": {"de": "Wichtigkeit", "en": "importance"}},
+        terms={"theme": "Nets", "dimension": "importance"},
     )
     assert "type (Nets, importance) |" in section(replicates, [split], EVALUATIONS, {"scenario": ""}, "en")
     assert "All runs measure change from the same earlier T0" in text

@@ -50,7 +50,7 @@ EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
 
 METHODOLOGY = Methodology(
     name="choosing",
-    title={"de": "Wählen", "en": "Choosing"},
+    title="Choosing",
     default=False,
     order=97,
     phases=("T1",),

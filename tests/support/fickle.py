@@ -55,7 +55,7 @@ def planted(instrument: FickleInstrument, settings: NoSettings) -> Truth:
 
 METHODOLOGY = Methodology(
     name="fickle",
-    title={"de": "Launisch", "en": "Fickle"},
+    title="Fickle",
     default=False,
     order=99,
     phases=("T1",),

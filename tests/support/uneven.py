@@ -58,7 +58,7 @@ EVALUATION = Evaluation(analyse=lambda frame, instrument, settings, context: {})
 
 METHODOLOGY = Methodology(
     name="uneven",
-    title={"de": "Ungleich", "en": "Uneven"},
+    title="Uneven",
     default=False,
     order=98,
     phases=("T1",),

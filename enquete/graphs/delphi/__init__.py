@@ -5,11 +5,12 @@ from __future__ import annotations
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, readout
 from enquete.graphs.delphi.synthetic import planted
+from enquete.locale import N_
 from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",
-    title={"de": "Delphi", "en": "Delphi"},
+    title=N_("Delphi"),
     default=True,
     order=30,
     phases=("T1",),

@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.locale import N_
+from enquete.locale import N_, Words
 from enquete.reports.context import Found, at, figure, listed
-from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, Missing, Sentences, Words
-from enquete.reports.crossing.comparing import same
+from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, Missing, Sentences
 from enquete.reports.evaluation import Headline
-from enquete.reports.report_words import dimension_name
+from enquete.reports.report_words import DIMENSIONS, dimension_name
 from enquete.state.asking import Language
 
 SIDES = ("disagreements", "hold_outs")
@@ -22,41 +21,29 @@ FILE = "T1/delphi/convergence.json"
 MODERATE = 0.5
 """Kendall's W from which a panel's rankings agree moderately (Schmidt 1997)."""
 
-KINDS: Mapping[str, Words] = {"holding out": {"de": "Beharren im Delphi", "en": "holding out in the Delphi"}}
+KINDS: Mapping[str, Words] = {"holding out": N_("holding out in the Delphi")}
 
-NO_FINDINGS = Missing("no_delphi", {"de": "Das Delphi fehlt", "en": "The Delphi is missing"})
+NO_FINDINGS = Missing("no_delphi", N_("The Delphi is missing"))
 NO_REVISION = Missing(
     "no_revision",
-    {"de": "Das Delphi hat noch keine Überprüfungsrunde", "en": "The Delphi has no round of revision yet"},
+    N_("The Delphi has no round of revision yet"),
 )
-NO_HOLD_OUTS = Missing("no_hold_outs", {"de": "Im Delphi beharrt niemand", "en": "Nobody holds out in the Delphi"})
+NO_HOLD_OUTS = Missing("no_hold_outs", N_("Nobody holds out in the Delphi"))
 FEW_HOLD_OUTS = Missing(
     "few_hold_outs",
-    {
-        "de": "Im Delphi beharren weniger als 3 Agenten, oder weniger als 3 beharren nicht",
-        "en": "Fewer than 3 agents hold out in the Delphi, or fewer than 3 do not",
-    },
+    N_("Fewer than 3 agents hold out in the Delphi, or fewer than 3 do not"),
 )
 MOST_HOLD_OUT = Missing(
     "most_hold_out",
-    {
-        "de": "Im Delphi beharrt wenigstens die Hälfte der Agenten irgendwo; das unterscheidet sie nicht von den übrigen",
-        "en": "At least half of the agents hold out somewhere in the Delphi, which does not set them apart from the others",
-    },
+    N_("At least half of the agents hold out somewhere in the Delphi, which does not set them apart from the others"),
 )
 NO_CAMPS = Missing(
     "no_camps",
-    {
-        "de": "Im Delphi teilt kein Thema die Agenten in Lager",
-        "en": "No theme of the Delphi splits the agents into camps",
-    },
+    N_("No theme of the Delphi splits the agents into camps"),
 )
 NO_SINGLE_PANEL = Missing(
     "no_single_panel",
-    {
-        "de": "Im Delphi teilt jedes Thema die Agenten in Lager, es gibt keine Beharrenden",
-        "en": "Every theme of the Delphi splits the agents into camps, there are no hold-outs",
-    },
+    N_("Every theme of the Delphi splits the agents into camps, there are no hold-outs"),
 )
 
 
@@ -120,62 +107,45 @@ def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
         return
     holding = hold_outs(found, rows)
     if not isinstance(holding, Missing):
-        name: Words = {
-            "de": "Anteil der Delphi-Bewertungen, bei denen der Agent beharrt",
-            "en": "share of Delphi ratings that the agent holds out on",
-        }
+        name: Words = N_("share of Delphi ratings that the agent holds out on")
         yield Finding("delphi_held_out", "numeric", name, holding.share, "holding out")
     if len(last):
         ratings = last.pivot(index="participant", columns="item_id", values="value").astype(float)
         shown = pd.Series(dict(at(found, "medians_shown") or {}), dtype=float)
         medians = shown.reindex(ratings.columns).fillna(ratings.median())
-        gap: Words = {
-            "de": "mittlerer Abstand vom Median im Delphi",
-            "en": "mean distance from the median in the Delphi",
-        }
+        gap: Words = N_("mean distance from the median in the Delphi")
         yield Finding("delphi_gap", "numeric", gap, ratings.sub(medians).abs().mean(axis=1))
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
-HELD: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Bewertungen im Delphi, bei denen eine Minderheit abseits des Medians beharrt: {held}; {holding_out} von {raters} Agenten tun es "
-        "mindestens einmal. Ihr Anteil ist am größten bei {high} ({high_value}, {high_count} von {high_n} Agenten), am kleinsten bei "
-        "{low} ({low_value}, {low_count} von {low_n}).",
-        "Bewertungen im Delphi, bei denen eine Minderheit abseits des Medians beharrt: {held}; {holding_out} von {raters} Agenten tun es "
-        "mindestens einmal, in allen {n_groups} Gruppen gleich viele ({high_value}).",
+HELD = Sentences(
+    N_(
+        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents "
+        "do so at least once. Their share is largest among {high} ({high_value}, {high_count} of {high_n} "
+        "agents), smallest among {low} ({low_value}, {low_count} of {low_n})."
     ),
-    "en": Sentences(
-        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents do so at least once. "
-        "Their share is largest among {high} ({high_value}, {high_count} of {high_n} agents), smallest among {low} ({low_value}, "
-        "{low_count} of {low_n}).",
-        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents do so at least once, as "
-        "many in all {n_groups} groups ({high_value}).",
+    N_(
+        "Delphi ratings on which a minority holds out off the median: {held}; {holding_out} of {raters} agents "
+        "do so at least once, as many in all {n_groups} groups ({high_value})."
     ),
-}
-SPLIT: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Delphi-Bewertungen mit zwei Lagern: {n_items}. Am deutlichsten teilt das Thema „{theme}“ ({dimension}): {n_below} Agenten im "
-        "unteren Lager, {n_above} im oberen. Anteil des oberen Lagers: am größten bei {high} ({high_value}, {high_count} von {high_n} "
-        "Agenten), am kleinsten bei {low} ({low_value}, {low_count} von {low_n}).",
-        "Delphi-Bewertungen mit zwei Lagern: {n_items}. Am deutlichsten teilt das Thema „{theme}“ ({dimension}): {n_below} Agenten im "
-        "unteren Lager, {n_above} im oberen; in allen {n_groups} Gruppen ist das obere gleich stark ({high_value}).",
+)
+SPLIT = Sentences(
+    N_(
+        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): "
+        "{n_below} agents in the lower camp, {n_above} in the upper. Share of the upper camp: largest among "
+        "{high} ({high_value}, {high_count} of {high_n} agents), smallest among {low} ({low_value}, {low_count} "
+        "of {low_n})."
     ),
-    "en": Sentences(
-        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): {n_below} agents in the lower "
-        "camp, {n_above} in the upper. Share of the upper camp: largest among {high} ({high_value}, {high_count} of {high_n} agents), "
-        "smallest among {low} ({low_value}, {low_count} of {low_n}).",
-        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): {n_below} agents in the lower "
-        "camp, {n_above} in the upper; the upper one is equally strong in all {n_groups} groups ({high_value}).",
+    N_(
+        "Delphi ratings with two camps: {n_items}. The theme that splits most is “{theme}” ({dimension}): "
+        "{n_below} agents in the lower camp, {n_above} in the upper; the upper one is equally strong in all "
+        "{n_groups} groups ({high_value})."
     ),
-}
+)
 OUT: Mapping[str, Words] = {
-    "holding_out": {
-        "de": "wer im Delphi bei mindestens einem Thema beharrt",
-        "en": "those who hold out on at least one theme of the Delphi",
-    },
-    "others": {"de": "die übrigen Agenten", "en": "the other agents"},
+    "holding_out": N_("those who hold out on at least one theme of the Delphi"),
+    "others": N_("the other agents"),
 }
 OF_HOLD_OUTS: Mapping[str, str] = {
     "who": N_("Those who hold out in the Delphi"),
@@ -188,7 +158,7 @@ OF_HOLD_OUTS: Mapping[str, str] = {
 
 def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
     holding = to_compare(hold_outs(found, rows))
-    heading: Words = {"de": "Beharren im Delphi", "en": "Hold-outs in the Delphi"}
+    heading: Words = N_("Hold-outs in the Delphi")
     if isinstance(holding, Missing):
         yield Measure("hold_outs", heading, holding)
     else:
@@ -199,7 +169,7 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
 def groupings(found: Found, rows: pd.DataFrame) -> Iterator[Grouping]:
     """Those who hold out on at least one theme, and the others."""
     holding = to_compare(hold_outs(found, rows))
-    heading: Words = {"de": "nach Beharren", "en": "by holding out"}
+    heading: Words = N_("by holding out")
     if isinstance(holding, Missing):
         yield Grouping("hold_outs", heading, holding, sides=OF_HOLD_OUTS)
         return
@@ -245,7 +215,7 @@ def revisions(holding: HoldOuts) -> pd.DataFrame:
 
 def _camps(found: Found, rows: pd.DataFrame) -> Measure:
     """Of the theme that splits the panel most: whether an agent stands in the upper camp."""
-    heading: Words = {"de": "Lager im Delphi", "en": "Camps in the Delphi"}
+    heading: Words = N_("Camps in the Delphi")
     last = revised(found, rows)
     split = [one for one in _sides(found) if one.get("kind") == "camps"]
     if isinstance(last, Missing):
@@ -261,8 +231,8 @@ def _camps(found: Found, rows: pd.DataFrame) -> Measure:
         "camps", heading, pd.Series({**dict.fromkeys(below, 0.0), **dict.fromkeys(above, 1.0)}), shown="share",
         evidence=last[last["item_id"].eq(item) & last["participant"].isin([*below, *above])],
         rests_on=(f"{FILE} → disagreements",), sentences=SPLIT, facts=lambda _: facts, suffix=item,
-        terms={"theme": same(str(labels.get(one.get("theme")) or one.get("theme"))),
-               "dimension": {"de": dimension_name(dimension, "de"), "en": dimension_name(dimension, "en")}},
+        terms={"theme": str(labels.get(one.get("theme")) or one.get("theme")),
+               "dimension": dimension if dimension in DIMENSIONS else dimension.replace("_", " ")},
     )  # fmt: skip
 
 

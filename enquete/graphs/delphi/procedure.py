@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.panel.dispersion import iqr
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.locale import N_, tell
 from enquete.respondents.themes.coded import Statement, ThemeBrief
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
@@ -22,10 +23,10 @@ from enquete.state.desk import Desk
 from enquete.state.methodology import Plan, Procedure
 
 FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
-HEADINGS: dict[Language, tuple[str, str]] = {
-    "de": ("Anonyme Rückmeldung: die Bewertungen aller Teilnehmenden in der letzten Runde", "Ihre eigenen Bewertungen"),
-    "en": ("Anonymous feedback: how all participants rated in the last round", "Your own ratings"),
-}
+HEADINGS = (
+    N_("Anonymous feedback: how all participants rated in the last round"),
+    N_("Your own ratings"),
+)
 
 
 class DelphiSettings(BaseModel):
@@ -126,7 +127,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         """The panel's median and IQR of the last round, and what this participant said then."""
         is_false = desk.arm.feedback == "false"
         feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.arm.id if is_false else desk.main_arm)
-        panel, own = HEADINGS[self.language]
+        panel, own = (tell(text, self.language) for text in HEADINGS)
         lines = [_feedback_line(item, values) for item, values in _mapping(feedback).items()]
         then = desk.key(unit, "ratings", round=round - 1)
         said = desk.stored(then._replace(arm=desk.main_arm) if is_false else then)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
 from enquete.graphs.diversity.synthetic import planted
+from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="diversity",
-    title={"de": "Vielfalt der Sichtweisen", "en": "Diversity of views"},
+    title=N_("Diversity of views"),
     default=True,
     order=20,
     phases=("T1",),

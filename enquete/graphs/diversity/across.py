@@ -9,32 +9,26 @@ import pandas as pd
 from pydantic import JsonValue
 from scipy.optimize import linear_sum_assignment
 
-from enquete.locale import N_
+from enquete.locale import N_, Words, said
 from enquete.reports.context import Found, alternating, at, cited, listed
-from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Missing, Sentences, Words
-from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members, same
-from enquete.reports.crossing.sentences import enumerated, quoted
+from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Missing, Sentences
+from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members
 from enquete.reports.evaluation import Headline
 from enquete.state.asking import Language
 
 PREFIX = "archetype:"
 KINDS: Mapping[str, Words] = {
-    "typology": {"de": "Archetyp", "en": "archetype"},
-    "shared view": {"de": "Q-Faktor", "en": "Q factor"},
+    "typology": N_("archetype"),
+    "shared view": N_("Q factor"),
 }
 PAIRS = (("shared view", "holding out"), ("change", "typology"), ("desirability", "typology"))
 
-NO_FINDINGS = Missing("no_diversity", {"de": "Q-Sort und Typologie fehlen", "en": "Q-sort and typology are missing"})
+NO_FINDINGS = Missing("no_diversity", N_("Q-sort and typology are missing"))
 NO_TYPOLOGY = Missing(
     "no_typology",
-    {
-        "de": "Es gibt keine Typologie, also auch keine Archetypen",
-        "en": "There is no typology, hence there are no archetypes",
-    },
+    N_("There is no typology, hence there are no archetypes"),
 )
-ONE_TYPE = Missing(
-    "one_type", {"de": "Alle Agenten gehören zu einer Gruppe", "en": "All agents are of one stakeholder type"}
-)
+ONE_TYPE = Missing("one_type", N_("All agents are of one stakeholder type"))
 
 
 def archetypes(found: Found) -> pd.Series[str] | Missing:
@@ -71,34 +65,28 @@ def groupings(found: Found, rows: pd.DataFrame) -> Iterator[Grouping]:
     listed_names = ", ".join(f"{one.get('archetype')} ({one.get('name')})" for one in listed(found, "archetypes"))
     yield Grouping(
         "archetype",
-        {"de": "nach Archetyp", "en": "by archetype"},
+        N_("by archetype"),
         letters if isinstance(letters, Missing) else PREFIX + letters,
         ("T1/diversity/typology.json → members",),
-        called={f"{PREFIX}{name}": {"de": f"Archetyp {name}", "en": f"archetype {name}"} for name in names},
-        legend={"de": f"Die Archetypen: {listed_names}.", "en": f"The archetypes: {listed_names}."}
-        if listed_names
-        else {},
+        called={f"{PREFIX}{name}": said(N_("archetype {name}"), name=name) for name in names},
+        legend=said(N_("The archetypes: {names}."), names=listed_names) if listed_names else "",
     )
 
 
-TYPES: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Am einheitlichsten ist {high}: {high_count} von {high_n} Mitgliedern gehören zu „{type_high}“ ({high_value}); am "
-        "gemischtesten ist {low}, wo die häufigste Gruppe „{type_low}“ {low_count} von {low_n} stellt ({low_value}).",
-        "Alle {n_groups} Archetypen sind gleich einheitlich: Die häufigste Gruppe stellt jeweils {high_value} der Mitglieder.",
+TYPES = Sentences(
+    N_(
+        "The most uniform is {high}: {high_count} of {high_n} members belong to “{type_high}” ({high_value}); "
+        "the most mixed is {low}, where the most frequent type, “{type_low}”, has {low_count} of {low_n} "
+        "({low_value})."
     ),
-    "en": Sentences(
-        "The most uniform is {high}: {high_count} of {high_n} members belong to “{type_high}” ({high_value}); the most mixed is "
-        "{low}, where the most frequent type, “{type_low}”, has {low_count} of {low_n} ({low_value}).",
-        "All {n_groups} archetypes are equally uniform: the most frequent type has {high_value} of the members.",
-    ),
-}
+    N_("All {n_groups} archetypes are equally uniform: the most frequent type has {high_value} of the members."),
+)
 
 
 def claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterator[Claim | Absent]:
     """The share of each archetype's most frequent stakeholder type."""
     key = "types_of_archetypes"
-    heading: Words = {"de": "Gruppen in den Archetypen", "en": "Stakeholder types of the archetypes"}
+    heading: Words = N_("Stakeholder types of the archetypes")
     (own,) = groupings(found, rows)
     labels, kinds = own.labels, types.labels
     if isinstance(labels, Missing):
@@ -124,13 +112,9 @@ def claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterator[Claim 
 def _ends(tops: Mapping[str, list[str]], named: list[str]) -> dict[str, Words]:
     """The most frequent types of the first and the last archetype; of several the first, the others as its equals."""
     ends = [(end, tops[named[place]]) for end, place in (("high", 0), ("low", -1)) if named]
-    terms = {f"type_{end}": same(modes[0]) for end, modes in ends}
+    terms: dict[str, Words] = {f"type_{end}": modes[0] for end, modes in ends}
     tied = {f"tied_{end}": modes[1:] for end, modes in ends if len(modes) > 1}
-    return {**terms, **{key: {"de": _quoted(names, "de"), "en": _quoted(names, "en")} for key, names in tied.items()}}
-
-
-def _quoted(names: list[str], language: Language) -> str:
-    return enumerated([quoted(name, language) for name in names], language)
+    return {**terms, **{key: ", ".join(names) for key, names in tied.items()}}
 
 
 def _one_each(rows: pd.DataFrame, who: list[str]) -> list[str]:

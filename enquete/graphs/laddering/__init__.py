@@ -6,11 +6,12 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.procedure import Laddering
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import planted
+from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="laddering",
-    title={"de": "Laddering", "en": "Laddering"},
+    title=N_("Laddering"),
     default=False,
     order=50,
     phases=("T1",),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.procedure import Wave
 from enquete.graphs.longitudinal.synthetic import planted
+from enquete.locale import N_
 from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="longitudinal",
-    title={"de": "Längsschnitt", "en": "Longitudinal"},
+    title=N_("Longitudinal"),
     default=True,
     order=10,
     phases=("T0", "T1"),

@@ -7,23 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.locale import N_
+from enquete.locale import N_, Words, said
 from enquete.reports.context import Found, at, figure, listed
-from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
+from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences
 from enquete.reports.evaluation import Headline
 from enquete.state.asking import Language
 
-KINDS: Mapping[str, Words] = {"change": {"de": "Veränderung je Aussage", "en": "change a statement"}}
+KINDS: Mapping[str, Words] = {"change": N_("change a statement")}
 ALPHA = 0.05
 
-NO_FINDINGS = Missing("no_longitudinal", {"de": "Der Längsschnitt fehlt", "en": "The longitudinal survey is missing"})
-ONE_WAVE = Missing("one_wave", {"de": "Es liegt nur eine Welle vor", "en": "There is only one wave"})
-INCOMPARABLE = Missing(
-    "incomparable", {"de": "T0 und T1 sind nicht vergleichbar", "en": "T0 and T1 cannot be compared"}
-)
-NO_PAIRS = Missing(
-    "no_pairs", {"de": "Kein Agent hat in beiden Wellen geantwortet", "en": "No agent answered in both waves"}
-)
+NO_FINDINGS = Missing("no_longitudinal", N_("The longitudinal survey is missing"))
+ONE_WAVE = Missing("one_wave", N_("There is only one wave"))
+INCOMPARABLE = Missing("incomparable", N_("T0 and T1 cannot be compared"))
+NO_PAIRS = Missing("no_pairs", N_("No agent answered in both waves"))
 
 
 def moved(found: Found) -> pd.Series[float] | Missing:
@@ -47,72 +43,59 @@ def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
         return
     column, name = ("drift", KINDS["change"])
     if found["kind"] != "drift":
-        column, name = "experience_effect", {"de": "Erfahrungseffekt je Aussage", "en": "experience effect a statement"}
+        column, name = "experience_effect", N_("experience effect a statement")
     yield Finding(f"{column}_abs", "numeric", name, size, stands_for="change")
     entries = [one for one in listed(found, str(found["kind"]), "agents") if "participant" in one]
     signed = pd.Series({str(one["participant"]): one.get("mean_signed") for one in entries}, dtype=float)
     signed = signed.reindex(size.index)
     if signed.notna().any():
-        directed: Words = {"de": f"{name['de']}, gerichtet", "en": f"{name['en']}, directed"}
+        directed = said(N_("{what}, directed"), what=name)
         yield Finding(f"{column}_signed", "numeric", directed, signed)
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 
-def _by_group(de: str, en: str) -> Mapping[Language, Sentences]:
-    return {
-        "de": Sentences(
-            de
-            + " am stärksten bei {high}: im Mittel {high_value} Skalenpunkte je Aussage ({high_n} von {high_total} Agenten); "
-            "am wenigsten bei {low}: {low_value} ({low_n} von {low_total}).",
-            de
-            + " in allen {n_groups} Gruppen gleich stark: im Mittel {high_value} Skalenpunkte je Aussage ({n} von {n_total} "
-            "Agenten).",
-        ),
-        "en": Sentences(
-            en
-            + " most among {high}: {high_value} scale points a statement on average ({high_n} of {high_total} agents); least "
-            "among {low}: {low_value} ({low_n} of {low_total}).",
-            en
-            + " equally in all {n_groups} groups: {high_value} scale points a statement on average ({n} of {n_total} agents).",
-        ),
-    }
-
-
-DRIFT = _by_group("Die Antworten haben sich bewegt,", "Answers moved")
-EXPERIENCE = _by_group(
-    "Die Erinnerung verändert die Antworten (Erfahrungseffekt, keine Drift),",
-    "Memory changes the answers (experience effect, not drift)",
+DRIFT = Sentences(
+    N_(
+        "Answers moved most among {high}: {high_value} scale points a statement on average ({high_n} of {high_total} "
+        "agents); least among {low}: {low_value} ({low_n} of {low_total})."
+    ),
+    N_(
+        "Answers moved equally in all {n_groups} groups: {high_value} scale points a statement on average ({n} of "
+        "{n_total} agents)."
+    ),
 )
-DRIFT_OF_SIDES: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Stärker bewegt zwischen den Wellen: {high}, im Mittel {high_value} Skalenpunkte je Aussage (n = {high_n}); weniger: "
-        "{low}, {low_value} (n = {low_n}).",
-        "{who}, hat sich zwischen den Wellen gleich stark bewegt wie die übrigen: im Mittel {high_value} "
-        "Skalenpunkte je Aussage ({n} von {n_total} Agenten).",
+EXPERIENCE = Sentences(
+    N_(
+        "Memory changes the answers (experience effect, not drift) most among {high}: {high_value} scale points a "
+        "statement on average ({high_n} of {high_total} agents); least among {low}: {low_value} ({low_n} of {low_total})."
     ),
-    "en": Sentences(
-        "Moved more between the waves: {high}, {high_value} scale points a statement on average (n = {high_n}); less: {low}, "
-        "{low_value} (n = {low_n}).",
-        "{who} moved as much between the waves as the others: {high_value} scale points a statement "
-        "on average ({n} of {n_total} agents).",
+    N_(
+        "Memory changes the answers (experience effect, not drift) equally in all {n_groups} groups: {high_value} scale "
+        "points a statement on average ({n} of {n_total} agents)."
     ),
-}
-EXPERIENCE_OF_SIDES: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Stärker verändert die Erinnerung die Antworten der Gruppe: {high}, im Mittel {high_value} Skalenpunkte je Aussage "
-        "(n = {high_n}); weniger: {low}, {low_value} (n = {low_n}).",
-        "{who}, dessen Antworten verändert die Erinnerung so stark wie die der übrigen: im Mittel {high_value} "
-        "Skalenpunkte je Aussage ({n} von {n_total} Agenten).",
+)
+DRIFT_OF_SIDES = Sentences(
+    N_(
+        "Moved more between the waves: {high}, {high_value} scale points a statement on average (n = {high_n}); "
+        "less: {low}, {low_value} (n = {low_n})."
     ),
-    "en": Sentences(
-        "Memory changes the answers more in this group: {high}, {high_value} scale points a statement on average (n = "
-        "{high_n}); less: {low}, {low_value} (n = {low_n}).",
-        "Memory changes the answers of {those} as much as those of the others: {high_value} scale "
-        "points a statement on average ({n} of {n_total} agents).",
+    N_(
+        "{who} moved as much between the waves as the others: {high_value} scale points a statement on average "
+        "({n} of {n_total} agents)."
     ),
-}
+)
+EXPERIENCE_OF_SIDES = Sentences(
+    N_(
+        "Memory changes the answers more in this group: {high}, {high_value} scale points a statement on average "
+        "(n = {high_n}); less: {low}, {low_value} (n = {low_n})."
+    ),
+    N_(
+        "Memory changes the answers of {those} as much as those of the others: {high_value} scale points a "
+        "statement on average ({n} of {n_total} agents)."
+    ),
+)
 
 
 def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
@@ -122,13 +105,13 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
     known = [] if isinstance(values, Missing) else list(values.index)
     yield Measure(
         "drift" if is_drift else "experience",
-        {"de": "Veränderung", "en": "Change"},
+        N_("Change"),
         values,
         evidence=changed_answers(rows[rows["participant"].isin(known)]),
         rests_on=(f"T1/longitudinal/aggregate.json → {found.get('kind')}.agents",),
         sentences=DRIFT if is_drift else EXPERIENCE,
         sides=DRIFT_OF_SIDES if is_drift else EXPERIENCE_OF_SIDES,
-        sides_heading={"de": "Veränderung {of_them}", "en": "Change among {them}"},
+        sides_heading=N_("Change among {them}"),
     )
 
 

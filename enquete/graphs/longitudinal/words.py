@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.locale import N_
+from enquete.locale import N_, tell
 from enquete.state.asking import Language
 
 WORDS: Mapping[str, str] = {
@@ -131,18 +131,17 @@ WORDS: Mapping[str, str] = {
     "rows": N_("rows `{where}` of all_responses.csv"),
 }
 
-REASONS: Mapping[str, Mapping[Language, str]] = {
-    "no agent has both scores": {"de": "kein Agent hat beide Werte", "en": "no agent has both scores"},
-    "fewer than 2 agents": {"de": "weniger als 2 Agenten bei T0", "en": "fewer than 2 agents at T0"},
-    "fewer than 3 agents": {"de": "weniger als 3 Agenten wiederholt", "en": "fewer than 3 agents asked twice"},
-    "no variation": {"de": "die Agenten unterscheiden sich nicht", "en": "agents do not differ"},
-    "the reliability is negative": {"de": "r_tt ist negativ: die Werte sind Rauschen", "en": "r_tt is negative: scores are noise"},
-    "the reliability is 1": {"de": "r_tt ist 1: kein Rauschen, mit dem zu vergleichen wäre", "en": "r_tt is 1: there is no "
-                             "noise to compare with"},
+REASONS: Mapping[str, str] = {
+    "no agent has both scores": N_("no agent has both scores"),
+    "fewer than 2 agents": N_("fewer than 2 agents at T0"),
+    "fewer than 3 agents": N_("fewer than 3 agents asked twice"),
+    "no variation": N_("agents do not differ"),
+    "the reliability is negative": N_("r_tt is negative: scores are noise"),
+    "the reliability is 1": N_("r_tt is 1: there is no noise to compare with"),
 }  # fmt: skip
 """How the reasons of analysis/reliable_change.py begin, and what a report says."""
 
 
 def reason(given: str, language: Language) -> str:
     """A reason in the report's language; as given where it is not known here."""
-    return next((texts[language] for start, texts in REASONS.items() if given.startswith(start)), given)
+    return next((tell(text, language) for start, text in REASONS.items() if given.startswith(start)), given)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.procedure import Rating
 from enquete.graphs.scenario.synthetic import planted
+from enquete.locale import N_
 from enquete.state.methodology import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",
-    title={"de": "Szenarien", "en": "Scenarios"},
+    title=N_("Scenarios"),
     default=True,
     order=40,
     phases=("T1",),

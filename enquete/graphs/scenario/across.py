@@ -9,26 +9,20 @@ from itertools import permutations
 import pandas as pd
 
 from enquete.analysis.agreement.held import sign
-from enquete.locale import N_
+from enquete.locale import N_, Words, said
 from enquete.reports.context import Found, at, figure, listed, responded
-from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences, Words
-from enquete.reports.crossing.comparing import same
+from enquete.reports.crossing.claims import Finding, Measure, Missing, Sentences
 from enquete.reports.evaluation import Headline
 from enquete.state.asking import Language
 
-KINDS: Mapping[str, Words] = {
-    "desirability": {"de": "Wünschbarkeit der Szenarien", "en": "desirability of the scenarios"}
-}
+KINDS: Mapping[str, Words] = {"desirability": N_("desirability of the scenarios")}
 
-NO_FINDINGS = Missing("no_scenario", {"de": "Die Szenarien fehlen", "en": "The scenarios are missing"})
+NO_FINDINGS = Missing("no_scenario", N_("The scenarios are missing"))
 NO_DESIRABILITY = Missing(
     "no_desirability",
-    {
-        "de": "Das Szenario-Instrument fragt nicht nach der Wünschbarkeit",
-        "en": "The scenario instrument does not ask for desirability",
-    },
+    N_("The scenario instrument does not ask for desirability"),
 )
-NO_RATINGS = Missing("no_ratings", {"de": "Kein Szenario wurde bewertet", "en": "No scenario was rated"})
+NO_RATINGS = Missing("no_ratings", N_("No scenario was rated"))
 
 
 @dataclass(frozen=True)
@@ -67,45 +61,35 @@ def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
         return
     for scenario, label in wished.labels.items():
         if scenario in wished.ratings:
-            name: Words = {"de": f"Wünschbarkeit von „{label}“", "en": f"desirability of “{label}”"}
+            name = said(N_("desirability of “{label}”"), label=label)
             yield Finding(f"desirability_{scenario}", "numeric", name, wished.ratings[scenario], "desirability")
     complete = wished.ratings.dropna()
     spread = complete.max(axis=1) - complete.min(axis=1)
-    of_spread: Words = {"de": "Spannweite der Wünschbarkeiten", "en": "range of desirabilities"}
+    of_spread: Words = N_("range of desirabilities")
     yield Finding("desirability_range", "numeric", of_spread, spread)
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
-WISHED: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Das Szenario „{scenario}“ ist am wünschenswertesten für {high} (Mittel {high_value} auf {scale_min}–{scale_max}, {high_n} "
-        "von {high_total} Agenten), am wenigsten für {low} ({low_value}, {low_n} von {low_total}).",
-        "Das Szenario „{scenario}“ ist für alle {n_groups} Gruppen gleich wünschenswert (Mittel {high_value} auf "
-        "{scale_min}–{scale_max}, {n} von {n_total} Agenten).",
+WISHED = Sentences(
+    N_(
+        "The scenario “{scenario}” is most desirable to {high} (mean {high_value} on {scale_min}–{scale_max}, "
+        "{high_n} of {high_total} agents), least to {low} ({low_value}, {low_n} of {low_total})."
     ),
-    "en": Sentences(
-        "The scenario “{scenario}” is most desirable to {high} (mean {high_value} on {scale_min}–{scale_max}, {high_n} of "
-        "{high_total} agents), least to {low} ({low_value}, {low_n} of {low_total}).",
-        "The scenario “{scenario}” is equally desirable to all {n_groups} groups (mean {high_value} on {scale_min}–{scale_max}, "
-        "{n} of {n_total} agents).",
+    N_(
+        "The scenario “{scenario}” is equally desirable to all {n_groups} groups (mean {high_value} on "
+        "{scale_min}–{scale_max}, {n} of {n_total} agents)."
     ),
-}
-WISHED_BY_SIDES: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "Von {scenarios} Szenarien trennt „{scenario}“ {them_there} am deutlichsten von den übrigen; "
-        "wünschenswerter für: {high} (Mittel {high_value} auf {scale_min}–{scale_max}, n = {high_n}), weniger für: {low} "
-        "({low_value}, n = {low_n}).",
-        "Keines von {scenarios} Szenarien trennt {them_there} von den übrigen.",
-    ),
-    "en": Sentences(
+)
+WISHED_BY_SIDES = Sentences(
+    N_(
         "Of {scenarios} scenarios “{scenario}” sets {them_there} apart most; more desirable to: {high} (mean "
-        "{high_value} on {scale_min}–{scale_max}, n = {high_n}), less to: {low} ({low_value}, n = {low_n}).",
-        "None of {scenarios} scenarios sets {them_there} apart from the others.",
+        "{high_value} on {scale_min}–{scale_max}, n = {high_n}), less to: {low} ({low_value}, n = {low_n})."
     ),
-}
-HEADING: Words = {"de": "Wünschbarkeit der Szenarien", "en": "Desirability of scenarios"}
-OF_SIDES: Words = {"de": "Wünschbarkeit für {them}", "en": "Desirability to {them}"}
+    N_("None of {scenarios} scenarios sets {them_there} apart from the others."),
+)
+HEADING = N_("Desirability of scenarios")
+OF_SIDES = N_("Desirability to {them}")
 
 
 def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
@@ -128,7 +112,7 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
             sides=WISHED_BY_SIDES,
             sides_heading=OF_SIDES,
             facts=lambda labels: {"scale_min": low, "scale_max": high},
-            terms={"scenario": same(wished.labels[scenario])},
+            terms={"scenario": wished.labels[scenario]},
             suffix=scenario,
             variants="scenarios",
         )

@@ -13,6 +13,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import Part, Text
+from enquete.locale import N_, tell
 from enquete.state.asking import Item, Language
 
 DEFAULT_SCALE = "7"
@@ -23,7 +24,7 @@ OPEN = "open"
 Role = Literal["desirability", "plausibility"]
 ROLES: tuple[Role, ...] = ("desirability", "plausibility")
 
-_SCENARIO: dict[Language, str] = {"de": "Szenario „{label}“:\n{text}", "en": "Scenario “{label}”:\n{text}"}
+_SCENARIO = N_("Scenario “{label}”:\n{text}")
 
 
 def _not_open(value: str) -> str:
@@ -123,7 +124,9 @@ class ScenarioInstrument(Instrument):
     def introduction(self, scenario_id: str, language: Language) -> str:
         """What stands above the questions: the instruction and the scenario's name and text."""
         scenario = self.scenario(scenario_id)
-        text = _SCENARIO[language].format(label=scenario.label.in_(language), text=scenario.description.in_(language))
+        text = tell(_SCENARIO, language).format(
+            label=scenario.label.in_(language), text=scenario.description.in_(language)
+        )
         return f"{self.instruction.in_(language)}\n\n{text}"
 
     def scenario(self, scenario_id: str) -> Scenario:

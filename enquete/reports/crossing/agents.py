@@ -14,8 +14,9 @@ from itertools import combinations
 import pandas as pd
 
 from enquete.analysis.relations.association import Kind
+from enquete.locale import N_, Words, tell
 from enquete.reports.context import Found, responded
-from enquete.reports.crossing.claims import Finding, Words
+from enquete.reports.crossing.claims import Finding
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Language
 
@@ -54,7 +55,7 @@ class AgentTable:
         return found
 
     def named(self, column: str, language: Language) -> str:
-        return next((one.name[language] for one in self.findings if one.column == column), column)
+        return next((tell(one.name, language) for one in self.findings if one.column == column), column)
 
 
 def agent_table(
@@ -72,7 +73,7 @@ def agent_table(
     table = who.join(pd.DataFrame(counts).reindex(who.index))
     table["memory_available"] = table["memory_available"].eq(True)
     table[["n_answered", "n_planned"]] = table[["n_answered", "n_planned"]].fillna(0).astype("int64")
-    called: Words = {"de": "Stakeholder-Gruppe", "en": "stakeholder type"}
+    called: Words = N_("stakeholder type")
     kind = Finding("stakeholder_type", "categorical", called, who["stakeholder_type"], methodology=POPULATION)
     made = [kind]
     for name, own in evaluations.items():

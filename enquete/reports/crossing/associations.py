@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from enquete.analysis.relations.association import CrossFinding, cross_table
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.markdown import MISSING, escape, number, p_value, table
@@ -52,10 +52,10 @@ WORDS: Mapping[str, str] = {
 }
 
 MEASURES = {"cramers_v": "V", "epsilon_squared": "ε²", "spearman": "ρ"}
-REASONS: Mapping[str, Mapping[Language, str]] = {
-    "no variation": {"de": "ohne Unterschiede", "en": "no variation"},
-    "one category only": {"de": "nur eine Gruppe", "en": "one category only"},
-    "fewer than 3 agents": {"de": "weniger als 3 Agenten", "en": "fewer than 3 agents"},
+REASONS: Mapping[str, str] = {
+    "no variation": N_("no variation"),
+    "one category only": N_("one category only"),
+    "fewer than 3 agents": N_("fewer than 3 agents"),
 }
 """Of `Association.reason`; one that is not here is shown as it is."""
 
@@ -82,10 +82,10 @@ def named_pairs(agents: AgentTable) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def as_json(agents: AgentTable, found: Sequence[CrossFinding]) -> JsonValue:
+def as_json(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> JsonValue:
     """associations.json: what the columns of agents.csv mean, and all pairs."""
     columns = [
-        {"column": one.column, "methodology": one.methodology, "kind": one.kind, "name": dict(one.name), "n": one.known,
+        {"column": one.column, "methodology": one.methodology, "kind": one.kind, "name": tell(one.name, language), "n": one.known,
          "n_agents": len(agents.table)}
         for one in agents.findings
     ]  # fmt: skip
@@ -152,7 +152,7 @@ def _absent(agents: AgentTable, named: Sequence[CrossFinding], language: Languag
 def _named(column: str, agents: AgentTable, language: Language) -> str:
     """The column's name, with those of the groupings that are the same; or a kind of finding that the run lacks."""
     if column in agents.kinds_of_finding:
-        return agents.kinds_of_finding[column][language]
+        return tell(agents.kinds_of_finding[column], language)
     same = [one for one, kept in agents.twins.items() if kept == column]
     return " = ".join(agents.named(one, language) for one in (column, *same))
 
@@ -163,7 +163,7 @@ def _last(p: float | None) -> float:
 
 def _undefined(one: CrossFinding, agents: AgentTable, language: Language) -> str:
     reason = one.association.reason
-    why = REASONS.get(reason, {}).get(language, reason)
+    why = tell(REASONS.get(reason, reason), language)
     return f"{_named(one.first, agents, language)} × {_named(one.second, agents, language)} ({why})"
 
 

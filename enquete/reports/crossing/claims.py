@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.locale import N_, Words, tell
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
 if TYPE_CHECKING:  # scipy comes with it
     from enquete.analysis.relations.association import Kind
 
-Words = Mapping[Language, str]
 
 FILE = "crossing.json"
 """Where claims are kept, beside the report."""
@@ -80,9 +80,9 @@ class Claim:
     facts: Mapping[str, int] = field(default_factory=dict)  # further counts of the sentence
     terms: Mapping[str, Words] = field(default_factory=dict)  # names in it, by language
     small: tuple[Group, ...] = ()  # groups with a value that are too small to be compared
-    heading: Words = field(default_factory=dict)
-    text: Words = field(default_factory=dict)  # the sentence that fits, with {names} of figures and terms
-    words: Mapping[Language, Mapping[str, str]] = field(default_factory=dict)  # further {names} in it, without figures
+    heading: Words = ""
+    text: str = ""  # the sentence that fits, with {names} of figures and terms
+    words: Mapping[str, Words] = field(default_factory=dict)  # further {names} in it, without figures
     called: Mapping[str, Words] = field(default_factory=dict)  # by group; a group without has its own name
     subjects: tuple[str, ...] = ()  # terms that say what its groups are compared on
 
@@ -105,14 +105,14 @@ class Claim:
                     found[f"{where}.{name}"] = Number(value, shown, f"{base}.{where}.{name}")
         return found
 
-    def as_json(self) -> dict[str, JsonValue]:
+    def as_json(self, language: Language) -> dict[str, JsonValue]:
         """The claim as crossing.json keeps it; `numbers` say where within it they stand."""
         small: dict[str, JsonValue] = {"n_small": len(self.small), "fewest": FEWEST} if self.small else {}
         return {
             "template": self.template, "methods": list(self.methods), "n": self.n, "n_total": self.n_total,
             "n_groups": len(self.groups), "groups": _listed(self.groups), "shown": self.shown, "facts": {**self.facts},
             **small, "small_groups": _listed(self.small),
-            "terms": {name: {"de": term["de"], "en": term["en"]} for name, term in self.terms.items()},
+            "terms": {name: tell(term, language) for name, term in self.terms.items()},
             "numbers": [number.as_json() for number in self.numbers().values()], "rests_on": list(self.rests_on),
             "n_answers": self.n_answers, "answer_ids": list(self.answer_ids),
         }  # fmt: skip
@@ -173,25 +173,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Sentences:
-    """The two sentences of a claim in one language: groups differ, and all alike. Their figures are those of `Claim.numbers`,
+    """The two sentences of a claim: groups differ, and all alike. Their figures are those of `Claim.numbers`,
     of the two ends as {high}, {high_value}, {high_n}, {high_total}, {high_count} and the same of {low}."""
 
     differs: str
     same: str
 
 
-BETWEEN_GROUPS: Mapping[Language, Sentences] = {
-    "de": Sentences(
-        "{heading}: am größten bei {high} ({high_value}; {high_n} von {high_total} Agenten), am kleinsten bei {low} ({low_value}; "
-        "{low_n} von {low_total}).",
-        "{heading}: in allen {n_groups} Gruppen gleich ({high_value}; {n} von {n_total} Agenten).",
+BETWEEN_GROUPS = Sentences(
+    N_(
+        "{heading}: largest among {high} ({high_value}; {high_n} of {high_total} agents), smallest among {low} "
+        "({low_value}; {low_n} of {low_total})."
     ),
-    "en": Sentences(
-        "{heading}: largest among {high} ({high_value}; {high_n} of {high_total} agents), smallest among {low} ({low_value}; {low_n} "
-        "of {low_total}).",
-        "{heading}: equal in all {n_groups} groups ({high_value}; {n} of {n_total} agents).",
-    ),
-}
+    N_("{heading}: equal in all {n_groups} groups ({high_value}; {n} of {n_total} agents)."),
+)
 
 
 @dataclass(frozen=True)
@@ -205,9 +200,9 @@ class Measure:
     by_value: bool = False  # of evidence: the highest stand for the highest group, the lowest for the lowest
     rests_on: tuple[str, ...] = ()  # files and paths
     shown: Shown = "mean"  # share: values are 0 or 1
-    sentences: Mapping[Language, Sentences] = field(default_factory=lambda: BETWEEN_GROUPS)
-    sides: Mapping[Language, Sentences] = field(default_factory=lambda: BETWEEN_GROUPS)  # between two sides
-    sides_heading: Words = field(default_factory=dict)  # with {names} of `Grouping.sides`
+    sentences: Sentences = BETWEEN_GROUPS
+    sides: Sentences = BETWEEN_GROUPS  # between two sides
+    sides_heading: str = N_("{heading} ({them})")  # with {names} of `Grouping.sides`
     facts: Callable[[pd.Series[str]], Mapping[str, int]] = lambda labels: {}  # further counts, by the groups' labels
     terms: Mapping[str, Words] = field(default_factory=dict)  # names in the sentences: what is compared
     suffix: str = ""
@@ -226,9 +221,7 @@ class Grouping:
     labels: pd.Series[str] | Missing  # by participant
     rests_on: tuple[str, ...] = ()
     called: Mapping[str, Words] = field(default_factory=dict)  # by label; one without has its own name
-    legend: Words = field(default_factory=dict)  # what the names mean
-    sides: Mapping[Language, Mapping[str, str]] = field(
-        default_factory=dict
-    )  # of two, those meant and the others: {names}
+    legend: Words = ""  # what the names mean
+    sides: Mapping[str, Words] = field(default_factory=dict)  # of two, those meant and the others: {names}
     evidence: pd.DataFrame = field(default_factory=pd.DataFrame)  # answers that make the two sides
     methodology: str = ""  # filled in where findings are joined

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from enquete.locale import N_, Words, said
 from enquete.reports.context import alternating, cited
 from enquete.reports.crossing.claims import (
     FEWEST,
@@ -17,29 +18,17 @@ from enquete.reports.crossing.claims import (
     Missing,
     Sentences,
     Shown,
-    Words,
 )
-from enquete.state.asking import Language
 
 EVIDENCE = 8
 """Answers named by a claim; it says how many it rests on in all."""
 
-NOBODY = Missing("nobody", {"de": "Es liegen keine Antworten vor", "en": "There are no answers"})
-ONE_GROUP = Missing(
-    "one_group", {"de": "Mit Antworten ist nur eine Gruppe vertreten", "en": "Only one group has answers"}
-)
+NOBODY = Missing("nobody", N_("There are no answers"))
+ONE_GROUP = Missing("one_group", N_("Only one group has answers"))
 SMALL_GROUPS = Missing(
     "small_groups",
-    {
-        "de": f"Weniger als zwei Gruppen haben mindestens {FEWEST} Agenten mit Antworten",
-        "en": f"Fewer than two groups have at least {FEWEST} agents with answers",
-    },
+    said(N_("Fewer than two groups have at least {n} agents with answers"), n=str(FEWEST)),
 )
-
-
-def same(text: str) -> Words:
-    """A name that is the same in both languages."""
-    return {"de": text, "en": text}
 
 
 def grouped(values: pd.Series[float], labels: pd.Series[str], *, counts: bool = False) -> tuple[Group, ...]:
@@ -69,7 +58,7 @@ def claim(
     key: str,
     heading: Words,
     groups: Sequence[Group],
-    sentences: Mapping[Language, Sentences],
+    sentences: Sentences,
     *,
     methods: tuple[str, ...],
     shown: Shown,
@@ -78,7 +67,7 @@ def claim(
     rests_on: tuple[str, ...],
     facts: Mapping[str, int] | None = None,
     terms: Mapping[str, Words] | None = None,
-    words: Mapping[Language, Mapping[str, str]] | None = None,
+    words: Mapping[str, Words] | None = None,
     called: Mapping[str, Words] | None = None,
     subjects: tuple[str, ...] = (),
     suffix: str = "",
@@ -110,7 +99,7 @@ def claim(
         terms=terms or {},
         small=tuple(group for group in groups if group.n < FEWEST),
         heading=heading,
-        text={language: getattr(pair, fits) for language, pair in sentences.items()},
+        text=getattr(sentences, fits),
         words=words or {},
         called=called or {},
         subjects=subjects,
@@ -121,7 +110,7 @@ def by_groups(measure: Measure, grouping: Grouping) -> Claim | Absent:
     """The measure's mean, or share, by group."""
     key = f"{measure.name}_by_{grouping.name}"
     values, labels = measure.values, grouping.labels
-    heading: Words = {lang: f"{name} {grouping.heading[lang]}" for lang, name in measure.heading.items()}
+    heading = said("{what} {by}", what=measure.heading, by=grouping.heading)
     if isinstance(values, Missing) or isinstance(labels, Missing):
         return Absent(key, heading, _first(values, labels))
     groups = grouped(values, labels, counts=measure.shown == "share")
@@ -129,7 +118,8 @@ def by_groups(measure: Measure, grouping: Grouping) -> Claim | Absent:
         key, heading, groups, measure.sentences, methods=_methods(measure, grouping), shown=measure.shown,
         answer_ids=alternating(*(cited(one, EVIDENCE) for one in _ends(measure, labels, groups))),
         n_answers=len(measure.evidence), rests_on=(*measure.rests_on, *grouping.rests_on), facts=measure.facts(labels),
-        terms=measure.terms, words=_words(measure), called=grouping.called, subjects=tuple(measure.terms), suffix=measure.suffix,
+        terms=measure.terms, words={"heading": measure.heading},
+        called=grouping.called, subjects=tuple(measure.terms), suffix=measure.suffix,
     )  # fmt: skip
 
 
@@ -137,14 +127,14 @@ def between_sides(variants: Sequence[Measure], sides: Grouping) -> Claim | Absen
     """Two sides compared; of a measure's variants on the one that lies furthest apart."""
     first = variants[0]
     key = f"{first.name}_of_{sides.name}"
-    heading: Words = {lang: _sided(first, sides, lang) for lang in first.heading}
+    heading = said(first.sides_heading, heading=first.heading, **sides.sides)
     if isinstance(first.values, Missing) or isinstance(sides.labels, Missing):
         return Absent(key, heading, _first(first.values, sides.labels))
     compared = [(one, grouped(one.values, sides.labels)) for one in variants if not isinstance(one.values, Missing)]
     both = [(one, groups) for one, groups in compared if len(comparable(groups)) == 2]
     measure, groups = max(both or compared, key=lambda pair: _apart(pair[1]))
     counted = {measure.variants: len(both)} if measure.variants else {}
-    words = {lang: {**_words(measure)[lang], **theirs} for lang, theirs in sides.sides.items()}
+    words = {"heading": measure.heading, **sides.sides}
     return claim(
         key, heading, groups, measure.sides, methods=_methods(measure, sides), shown=measure.shown,
         answer_ids=alternating(cited(measure.evidence, EVIDENCE), cited(sides.evidence, EVIDENCE)),
@@ -156,15 +146,6 @@ def between_sides(variants: Sequence[Measure], sides: Grouping) -> Claim | Absen
 
 def _apart(groups: Sequence[Group]) -> float:
     return (groups[0].value or 0.0) - (groups[-1].value or 0.0) if groups else -1.0
-
-
-def _sided(measure: Measure, sides: Grouping, language: Language) -> str:
-    pattern = measure.sides_heading.get(language, "{heading} ({them})")
-    return pattern.format(heading=measure.heading[language], **sides.sides[language])
-
-
-def _words(measure: Measure) -> dict[Language, dict[str, str]]:
-    return {language: {"heading": name} for language, name in measure.heading.items()}
 
 
 def _methods(measure: Measure, grouping: Grouping) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from itertools import groupby
 
 import pandas as pd
 
+from enquete.locale import N_, Words
 from enquete.reports.context import Found, with_ids
-from enquete.reports.crossing.claims import Absent, Claim, Crossing, Grouping, Measure, Words
+from enquete.reports.crossing.claims import Absent, Claim, Crossing, Grouping, Measure
 from enquete.reports.crossing.comparing import NOBODY, between_sides, by_groups
 from enquete.reports.evaluation import Evaluation
 
@@ -43,13 +44,13 @@ def cross(evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], f
         others = [one for one in measures if one.methodology != grouping.methodology]
         made += [between_sides(list(variants), grouping) for _, variants in groupby(others, lambda one: one.name)]
     found_claims = tuple(one for one in made if isinstance(one, Claim))
-    told = {name for claim in found_claims for name in claim.methods}
-    legends = tuple(one.legend for one in groupings if one.legend and one.methodology in told)
+    named = {name for claim in found_claims for name in claim.methods}
+    legends = tuple(one.legend for one in groupings if one.legend and one.methodology in named)
     absent = {(one.claim, one.why): one for one in made if isinstance(one, Absent)}  # variants of a measure count once
     return Crossing(found_claims, tuple(absent.values()), legends)
 
 
 def stakeholder_types(rows: pd.DataFrame) -> Grouping:
     types = rows.drop_duplicates("participant").set_index("participant")["stakeholder_type"].astype("str")
-    heading: Words = {"de": "nach Gruppe", "en": "by stakeholder type"}
+    heading: Words = N_("by stakeholder type")
     return Grouping("type", heading, types if len(types) else NOBODY, (POPULATION,))

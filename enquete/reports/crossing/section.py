@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
 from enquete.reports.crossing.claims import DIGITS, FEWEST, FILE, Claim, Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.sentences import group_name, reason, sentence
@@ -59,7 +59,7 @@ def summary(crossing: Crossing, prose: Prose, model: str, language: Language, re
         why = len(prose.problems)
         parts += [*_paragraphs(prose, replicates, language), words[prose.by].format(model=escape(model), why=why)]
         parts += [] if replicates.arms else [alone(language)]
-        parts += [escape(legend[language]) for legend in crossing.legends]
+        parts += [escape(tell(legend, language)) for legend in crossing.legends]
         parts.append(words["where"])
     if crossing.absent:
         lines = "\n".join(
@@ -91,7 +91,7 @@ def details(claims: Sequence[Claim], language: Language, replicates: Replicates)
         return
     yield f"### {words['details']}"
     for claim in claims:
-        yield f"**{escape(claim.heading[language])}.** {escape(sentence(claim, language))}"
+        yield f"**{escape(tell(claim.heading, language))}.** {escape(sentence(claim, language))}"
         yield _groups(claim, language)
         ids = ", ".join(f"`{one.replace('`', '')}`" for one in claim.answer_ids[:SHOWN_IDS])
         yield words["evidence"].format(n=claim.n_answers, ids=ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
 from enquete.reports.crossing.claims import Absent, Claim
 from enquete.state.asking import Language
 
@@ -14,8 +14,8 @@ def sentence(claim: Claim, language: Language) -> str:
     values = {key: number.printed(language) for key, number in claim.numbers().items() if "." not in key}
     for end, place in (("high", 0), ("low", len(claim.groups) - 1)):
         values |= _of_group(claim, end, place, language)
-    terms = {key: term[language] for key, term in claim.terms.items()}
-    said = claim.text[language].format(**values, **terms, **claim.words.get(language, {}))
+    words = {key: tell(one, language) for key, one in (*claim.terms.items(), *claim.words.items())}
+    said = tell(claim.text, language).format(**values, **words)
     return " ".join([said, *_ties(claim, language), *_small(claim, language)])
 
 
@@ -24,16 +24,10 @@ _TIES: Mapping[str, str] = {
     "low": N_("Equally low: {tied}."),
     "types": N_("As many in {group}: {tied}."),
 }
-_SMALL: Mapping[Language, tuple[str, str]] = {
-    "de": (
-        "Nicht verglichen: {n_small} Gruppe mit weniger als {fewest} Agenten.",
-        "Nicht verglichen: {n_small} Gruppen mit je weniger als {fewest} Agenten.",
-    ),
-    "en": (
-        "Not compared: {n_small} group of fewer than {fewest} agents.",
-        "Not compared: {n_small} groups of fewer than {fewest} agents each.",
-    ),
-}
+_SMALL = (
+    N_("Not compared: {n_small} group of fewer than {fewest} agents."),
+    N_("Not compared: {n_small} groups of fewer than {fewest} agents each."),
+)
 
 
 def _ties(claim: Claim, language: Language) -> Iterator[str]:
@@ -49,14 +43,14 @@ def _ties(claim: Claim, language: Language) -> Iterator[str]:
             yield words[end].format(tied=enumerated(tied, language))
         if f"tied_{end}" in claim.terms:
             name = group_name(claim, claim.groups[place].group, language)
-            yield words["types"].format(group=name, tied=claim.terms[f"tied_{end}"][language])
+            yield words["types"].format(group=name, tied=tell(claim.terms[f"tied_{end}"], language))
 
 
 def _small(claim: Claim, language: Language) -> Iterator[str]:
     numbers = claim.numbers()
     if claim.small:
         printed = {key: numbers[key].printed(language) for key in ("n_small", "fewest")}
-        yield _SMALL[language][len(claim.small) > 1].format(**printed)
+        yield tell(_SMALL[len(claim.small) > 1], language).format(**printed)
 
 
 def enumerated(names: Sequence[str], language: Language) -> str:
@@ -77,7 +71,7 @@ def _of_group(claim: Claim, end: str, place: int, language: Language) -> dict[st
 def group_name(claim: Claim, group: str, language: Language) -> str:
     """A group as a sentence names it: in the words of its grouping, else its own name in quotation marks."""
     if group in claim.called:
-        return claim.called[group][language]
+        return tell(claim.called[group], language)
     return quoted(group, language)
 
 
@@ -88,9 +82,9 @@ def quoted(name: str, language: Language) -> str:
 def names(claim: Claim, language: Language) -> list[str]:
     """Names that may stand in a sentence about it, bare: of its groups, and its terms."""
     groups = (group_name(claim, group.group, language).strip("„“”") for group in claim.groups)
-    return [*groups, *(term[language] for term in claim.terms.values())]
+    return [*groups, *(tell(term, language) for term in claim.terms.values())]
 
 
 def reason(absent: Absent, language: Language) -> str:
     """Why a claim is absent, with what it would have been."""
-    return f"{absent.heading[language]}: {absent.missing.words[language]}."
+    return f"{tell(absent.heading, language)}: {tell(absent.missing.words, language)}."

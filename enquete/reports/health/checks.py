@@ -19,6 +19,7 @@ from enquete.analysis.health.quality import flat_items, human_anchor, persona_fl
 from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.instruments.human import Human
+from enquete.locale import tell
 from enquete.reports.context import Found
 from enquete.reports.health.occasions import answers, asked, closed, expected, occasion, phases, rounds
 from enquete.reports.health.words import CHECKS, REASONS, Unit
@@ -34,8 +35,8 @@ class OwnCheck:
 
     rule: Threshold
     unit: Unit  # of the value
-    words: Mapping[Language, tuple[str, str]]  # what it is, and what a caution means
-    reasons: Mapping[str, Mapping[Language, str]] = field(default_factory=dict)  # of its own codes
+    words: tuple[str, str]  # what it is, and what a caution means
+    reasons: Mapping[str, str] = field(default_factory=dict)  # of its own codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +50,23 @@ class Check:
     own: OwnCheck | None = None
 
     def what(self, language: Language) -> str:
-        return self._words(language)[0]
+        return tell(self._words()[0], language)
 
     def meaning(self, language: Language) -> str:
         """What a caution means."""
-        return self._words(language)[1]
+        return tell(self._words()[1], language)
 
     def why(self, language: Language) -> str:
         """The reason in words."""
         own = self.own.reasons if self.own else {}
-        return {**REASONS, **own}[self.found.reason_code][language]
+        return tell({**REASONS, **own}[self.found.reason_code], language)
 
     @property
     def unit(self) -> Unit:
         return self.own.unit if self.own else CHECKS[self.found.name][0]
 
-    def _words(self, language: Language) -> tuple[str, str]:
-        return (self.own.words if self.own else CHECKS[self.found.name][1])[language]
+    def _words(self) -> tuple[str, str]:
+        return self.own.words if self.own else CHECKS[self.found.name][1:]
 
 
 Made = Iterator[tuple[str, Diagnostic]]

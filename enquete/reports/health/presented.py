@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
-from enquete.locale import in_language
+from enquete.locale import in_language, tell
 from enquete.reports.health.checks import Check
 from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
@@ -22,7 +22,7 @@ MOST_REASONS = 3
 
 
 def verdict(one: Overall, language: Language) -> str:
-    return VERDICTS[one.verdict][language]
+    return tell(VERDICTS[one.verdict], language)
 
 
 def reasons(health: Health, name: str, language: Language) -> str:
@@ -35,7 +35,7 @@ def reasons(health: Health, name: str, language: Language) -> str:
 def _reason(check: Check | None, reason: str, language: Language) -> str:
     """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
     if check is None:
-        return REASONS[reason.rpartition(":")[2]][language]
+        return tell(REASONS[reason.rpartition(":")[2]], language)
     marks = [
         _plain(check.found.verdict, language),
         *([in_language(WORDS, language)["of_probe"]] if check.probe else []),
@@ -44,7 +44,7 @@ def _reason(check: Check | None, reason: str, language: Language) -> str:
 
 
 def _plain(verdict_: str, language: Language) -> str:
-    return VERDICTS[verdict_][language].strip("*")
+    return tell(VERDICTS[verdict_], language).strip("*")
 
 
 def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
@@ -125,7 +125,9 @@ def verdict_table(health: Health, titles: Mapping[str, str], language: Language)
 def _untaken(health: Health, name: str, language: Language) -> str:
     """Probes that would have been possible, each by its check's short name, a dash where none is; then those without a result."""
     probes, words = health.probes.get(name, Probes()), in_language(WORDS, language)
-    left, unread = (", ".join(PROBES[one][language] for one in ones) for ones in (probes.not_taken, probes.not_read))
+    left, unread = (
+        ", ".join(tell(PROBES[one], language) for one in ones) for ones in (probes.not_taken, probes.not_read)
+    )
     said = left or (words["all_taken"] if probes.any else MISSING)
     return f"{said}; {words['unread'].format(listed=unread)}" if unread else said
 
@@ -206,7 +208,7 @@ def _texts(value_: object) -> list[str]:
 def _row(one: Check, language: Language) -> list[str]:
     found = one.found
     benchmark = MISSING if found.benchmark is None else _figure(one, found.benchmark, language)
-    said = VERDICTS[found.verdict][language]
+    said = tell(VERDICTS[found.verdict], language)
     code = found.reason_code
     said = said if code in ("", "above", "below") else f"{said}: {one.why(language)}"
     of_value = (value(one, language), str(found.n), benchmark, threshold(one, language))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Literal
 
 from enquete.locale import N_
-from enquete.state.asking import Language
 
 Unit = Literal["share", "points", "coefficient", "count"]
 
@@ -77,255 +76,222 @@ WORDS: Mapping[str, str] = {
     "overall": N_("{method}: {verdict} ({reasons})."),
 }
 
-VERDICTS: Mapping[str, Mapping[Language, str]] = {
-    "fine": {"de": "in Ordnung", "en": "fine"},
-    "caution": {"de": "**Vorsicht**", "en": "**caution**"},
-    "bad": {"de": "**schlecht**", "en": "**bad**"},
-    "information": {"de": "Auskunft", "en": "information"},
-    "not computed": {"de": "nicht berechnet", "en": "not computed"},
-    "usable": {"de": "verwendbar", "en": "usable"},
-    "usable as far as checked": {
-        "de": "verwendbar, soweit geprüft; Verlässlichkeit nicht geprüft",
-        "en": "usable as far as checked; reliability not tested",
-    },
-    "usable with caution": {"de": "mit Vorsicht verwendbar", "en": "usable with caution"},
-    "not usable": {"de": "nicht verwendbar", "en": "not usable"},
+VERDICTS: Mapping[str, str] = {
+    "fine": N_("fine"),
+    "caution": N_("**caution**"),
+    "bad": N_("**bad**"),
+    "information": N_("information"),
+    "not computed": N_("not computed"),
+    "usable": N_("usable"),
+    "usable as far as checked": N_("usable as far as checked; reliability not tested"),
+    "usable with caution": N_("usable with caution"),
+    "not usable": N_("not usable"),
 }
 
 
-def _check(unit: Unit, de: tuple[str, str], en: tuple[str, str]) -> tuple[Unit, Mapping[Language, tuple[str, str]]]:
-    return unit, {"de": de, "en": en}
-
-
-CHECKS: Mapping[str, tuple[Unit, Mapping[Language, tuple[str, str]]]] = {
-    "zero_drift": _check(
-        "share", ("Agenten ohne jede Veränderung", "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."),
-        ("Agents without any change", "Memory hardly affects the answers."),
+CHECKS: Mapping[str, tuple[Unit, str, str]] = {
+    "zero_drift": ("share", N_("Agents without any change"), N_("Memory hardly affects the answers.")),
+    "direction_flips": (
+        "share",
+        N_("Agents that change sides of the scale on at least half of the statements"),
+        N_("That much turning round speaks of noise, not of opinions."),
     ),
-    "direction_flips": _check(
-        "share", ("Agenten, die bei mindestens der Hälfte der Aussagen die Seite der Skala wechseln",
-                  "So viel Umschwung spricht für Rauschen, nicht für Meinungen."),
-        ("Agents that change sides of the scale on at least half of the statements",
-         "That much turning round speaks of noise, not of opinions."),
+    "unrevised": (
+        "share",
+        N_("Agents whose last ratings equal their first"),
+        N_("The feedback has no effect; convergence cannot be measured."),
     ),
-    "unrevised": _check(
-        "share", ("Agenten, deren letzte Bewertungen den ersten gleichen",
-                  "Die Rückmeldung bewirkt nichts; Annäherung ist nicht messbar."),
-        ("Agents whose last ratings equal their first", "The feedback has no effect; convergence cannot be measured."),
+    "rated_alike": (
+        "share",
+        N_("Agents that find all scenarios equally desirable"),
+        N_("The scenarios are not told apart."),
     ),
-    "rated_alike": _check(
-        "share", ("Agenten, die alle Szenarien gleich wünschenswert finden", "Die Szenarien werden nicht unterschieden."),
-        ("Agents that find all scenarios equally desirable", "The scenarios are not told apart."),
+    "two_components": (
+        "share",
+        N_("Variance of the first two components"),
+        N_("The answers hardly share a structure; types are doubtful."),
     ),
-    "two_components": _check(
-        "share", ("Varianz der ersten zwei Hauptkomponenten", "Die Antworten haben kaum gemeinsame Struktur; Typen sind fraglich."),
-        ("Variance of the first two components", "The answers hardly share a structure; types are doubtful."),
+    "coherence": (
+        "coefficient",
+        N_("Coherence of the answers, beyond chance (mean r)"),
+        N_("The answers hang together hardly more than random ones."),
     ),
-    "coherence": _check(
-        "coefficient", ("Zusammenhang der Antworten, über den Zufall hinaus (mittleres r)",
-                        "Die Antworten hängen kaum mehr zusammen als zufällige."),
-        ("Coherence of the answers, beyond chance (mean r)", "The answers hang together hardly more than random ones."),
+    "family_alpha": (
+        "coefficient",
+        N_("Consistency of the families (Cronbach's α, median)"),
+        N_("Statements of one family do not go together."),
     ),
-    "family_alpha": _check(
-        "coefficient", ("Einheitlichkeit der Themenfelder (Cronbachs α, Median)", "Aussagen eines Themenfelds gehen nicht zusammen."),
-        ("Consistency of the families (Cronbach's α, median)", "Statements of one family do not go together."),
+    "answer_stability": (
+        "coefficient",
+        N_("Stability of the answers from wave to wave or round to round (r)"),
+        N_("Who answers now this, now that has no opinion that could change."),
     ),
-    "answer_stability": _check(
-        "coefficient", ("Beständigkeit der Antworten von Welle zu Welle oder Runde zu Runde (r)",
-                        "Wer einmal so und einmal anders antwortet, hat keine Meinung, die sich ändern könnte."),
-        ("Stability of the answers from wave to wave or round to round (r)",
-         "Who answers now this, now that has no opinion that could change."),
+    "acquiescence": (
+        "points",
+        N_("Acquiescence (points of a five-point scale)"),
+        N_("Statements of both directions are agreed or disagreed with."),
     ),
-    "acquiescence": _check(
-        "points", ("Zustimmungsneigung (Punkte einer Fünferskala)", "Es wird Aussagen beider Richtungen zugestimmt oder widersprochen."),
-        ("Acquiescence (points of a five-point scale)", "Statements of both directions are agreed or disagreed with."),
+    "extreme_style": ("share", N_("Answers at the ends of the scale"), N_("That is far from what people do.")),
+    "midpoint_style": ("share", N_("Answers at the midpoint"), N_("That is far from what people do.")),
+    "straightlining": (
+        "share",
+        N_("Agents with very long rows of equal answers"),
+        N_("Answers are ticked through instead of given."),
     ),
-    "extreme_style": _check(
-        "share", ("Antworten an den Skalenenden", "Das weicht weit von dem ab, was Menschen tun."),
-        ("Answers at the ends of the scale", "That is far from what people do."),
+    "position_share": (
+        "share",
+        N_("Preference for the option shown first or last (excess)"),
+        N_("The place of an option is no reason to choose it."),
     ),
-    "midpoint_style": _check(
-        "share", ("Antworten in der Skalenmitte", "Das weicht weit von dem ab, was Menschen tun."),
-        ("Answers at the midpoint", "That is far from what people do."),
+    "flat_items": (
+        "share",
+        N_("Items that nearly all answer alike (entropy below 0.5)"),
+        N_("The agents hardly differ."),
     ),
-    "straightlining": _check(
-        "share", ("Agenten mit sehr langen Reihen gleicher Antworten", "Es wird durchgekreuzt statt gelesen."),
-        ("Agents with very long rows of equal answers", "Answers are ticked through instead of given."),
+    "variance_ratio": (
+        "coefficient",
+        N_("Spread relative to people's"),
+        N_("Differences between people are understated."),
     ),
-    "position_share": _check(
-        "share", ("Vorliebe für die zuerst oder zuletzt gezeigte Antwort (Überschuss)", "Der Platz einer Antwort ist kein Grund für sie."),
-        ("Preference for the option shown first or last (excess)", "The place of an option is no reason to choose it."),
+    "persona_flattening": (
+        "coefficient",
+        N_(
+            "Likeness within types ahead of that between them (r of profiles without the items' means, within − "
+            "between)"
+        ),
+        N_("Agents of different types answer no more differently than those of one type."),
     ),
-    "flat_items": _check(
-        "share", ("Fragen, auf die fast alle gleich antworten (Entropie unter 0,5)", "Die Agenten unterscheiden sich kaum."),
-        ("Items that nearly all answer alike (entropy below 0.5)", "The agents hardly differ."),
+    "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
+    "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
+    "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
+    "refusal_by_type": (
+        "share",
+        N_("Largest difference between types in refusals"),
+        N_("Types are not represented equally well."),
     ),
-    "variance_ratio": _check(
-        "coefficient", ("Streuung im Verhältnis zu der von Menschen", "Die Unterschiede zwischen Menschen werden unterschätzt."),
-        ("Spread relative to people's", "Differences between people are understated."),
+    "repair_by_type": (
+        "share",
+        N_("Largest difference between types in repairs"),
+        N_("Types do not answer with equal ease."),
     ),
-    "persona_flattening": _check(
-        "coefficient", ("Vorsprung der Ähnlichkeit innerhalb der Gruppen (r der Profile ohne die Mittel der Fragen, innerhalb − zwischen)",
-                        "Agenten verschiedener Gruppen antworten nicht verschiedener als die einer Gruppe."),
-        ("Likeness within types ahead of that between them (r of profiles without the items' means, within − between)",
-         "Agents of different types answer no more differently than those of one type."),
+    "missing_by_type": (
+        "share",
+        N_("Largest difference between types in missing answers"),
+        N_("Types are not represented equally well."),
     ),
-    "refusal_rate": _check(
-        "share", ("Verweigerte Antworten", "Was fehlt, fehlt nicht zufällig."),
-        ("Refused answers", "What is missing is not missing at random."),
+    "human_jsd": (
+        "coefficient",
+        N_("Likeness to people's distribution (1 − JSD)"),
+        N_("An even spread would be no further off."),
     ),
-    "repair_rate": _check(
-        "share", ("Antworten, die erst nach Rückfrage gültig waren", "Das Instrument oder das Modell macht Mühe."),
-        ("Answers valid only after asking again", "The instrument or the model struggles."),
+    "human_w1": (
+        "coefficient",
+        N_("Likeness to people's distribution (1 − W₁)"),
+        N_("An even spread would be no further off."),
     ),
-    "missing_rate": _check(
-        "share", ("Ungültige oder fehlgeschlagene Antworten", "Fehlgeschlagene fragt eine Wiederaufnahme des Laufs erneut."),
-        ("Invalid or failed answers", "Resuming the run asks failed ones again."),
+    "test_retest": (
+        "coefficient",
+        N_("Agreement when asked again (weighted κ)"),
+        N_("What a repeat does not reproduce is noise."),
     ),
-    "refusal_by_type": _check(
-        "share", ("Größter Unterschied der Verweigerungen zwischen Gruppen", "Die Gruppen sind verschieden gut vertreten."),
-        ("Largest difference between types in refusals", "Types are not represented equally well."),
+    "option_order": (
+        "coefficient",
+        N_("Agreement with the options reversed (weighted κ)"),
+        N_("An opinion does not depend on the order."),
     ),
-    "repair_by_type": _check(
-        "share", ("Größter Unterschied der Rückfragen zwischen Gruppen", "Die Gruppen antworten verschieden mühelos."),
-        ("Largest difference between types in repairs", "Types do not answer with equal ease."),
+    "option_order_shift": (
+        "points",
+        N_("Shift with the options reversed (points)"),
+        N_("It shows a preference for a place."),
     ),
-    "missing_by_type": _check(
-        "share", ("Größter Unterschied der Ausfälle zwischen Gruppen", "Die Gruppen sind verschieden gut vertreten."),
-        ("Largest difference between types in missing answers", "Types are not represented equally well."),
+    "item_order": ("coefficient", N_("Agreement over orders of the items (ICC)"), N_("Neighbouring items rub off.")),
+    "paraphrase": ("share", N_("Share of variance of the wording"), N_("The wording has a say.")),
+    "persona_swap": ("share", N_("Answers that change under another's persona"), N_("The persona is hardly heeded.")),
+    "null_persona": (
+        "share",
+        N_("Answers that change without a persona"),
+        N_("It is rather the model that speaks than the persona."),
     ),
-    "human_jsd": _check(
-        "coefficient", ("Nähe zur Verteilung bei Menschen (1 − JSD)", "Eine Gleichverteilung läge nicht ferner."),
-        ("Likeness to people's distribution (1 − JSD)", "An even spread would be no further off."),
+    "negative_control": (
+        "count",
+        N_("Control items with a sure drift"),
+        N_("Nothing should have moved there: a shared shock moves everything."),
     ),
-    "human_w1": _check(
-        "coefficient", ("Nähe zur Verteilung bei Menschen (1 − W₁)", "Eine Gleichverteilung läge nicht ferner."),
-        ("Likeness to people's distribution (1 − W₁)", "An even spread would be no further off."),
+    "placebo_exposure": (
+        "points",
+        N_("Change under the own against a neutral memory (points)"),
+        N_("The change is not surely due to what was experienced."),
     ),
-    "test_retest": _check(
-        "coefficient", ("Übereinstimmung bei erneutem Fragen (gewichtetes κ)", "Was eine Wiederholung nicht wiedergibt, ist Rauschen."),
-        ("Agreement when asked again (weighted κ)", "What a repeat does not reproduce is noise."),
+    "false_median": (
+        "coefficient",
+        N_("Pull of a median that nobody gave"),
+        N_("It is the number that is followed, not the panel."),
     ),
-    "option_order": _check(
-        "coefficient", ("Übereinstimmung bei umgedrehten Antwortoptionen (gewichtetes κ)", "Eine Meinung hängt nicht an der Reihenfolge."),
-        ("Agreement with the options reversed (weighted κ)", "An opinion does not depend on the order."),
-    ),
-    "option_order_shift": _check(
-        "points", ("Verschiebung bei umgedrehten Antwortoptionen (Punkte)", "Das zeigt eine Vorliebe für einen Platz."),
-        ("Shift with the options reversed (points)", "It shows a preference for a place."),
-    ),
-    "item_order": _check(
-        "coefficient", ("Übereinstimmung bei anderer Reihenfolge der Fragen (ICC)", "Nachbarfragen färben ab."),
-        ("Agreement over orders of the items (ICC)", "Neighbouring items rub off."),
-    ),
-    "paraphrase": _check(
-        "share", ("Varianzanteil der Formulierung", "Der Wortlaut spricht mit."),
-        ("Share of variance of the wording", "The wording has a say."),
-    ),
-    "persona_swap": _check(
-        "share", ("Antworten, die sich unter fremder Persona ändern", "Die Persona wird kaum beachtet."),
-        ("Answers that change under another's persona", "The persona is hardly heeded."),
-    ),
-    "null_persona": _check(
-        "share", ("Antworten, die sich ohne Persona ändern", "Es spricht eher das Modell als die Persona."),
-        ("Answers that change without a persona", "It is rather the model that speaks than the persona."),
-    ),
-    "negative_control": _check(
-        "count", ("Kontrollfragen mit gesicherter Veränderung", "Dort durfte sich nichts bewegen: ein gemeinsamer Anstoß wirkt auf alles."),
-        ("Control items with a sure drift", "Nothing should have moved there: a shared shock moves everything."),
-    ),
-    "placebo_exposure": _check(
-        "points", ("Veränderung mit eigener gegen neutrale Erinnerung (Punkte)",
-                   "Die Veränderung ist nicht sicher eine Wirkung des Erlebten."),
-        ("Change under the own against a neutral memory (points)", "The change is not surely due to what was experienced."),
-    ),
-    "false_median": _check(
-        "coefficient", ("Sog eines erfundenen Medians", "Gefolgt wird der Zahl, nicht der Gruppe."),
-        ("Pull of a median that nobody gave", "It is the number that is followed, not the panel."),
-    ),
-}  # fmt: skip
+}
 """By name: unit of the value; by language what it is and what a caution means."""
 
-PROBES: Mapping[str, Mapping[Language, str]] = {
-    "test_retest": {"de": "erneutes Fragen", "en": "retest"},
-    "option_order": {"de": "Optionen umgedreht", "en": "options reversed"},
-    "item_order": {"de": "Fragen gemischt", "en": "items shuffled"},
-    "paraphrase": {"de": "andere Worte", "en": "paraphrase"},
-    "persona_swap": {"de": "fremde Persona", "en": "another's persona"},
-    "null_persona": {"de": "ohne Persona", "en": "no persona"},
-    "negative_control": {"de": "Kontrollfragen", "en": "negative control"},
-    "placebo_exposure": {"de": "neutrale Erinnerung", "en": "placebo"},
-    "false_median": {"de": "erfundener Median", "en": "false median"},
+PROBES: Mapping[str, str] = {
+    "test_retest": N_("retest"),
+    "option_order": N_("options reversed"),
+    "item_order": N_("items shuffled"),
+    "paraphrase": N_("paraphrase"),
+    "persona_swap": N_("another's persona"),
+    "null_persona": N_("no persona"),
+    "negative_control": N_("negative control"),
+    "placebo_exposure": N_("placebo"),
+    "false_median": N_("false median"),
 }
 """What a probe does, by the check that reads it."""
 
-REASONS: Mapping[str, Mapping[Language, str]] = {
-    "above": {"de": "über der Schwelle", "en": "above the threshold"},
-    "below": {"de": "unter der Schwelle", "en": "below the threshold"},
-    "cells_above": {"de": "bei einzelnen Fragen und Gruppen gesichert über 5 %", "en": "surely above 5% for some items and types"},
-    "no_more_than_chance": {"de": "nicht mehr, als der Zufall erklärt", "en": "no more than chance explains"},
-    "suspect_caching": {
-        "de": "alle Antworten gleich, obwohl die Temperatur über 0 liegt: vermutlich ein Zwischenspeicher",
-        "en": "all answers equal although the temperature is above 0: probably a cache",
-    },
-    "persona_ignored": {"de": "kaum mehr als beim bloßen Wiederholen", "en": "hardly more than in a mere repeat"},
-    "control_drifted": {"de": "Kontrollfragen haben sich bewegt", "en": "control items moved"},
-    "few_runs": {
-        "de": "belegen könnte es nur ein Vergleich über mindestens drei Läufe; geht nicht in das Urteil ein",
-        "en": "only a comparison over three runs or more could prove it; does not enter the verdict",
-    },
-    "includes_zero": {"de": "das Intervall schließt 0 ein", "en": "the interval includes 0"},
-    "below_placebo": {"de": "weniger als mit neutraler Erinnerung", "en": "less than under a neutral memory"},
-    "follows_any_median": {"de": "der erfundene Median zieht wie der wahre", "en": "the bogus median pulls like the true one"},
-    "no_nearer_than_even": {"de": "nicht näher als eine Gleichverteilung", "en": "no nearer than an even spread"},
-    "types_alike": {"de": "Gruppen sind nicht zu unterscheiden", "en": "types cannot be told apart"},
-    "one_profile": {
-        "de": "fast ein Profil für alle, und Gruppen sind nicht zu unterscheiden",
-        "en": "nearly one profile for all, and types cannot be told apart",
-    },
-    "one_type": {"de": "es gibt nur eine Gruppe", "en": "there is only one type"},
-    "reliability_not_tested": {"de": "es wurde nicht erneut gefragt", "en": "nobody was asked again"},
-    "retest_unread": {
-        "de": "es wurde erneut gefragt, aus den Antworten ließ sich aber nichts ablesen",
-        "en": "asked again, but nothing could be read from the answers",
-    },
-    "only_replicates": {
-        "de": "erneut gefragt wurde nur in Wiederholungen, siehe dort", "en": "asked again in replicates only, see there",
-    },
-    "mostly_not_computed": {
-        "de": "für die meisten Prüfungen reichen die Daten nicht", "en": "there are too little data for most checks",
-    },
-    "undefined": {"de": "nicht definiert", "en": "undefined"},
-    "too_few_agents": {"de": "zu wenige Agenten", "en": "too few agents"},
-    "too_few_answers": {"de": "zu wenige Antworten", "en": "too few answers"},
-    "too_few_items": {"de": "zu wenige Fragen mit genügend Antworten", "en": "too few items with enough answers"},
-    "too_few_pairs": {"de": "zu wenige Paare gegenläufiger Aussagen", "en": "too few balanced pairs of statements"},
-    "too_few_types": {"de": "zu wenige Gruppen mit genügend Agenten", "en": "too few types with enough agents"},
-    "too_few_families": {"de": "zu wenige Themenfelder mit verschiedenen Antworten", "en": "too few families with answers that vary"},
-    "small_families": {"de": "kein Themenfeld hat drei Fragen", "en": "no family has three items"},
-    "too_few_contrasts": {"de": "zu wenige Fragen mit mehreren Formulierungen", "en": "too few items in several wordings"},
-    "too_few_runs": {"de": "zu wenige Läufe", "en": "too few runs"},
-    "one_keying": {"de": "in keinem Themenfeld gibt es Aussagen beider Richtungen", "en": "no family has statements of both directions"},
-    "short_scales": {"de": "die Skalen haben weniger als vier Punkte", "en": "scales have fewer than four points"},
-    "no_midpoint": {"de": "keine Skala von fünf und mehr Punkten hat eine Mitte", "en": "no scale of five or more points has a midpoint"},
-    "position_unclear": {"de": "die gezeigte Reihenfolge ist nicht bekannt", "en": "the order shown is not known"},
-    "no_option_order": {"de": "die Reihenfolge der Optionen ist nicht bekannt", "en": "the order of options is not known"},
-    "option_order_not_varied": {"de": "die Optionen standen bei allen gleich", "en": "options stood alike for all"},
-    "no_human_sd": {"de": "es liegen keine Daten von Menschen vor", "en": "there are no data of people"},
-    "no_human_marginals": {"de": "es liegen keine Daten von Menschen vor", "en": "there are no data of people"},
-    "no_variation": {"de": "die Antworten unterscheiden sich nicht", "en": "answers do not vary"},
-    "no_pairs": {"de": "niemand hat beide Male geantwortet", "en": "nobody answered both times"},
-    "same_option_order": {"de": "die Reihenfolge der Optionen war dieselbe", "en": "the order of options was the same"},
-    "same_item_order": {"de": "die Reihenfolge der Fragen war dieselbe", "en": "the order of items was the same"},
-    "no_bogus_median": {"de": "es wurde kein erfundener Median gezeigt", "en": "no bogus median was shown"},
-    "no_retest": {"de": "ohne erneutes Fragen fehlt der Vergleich", "en": "without a retest there is nothing to compare with"},
-    "distribution": {
-        "de": "gefragt wurde nach Wahrscheinlichkeiten, nicht nach einer Antwort", "en": "probabilities were asked for, not one answer",
-    },
-    "reconstructed": {"de": "T0 ist rekonstruiert", "en": "T0 is reconstructed"},
-    "one_wave": {"de": "es liegt nur eine Welle vor", "en": "there is only one wave"},
-    "incomparable": {"de": "T0 und T1 sind nicht vergleichbar", "en": "T0 and T1 cannot be compared"},
-    "no_revision": {"de": "es gibt keine Überprüfungsrunde", "en": "there is no round of revision"},
-    "no_desirability": {"de": "nach Wünschbarkeit wird nicht gefragt", "en": "desirability is not asked"},
+REASONS: Mapping[str, str] = {
+    "above": N_("above the threshold"),
+    "below": N_("below the threshold"),
+    "cells_above": N_("surely above 5% for some items and types"),
+    "no_more_than_chance": N_("no more than chance explains"),
+    "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
+    "persona_ignored": N_("hardly more than in a mere repeat"),
+    "control_drifted": N_("control items moved"),
+    "few_runs": N_("only a comparison over three runs or more could prove it; does not enter the verdict"),
+    "includes_zero": N_("the interval includes 0"),
+    "below_placebo": N_("less than under a neutral memory"),
+    "follows_any_median": N_("the bogus median pulls like the true one"),
+    "no_nearer_than_even": N_("no nearer than an even spread"),
+    "types_alike": N_("types cannot be told apart"),
+    "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
+    "one_type": N_("there is only one type"),
+    "reliability_not_tested": N_("nobody was asked again"),
+    "retest_unread": N_("asked again, but nothing could be read from the answers"),
+    "only_replicates": N_("asked again in replicates only, see there"),
+    "mostly_not_computed": N_("there are too little data for most checks"),
+    "undefined": N_("undefined"),
+    "too_few_agents": N_("too few agents"),
+    "too_few_answers": N_("too few answers"),
+    "too_few_items": N_("too few items with enough answers"),
+    "too_few_pairs": N_("too few balanced pairs of statements"),
+    "too_few_types": N_("too few types with enough agents"),
+    "too_few_families": N_("too few families with answers that vary"),
+    "small_families": N_("no family has three items"),
+    "too_few_contrasts": N_("too few items in several wordings"),
+    "too_few_runs": N_("too few runs"),
+    "one_keying": N_("no family has statements of both directions"),
+    "short_scales": N_("scales have fewer than four points"),
+    "no_midpoint": N_("no scale of five or more points has a midpoint"),
+    "position_unclear": N_("the order shown is not known"),
+    "no_option_order": N_("the order of options is not known"),
+    "option_order_not_varied": N_("options stood alike for all"),
+    "no_human_sd": N_("there are no data of people"),
+    "no_human_marginals": N_("there are no data of people"),
+    "no_variation": N_("answers do not vary"),
+    "no_pairs": N_("nobody answered both times"),
+    "same_option_order": N_("the order of options was the same"),
+    "same_item_order": N_("the order of items was the same"),
+    "no_bogus_median": N_("no bogus median was shown"),
+    "no_retest": N_("without a retest there is nothing to compare with"),
+    "distribution": N_("probabilities were asked for, not one answer"),
+    "reconstructed": N_("T0 is reconstructed"),
+    "one_wave": N_("there is only one wave"),
+    "incomparable": N_("T0 and T1 cannot be compared"),
+    "no_revision": N_("there is no round of revision"),
+    "no_desirability": N_("desirability is not asked"),
 }  # fmt: skip
 """Reason codes of `Diagnostic` and of an overall verdict."""

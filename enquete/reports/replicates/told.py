@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.agreement.held import ALPHA, Replicated, fewest
 from enquete.analysis.agreement.variance import Component
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
 from enquete.reports.crossing.claims import Claim
 from enquete.reports.evaluation import Evaluation, Headline, Shown
 from enquete.reports.markdown import MISSING, escape, number, share, table
@@ -168,8 +168,8 @@ def _table(rows: Sequence[Sequence[str]], language: Language) -> str:
 
 
 def _claim(claim: Claim, replicates: Replicates, language: Language) -> list[str]:
-    about = ", ".join(claim.terms[name][language] for name in claim.subjects)
-    name = claim.heading[language] + (f" ({about})" if about else "")
+    about = ", ".join(tell(claim.terms[name], language) for name in claim.subjects)
+    name = tell(claim.heading, language) + (f" ({about})" if about else "")
     return [escape(name), *_cells(replicates.claims[claim.id], language)]
 
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import pandas as pd
 
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
 from enquete.reports.markdown import escape, table
 from enquete.reports.reading import RunReading
-from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS, Meaning
+from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow
 from enquete.respondents.kinds import KINDS
@@ -68,7 +68,7 @@ def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
                 "status": status,
                 "answered": status in ANSWERED,
                 "missing": status not in ANSWERED,
-                "meaning": {**meaning},
+                "meaning": tell(meaning, record.language),
             }
             for status, meaning in STATUS_MEANINGS.items()
         ],
@@ -83,13 +83,17 @@ def column(reading: RunReading, name: str) -> dict[str, Any]:
     kind, values, nullable = _typed(field.annotation) if field else ("any", [], True)
     owners = [m for m in reading.record.methods if name in reading.methodology(m).answer_columns]
     described = {"name": name, "type": kind, "may_be_empty": nullable or kind == "string", "values": values}
-    return {**described, "methodologies": [] if name in COLUMNS else owners, "meaning": {**_meaning(name, owners)}}
+    return {
+        **described,
+        "methodologies": [] if name in COLUMNS else owners,
+        "meaning": _meaning(name, owners, reading.record.language),
+    }
 
 
-def _meaning(name: str, owners: Sequence[str]) -> Meaning:
+def _meaning(name: str, owners: Sequence[str], language: Language) -> str:
     if name in COLUMN_MEANINGS:
-        return COLUMN_MEANINGS[name]
-    return {language: text.format(methods=", ".join(owners)) for language, text in OWN_COLUMN.items()}
+        return tell(COLUMN_MEANINGS[name], language)
+    return tell(OWN_COLUMN, language).format(methods=", ".join(owners))
 
 
 def _typed(annotation: Any) -> tuple[str, list[str], bool]:
@@ -142,7 +146,7 @@ def _columns(book: dict[str, Any], language: Language) -> str:
     words = in_language(WORDS, language)
     rows = [
         [f"`{c['name']}`", c["type"], words["yes" if c["may_be_empty"] else "no"], ", ".join(f"`{v}`" for v in c["values"] if v),
-         escape(c["meaning"][language])]
+         escape(c["meaning"])]
         for c in book["columns"]
     ]  # fmt: skip
     return table([words[key] for key in ("column", "type", "missing", "values", "meaning")], rows, numeric_from=9)
@@ -150,9 +154,7 @@ def _columns(book: dict[str, Any], language: Language) -> str:
 
 def _statuses(book: dict[str, Any], language: Language) -> str:
     words = in_language(WORDS, language)
-    rows = [
-        [f"`{s['status']}`", words["yes" if s["answered"] else "no"], s["meaning"][language]] for s in book["statuses"]
-    ]
+    rows = [[f"`{s['status']}`", words["yes" if s["answered"] else "no"], s["meaning"]] for s in book["statuses"]]
     return table([words[key] for key in ("status", "counts", "meaning")], rows, numeric_from=9)
 
 
@@ -180,7 +182,7 @@ def _items(book: dict[str, Any], language: Language) -> list[str]:
 def _item_row(one: dict[str, Any], language: Language) -> list[str]:
     words, scale = in_language(WORDS, language), one["scale"]
     labels = _in(scale["labels"] if scale else one["options"] or {}, language) or {}
-    kind = KINDS[one["kind"]].label[language] if one["kind"] else ""
+    kind = tell(KINDS[one["kind"]].label, language) if one["kind"] else ""
     family = _in(one["family_label"], language) or one["family"]
     wording = _in(one["wording"], language) or one["item_id"]
     return [

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import Kind, Members, by_nearness, label_of, option_given, option_schema
 from enquete.respondents.wording import Wording
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import Answer, Item
 
 
 class BestWorst(Kind):
     """`data` is {"best": value, "worst": value}. One option for both, or only one of them, is no answer."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "Bestes und Schlechtestes", "en": "best and worst"}
+    label: ClassVar[str] = N_("best and worst")
 
     def problem(self, item: Item) -> str:
         return super().problem(item) or ("" if len(item.options) > 1 else "has one option, and best and worst are two")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import Kind, Members, label_of, option_given
 from enquete.respondents.kinds.scale import nearest
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import Answer, Item
 
 
 class Choice(Kind):
     """`data` is the option's value, or a distribution whose `mode` is."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "Auswahl", "en": "choice"}
+    label: ClassVar[str] = N_("choice")
     distributes = True
 
     def _read(self, item: Item, members: Members) -> Answer | None:

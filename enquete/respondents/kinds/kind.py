@@ -5,14 +5,14 @@ answer stands in the table. Most kinds take one of the item's options, which is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import JsonValue
 
 from enquete.respondents.kinds.distributions import distribution_schema, probabilities, read_distribution
 from enquete.respondents.wording import Wording
-from enquete.state.asking import Answer, Item, Language, Option
+from enquete.state.asking import Answer, Item, Option
 
 Members = dict[str, JsonValue]
 
@@ -24,7 +24,7 @@ class Kind(ABC):
     """`label`: in the codebook. `has_steps`: its options stand in an order, which may be shown reversed but not scrambled.
     `distributes`: instead of one option, the probability of each may be asked for."""
 
-    label: ClassVar[Mapping[Language, str]]
+    label: ClassVar[str]
     has_steps: ClassVar[bool] = False
     distributes: ClassVar[bool] = False
 

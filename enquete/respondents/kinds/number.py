@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import Kind, Members
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.respondents.wording import Wording
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import Answer, Item
 
 
 class Number(Kind):
     """Out of its bounds it is no answer."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "Zahl", "en": "number"}
+    label: ClassVar[str] = N_("number")
 
     def problem(self, item: Item) -> str:
         low, high = _bounds(item)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import (
     ROOM,
     ROOM_PER_OPTION,
@@ -24,7 +24,7 @@ from enquete.respondents.kinds.kind import (
     option_schema,
 )
 from enquete.respondents.wording import Wording
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import Answer, Item
 
 _SEPARATOR = re.compile(r"\s*[>,;\n]\s*")
 
@@ -32,7 +32,7 @@ _SEPARATOR = re.compile(r"\s*[>,;\n]\s*")
 class Ranking(Kind):
     """`data` lists the options' values."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "Rangfolge", "en": "ranking"}
+    label: ClassVar[str] = N_("ranking")
 
     def wanted(self, item: Item, words: Wording) -> str:
         return words.ranking

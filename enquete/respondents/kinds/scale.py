@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import Kind, Members, option_schema
 from enquete.respondents.kinds.numerals import INTEGER, parse_number
-from enquete.state.asking import Answer, Item, Language, Option
+from enquete.state.asking import Answer, Item, Option
 
 
 class Scale(Kind):
     """Strict: "3", " 4 ", 3.0 and "-2" are points; true, 3.5 and "high" are not."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "Skala", "en": "scale"}
+    label: ClassVar[str] = N_("scale")
     has_steps = distributes = True
 
     def _value_schema(self, item: Item) -> JsonValue:

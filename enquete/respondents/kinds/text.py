@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS, Kind, Members
 from enquete.respondents.wording import Wording
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import Answer, Item
 
 
 class FreeText(Kind):
     """Anything but nothing is an answer."""
 
-    label: ClassVar[Mapping[Language, str]] = {"de": "offen", "en": "open"}
+    label: ClassVar[str] = N_("open")
 
     def problem(self, item: Item) -> str:
         return "has options, which an answer in words does not take" if item.options else ""

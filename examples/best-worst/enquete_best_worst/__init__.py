@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from enquete.locale import N_
 from enquete.state.methodology import Methodology, NoSettings, Steps
 from enquete_best_worst.asking import BestWorst, planted
 from enquete_best_worst.instrument import BestWorstInstrument
 
 METHODOLOGY = Methodology(
     name="best_worst",
-    title={"de": "Best-Worst-Skalierung", "en": "Best–worst scaling"},
+    title=N_("Best–worst scaling"),
     default=False,
     order=60,
     phases=("T1",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from enquete.locale import N_, tell
 from enquete.reports.context import Found
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
@@ -23,5 +24,5 @@ def draw(found: Found, language: Language) -> go.Figure:
         "arrayminus": [value - float(one["low"] or value) for one, value in zip(objects, score, strict=True)],
     }
     bars = go.Bar(x=score, y=[str(one["label"]) for one in objects], orientation="h", error_x=error)
-    titles = {"de": "Punktwert; simulierte Befragte", "en": "score; simulated respondents"}
-    return go.Figure(bars, layout={"xaxis": {"title": titles[language], "range": [-1, 1]}})
+    title = tell(N_("score; simulated respondents"), language)
+    return go.Figure(bars, layout={"xaxis": {"title": title, "range": [-1, 1]}})

@@ -9,8 +9,9 @@ import pandas as pd
 
 from enquete.analysis.health.diagnostics import judged
 from enquete.analysis.health.thresholds import Threshold
+from enquete.locale import N_, in_language, said
 from enquete.reports.context import Found, figure, listed
-from enquete.reports.crossing.claims import Finding, Measure, Words
+from enquete.reports.crossing.claims import Finding, Measure
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.health.checks import Humans, Made, OwnCheck, gaps
 from enquete.reports.health.occasions import phases
@@ -19,22 +20,16 @@ from enquete.reports.markdown import escape, number, of, table
 from enquete.state.asking import Language
 from enquete_best_worst.analysis import analyse, choices
 
-WORDS: Mapping[Language, Mapping[str, str]] = {
-    "de": {
-        "title": "Best-Worst-Skalierung",
-        "asked": "{people} Agenten haben aus jeder Gruppe das Wichtigste und das Unwichtigste gewählt. Der Punktwert ist "
-        "(am wichtigsten − am unwichtigsten) / gezeigt, von −1 bis 1; 95-%-Intervalle über Agenten.",
-        "object": "Gegenstand", "score": "Punktwert", "interval": "Intervall", "best": "am wichtigsten", "worst": "am unwichtigsten",
-        "first": "am wichtigsten von allem: „{0}“ (Punktwert)",
-    },
-    "en": {
-        "title": "Best–worst scaling",
-        "asked": "Out of every set {people} agents chose the most and the least important. The score is (most − least) / "
-        "times shown, from −1 to 1; 95 % intervals over agents.",
-        "object": "object", "score": "score", "interval": "interval", "best": "most", "worst": "least",
-        "first": "most important of all: “{0}” (score)",
-    },
+WORDS = {
+    "title": N_("Best–worst scaling"),
+    "asked": N_(
+        "Out of every set {people} agents chose the most and the least important. The score is (most − least) / times "
+        "shown, from −1 to 1; 95 % intervals over agents."
+    ),
+    "object": N_("object"), "score": N_("score"), "interval": N_("interval"), "best": N_("most"), "worst": N_("least"),
+    "first": N_("most important of all: “{0}” (score)"),
 }  # fmt: skip
+"""German in locale/de.po of this package."""
 
 FIRM = OwnCheck(
     Threshold(
@@ -43,10 +38,7 @@ FIRM = OwnCheck(
         "an order that holds over the sets is an opinion; choices at random spread over all objects alike", 0.0,
     ),
     "share",
-    {
-        "de": ("Festigkeit der Rangordnungen", "Die Wahlen eines Agenten folgen kaum einer Ordnung: fast wie geraten."),
-        "en": ("firmness of orders", "An agent's choices hardly follow an order: almost as if they were guessed."),
-    },
+    (N_("firmness of orders"), N_("An agent's choices hardly follow an order: almost as if they were guessed.")),
 )  # fmt: skip
 KEPT = OwnCheck(
     Threshold(
@@ -55,16 +47,13 @@ KEPT = OwnCheck(
         "what matters most does not depend on where it stands in a list", None,
     ),
     "share",
-    {
-        "de": ("dieselbe Wahl bei umgekehrter Reihenfolge", "Die Wahl hängt davon ab, wo etwas in der Liste steht."),
-        "en": ("the same choice with options reversed", "The choice depends on where something stands in the list."),
-    },
+    (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 
 def section(found: Found, language: Language) -> str:
     """Markdown: the objects, the most important first."""
-    words = WORDS[language]
+    words = in_language(WORDS, language)
     rows = [
         [
             escape(one["label"]),
@@ -119,7 +108,7 @@ def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
     """What matters most to each agent, where one object does."""
     own = scores(found)
     top = own.idxmax(axis=1)[own.eq(own.max(axis=1), axis=0).sum(axis=1).eq(1)]
-    name: Words = {"de": "am wichtigsten (Best-Worst)", "en": "most important (best–worst)"}
+    name = N_("most important (best–worst)")
     yield Finding("best_object", "categorical", name, top)
 
 
@@ -128,7 +117,7 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
     first = next(iter(ranked(found)), None)
     if first is not None:
         label = str(first["label"])
-        heading: Words = {"de": f"Wichtigkeit von „{label}“", "en": f"Importance of “{label}”"}
+        heading = said(N_("Importance of “{label}”"), label=label)
         rests_on = ("results.json → best_worst.agents[*].scores",)
         yield Measure("importance", heading, scores(found)[label], evidence=rows, rests_on=rests_on)
 
@@ -150,5 +139,5 @@ EVALUATION = Evaluation(
     agents=agents,
     measures=measures,
     headlines=headlines,
-    sentences={language: {"first": words["first"]} for language, words in WORDS.items()},
+    sentences={"first": WORDS["first"]},
 )
