@@ -9,7 +9,6 @@ import pytest
 
 from enquete.demo import demo_population
 from enquete.interfaces.cli.demo import MARKER, prepared
-from enquete.interfaces.cli.words import TEXTS
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
 
@@ -74,8 +73,3 @@ def test_check_has_nothing_to_complain_about_in_either_state(command: Command) -
     assert (late["agents_with_memory"], late["completed"], late["issues"], late["missing"]) == (50, True, [], [])
     assert all(memory["source"] == "database" and memory["exposure"] for memory in late["memory"])
     assert sum(late["types"].values()) == 50
-
-
-def test_it_speaks_both_languages_alike() -> None:
-    for key in (key for key in TEXTS["en"] if key.startswith("demo_")):
-        assert TEXTS["de"][key].count("{") == TEXTS["en"][key].count("{"), key

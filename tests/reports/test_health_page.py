@@ -58,7 +58,7 @@ def bounds(given: Bounds) -> str:
 def line(name: str, one: Threshold) -> str:
     least = ", ".join(f"{n} {unit}" for unit, n in one.least.items())
     benchmark = "–" if one.benchmark is None else f"{one.benchmark:g}"
-    what = CHECKS[name][1]["en"][0]
+    what = CHECKS[name][1]
     bad = "–" if one.bad == (None, None) and one.caution != (None, None) else bounds(one.bad)
     cells = [
         f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, benchmark, "yes" if one.decisive else "",

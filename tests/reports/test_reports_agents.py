@@ -133,7 +133,7 @@ def test_groupings_that_are_the_same_have_one_row():
     text = section(agents, found, "de")
     assert "| Archetyp = Q-Faktor |" in text
     assert "darum eine Zeile: Archetyp = Q-Faktor." in text
-    assert as_json(agents, found)["identical"] == [{"column": "q_factor", "same_as": "archetype"}]
+    assert as_json(agents, found, "de")["identical"] == [{"column": "q_factor", "same_as": "archetype"}]
     other = made(q(**{**alike, "p1": "2"}))
     assert other.twins == {}
     unflagged = made(q(**{who: factor for who, factor in alike.items() if who != "p1"}))
@@ -159,9 +159,9 @@ def test_every_reason_for_an_undefined_association_has_words():
 
 def test_the_file_says_what_the_columns_mean():
     agents = made()
-    file = as_json(agents, associate(agents))
+    file = as_json(agents, associate(agents), "de")
     assert {one["column"] for one in file["columns"]} == {one.column for one in agents.findings}
-    assert all(one["name"]["de"] and one["name"]["en"] for one in file["columns"])
+    assert all(one["name"] for one in file["columns"])
     json.dumps(file, allow_nan=False)
 
 

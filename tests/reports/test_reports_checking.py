@@ -23,7 +23,7 @@ def claim(**changes) -> Claim:
     values = {
         "id": "drift_by_archetype", "template": "drift_by_archetype/differs", "methods": ("longitudinal", "diversity"),
         "groups": groups, "shown": "mean", "n": 7, "n_total": 8, "answer_ids": IDS, "n_answers": 1234, "rests_on": ("x",),
-        "text": {language: pair.differs for language, pair in across.DRIFT.items()},
+        "text": across.DRIFT.differs,
         "called": {"archetype:A": "archetype A"},
     }  # fmt: skip
     return Claim(**{**values, **changes})
@@ -35,7 +35,7 @@ SHARES = claim(
     groups=(Group("A", 3, 3, 2 / 3, 2), Group("B", 8, 8, 0.125, 1)),
     shown="share",
     facts={"holding_out": 3, "raters": 11, "held": 4},
-    text={language: pair.differs for language, pair in HELD.items()},
+    text=HELD.differs,
 )
 
 

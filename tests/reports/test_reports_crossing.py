@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from enquete.graphs.registry import dotted_paths
+from enquete.locale import tell
 from enquete.reports.context import alternating, with_ids
 from enquete.reports.crossing.claims import Claim, Crossing, Grouping, Measure
 from enquete.reports.crossing.comparing import grouped
@@ -178,7 +179,7 @@ def test_a_group_of_fewer_than_three_is_not_named_but_listed_and_said():
     assert [(group.group, group.n, group.value) for group in claim.small] == [("Angler", 2, 2.0)]
     assert sentence(claim, "de").endswith("Nicht verglichen: 1 Gruppe mit weniger als 3 Agenten.")
     assert "Angler" not in sentence(claim, "en")
-    assert claim.as_json()["small_groups"][0]["group"] == "Angler"
+    assert claim.as_json("de")["small_groups"][0]["group"] == "Angler"
     few = retyped(**{who: f"Typ {n // 2}" for n, who in enumerate(PEOPLE)})
     absent = {one.claim: one.why for one in crossed(results(), few).absent}
     assert absent["drift_by_type"] == "small_groups"
@@ -294,8 +295,8 @@ def test_answers_are_named_by_their_whole_key_and_exist():
 
 def test_every_figure_of_a_claim_stands_where_it_says():
     for claim in crossed(results(), table()).claims:
-        file = {"claims": {claim.id: claim.as_json()}}
-        for number in claim.as_json()["numbers"]:
+        file = {"claims": {claim.id: claim.as_json("de")}}
+        for number in claim.as_json("de")["numbers"]:
             assert resolve(file, number["source"]["path"], claim.id) == number["value"]
 
 
@@ -344,7 +345,7 @@ def test_a_methodology_from_outside_is_compared_with_all_others():
     assert sentence(found["care_by_archetype"], "en") == (
         "care: largest among archetype A (1.00; 6 of 6 agents), smallest among archetype B (0.00; 6 of 6)."
     )
-    assert found["care_of_hold_outs"].heading["en"] == "care (the hold-outs)"
+    assert tell(found["care_of_hold_outs"].heading, "en") == "care (the hold-outs)"
     assert {"care_by_type", "drift_by_care_type", "desirability_by_care_type_calm"} <= found.keys()
     assert "care_by_care_type" not in found
 

@@ -27,7 +27,7 @@ from enquete.reports.health.presented import flag, flags, reasons, sections, sum
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
-from enquete.reports.health.words import CHECKS, PROBES, REASONS, VERDICTS
+from enquete.reports.health.words import CHECKS, PROBES, REASONS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
 TITLES = {"longitudinal": "Längsschnitt"}
@@ -304,7 +304,7 @@ CIRCLES = OwnCheck(
     ),
     "share",
     ("Agents in a circle", "Nobody chooses so."),
-    {"circular": "circular"},
+    {"circular": "in a circle"},
 )
 
 
@@ -333,9 +333,9 @@ def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
         flags(found, "bws", "BWS", "en")[1]
         == "BWS T1: Agents in a circle (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
     )
-    text = "\n".join(sections(found, {"bws": "BWS"}, "de"))
-    assert "Agenten im Kreis (im Kreis)" in text
-    assert "| Agenten im Kreis | T1 | 0 % | 36 |" in text
+    text = "\n".join(sections(found, {"bws": "BWS"}, "en"))
+    assert "Agents in a circle (in a circle)" in text
+    assert "| Agents in a circle | T1 | 0% | 36 |" in text
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
@@ -373,15 +373,11 @@ def codes() -> set[str]:
     return {*found, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined", "mostly_not_computed"} - {""}
 
 
-def test_every_check_reason_and_verdict_has_words_in_both_languages():
+def test_every_check_reason_and_verdict_has_words():
     assert CHECKS.keys() == THRESHOLDS.keys()
     assert codes() <= REASONS.keys()
     assert set(READ_BY.values()) == PROBES.keys()
     assert set().union(*map(possible, methodologies().values())) == PROBES.keys()
-    assert all(
-        texts.keys() == {"de", "en"}
-        for texts in [*REASONS.values(), *VERDICTS.values(), *(c[1] for c in CHECKS.values())]
-    )
 
 
 def still() -> Health:

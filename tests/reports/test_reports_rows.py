@@ -228,7 +228,7 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     book = json.loads((made.synthesis / "exports" / "codebook.json").read_text("utf-8"))
     (column,) = (one for one in book["columns"] if one["name"] == "distribution")
     assert column["type"] == "string"
-    assert "value then is the median" in column["meaning"]["en"]
+    assert "value then is the median" in column["meaning"]
 
 
 def test_point_answers_have_no_distribution(make, personas):

@@ -114,7 +114,12 @@ def _ends(tops: Mapping[str, list[str]], named: list[str]) -> dict[str, Words]:
     ends = [(end, tops[named[place]]) for end, place in (("high", 0), ("low", -1)) if named]
     terms: dict[str, Words] = {f"type_{end}": modes[0] for end, modes in ends}
     tied = {f"tied_{end}": modes[1:] for end, modes in ends if len(modes) > 1}
-    return {**terms, **{key: ", ".join(names) for key, names in tied.items()}}
+    return {**terms, **{key: _quoted(names) for key, names in tied.items()}}
+
+
+def _quoted(names: list[str]) -> Words:
+    places = {f"name{place}": said(N_("“{name}”"), name=name) for place, name in enumerate(names)}
+    return said(", ".join(f"{{{place}}}" for place in places), **places)
 
 
 def _one_each(rows: pd.DataFrame, who: list[str]) -> list[str]:

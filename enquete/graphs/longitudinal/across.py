@@ -111,7 +111,7 @@ def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
         rests_on=(f"T1/longitudinal/aggregate.json → {found.get('kind')}.agents",),
         sentences=DRIFT if is_drift else EXPERIENCE,
         sides=DRIFT_OF_SIDES if is_drift else EXPERIENCE_OF_SIDES,
-        sides_heading=N_("Change among {them}"),
+        sides_heading=N_("Change {of_them}"),
     )
 
 
