@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from enquete.respondents.prompts import compose, system_prompt
-from enquete.respondents.wording import FRAMES, PARAPHRASED, WORDING
+from enquete.respondents.wording import FRAMES, worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option
 from tests.support.populations import participants
 
@@ -15,13 +15,17 @@ LANGUAGES: tuple[Language, ...] = ("de", "en")
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_around_a_question_is_put_in_other_words(language: Language) -> None:
-    same = {name for name, text in WORDING[language]._asdict().items() if text == getattr(PARAPHRASED[language], name)}
+    same = {
+        name
+        for name, text in worded("as_written", language)._asdict().items()
+        if text == getattr(worded("paraphrased", language), name)
+    }
     assert same == {"again_unreadable", "again_refused", "again_missing", "again_short"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_placeholders_keys_and_the_rule_on_fences_are_kept(language: Language) -> None:
-    words = PARAPHRASED[language]
+    words = worded("paraphrased", language)
     assert "{low}" in words.number
     assert "{high}" in words.number
     for key in ("confidence", "reason"):

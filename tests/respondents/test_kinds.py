@@ -21,7 +21,7 @@ from enquete.respondents.kinds import KINDS, kind_of, require_answerable
 from enquete.respondents.planted import answer_at
 from enquete.respondents.prompts import compose, reply_schema
 from enquete.respondents.replies import read_answer
-from enquete.respondents.wording import FRAMES
+from enquete.respondents.wording import worded
 from enquete.state.asking import Block, BlockKey, Item, Option
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
@@ -96,7 +96,7 @@ def test_the_prompt_says_what_is_wanted_and_the_schema_holds_it(frame: Any, lang
     prompt = compose(participants(1)[0], block, ITEMS, language, "", 0)
     text = prompt.messages[0]["content"]
     assert '"best": …, "worst": …' in text
-    words = FRAMES[frame][language]
+    words = worded(frame, language)
     assert f"({words.ranking})" in text
     assert f"({words.best_worst})" in text
     schema: Any = reply_schema(ITEMS)["properties"]

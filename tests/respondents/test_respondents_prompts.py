@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from enquete.checkpoints.budget import Budget
+from enquete.locale import in_language, tell
 from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.local_desk import AGAIN, INTERVIEWER
 from enquete.respondents.prompts import Problem, compose, fence, reply_schema, system_prompt
-from enquete.respondents.wording import WORDING
+from enquete.respondents.wording import worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
 from tests.support.model_server import ModelServer
@@ -64,19 +65,21 @@ class TestSystem:
         one, two = participants(2, digest="- saw a boat")
         same = (left == right for left, right in zip(system_prompt(one, "de"), system_prompt(two, "de"), strict=False))
         shared = len(list(itertools.takewhile(bool, same)))
-        assert shared >= system_prompt(one, "de").index("[[persona:") > len(WORDING["de"].role)
+        assert shared >= system_prompt(one, "de").index("[[persona:") > len(worded("as_written", "de").role)
 
     def test_persona_before_memory_and_both_fenced(self) -> None:
         (who,) = participants(1, digest="- saw a boat")
         system = system_prompt(who, "en")
-        order = [system.index(part) for part in (WORDING["en"].role, who.name, who.persona, "- saw a boat")]
+        order = [
+            system.index(part) for part in (worded("as_written", "en").role, who.name, who.persona, "- saw a boat")
+        ]
         assert order == sorted(order)
         assert outside_fences(system).count("saw a boat") == 0
         assert who.name not in outside_fences(system)
 
     def test_without_memory_nothing_is_said_about_memory(self) -> None:
         (who,) = participants(1)
-        assert WORDING["de"].memory not in system_prompt(who, "de")
+        assert worded("as_written", "de").memory not in system_prompt(who, "de")
 
 
 class TestQuestions:
@@ -129,15 +132,9 @@ class TestLanguages:
     def words(self, text: str) -> set[str]:
         return {word.strip(string.punctuation + "«»„“").lower() for word in text.split()}
 
-    def test_both_have_the_same_fields_and_placeholders(self) -> None:
-        for german, english in zip(WORDING["de"], WORDING["en"], strict=True):
-            assert bool(german) == bool(english)
-            assert re.findall(r"\{\w+\}", german) == re.findall(r"\{\w+\}", english)
-        assert AGAIN["de"].keys() == AGAIN["en"].keys()
-
     @pytest.mark.parametrize(("language", "foreign"), [("de", ENGLISH), ("en", GERMAN)])
     def test_they_are_not_mixed(self, language: Language, foreign: frozenset[str]) -> None:
-        fixed = [*WORDING[language], INTERVIEWER[language], *AGAIN[language].values()]
+        fixed = [*worded("as_written", language), tell(INTERVIEWER, language), *in_language(AGAIN, language).values()]
         assert self.words(" ".join(fixed)) & foreign == set()
 
     @pytest.mark.parametrize("problem", ["unreadable", "refused", "missing", "short"])

@@ -9,6 +9,7 @@ from pathlib import Path
 import enquete
 from enquete.checkpoints.canonical import latest
 from enquete.graphs.registry import methodologies
+from enquete.locale import tell
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.studies import stored_answers
 
@@ -45,6 +46,6 @@ def test_the_life_of_a_study(tmp_path: Path) -> None:
     assert told == {(row["participant"], row["methodology"], row["phase"]) for row in table}
 
     for methodology in (one for one in methodologies().values() if one.default):
-        assert methodology.title[language] in done.report
+        assert tell(methodology.title, language) in done.report
     default = {name for name, one in methodologies().items() if one.default}
     assert {key.split("/")[-1] for key in latest(sim / "interviews")} == {"synthesis", *default}
