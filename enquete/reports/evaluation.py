@@ -23,6 +23,7 @@ from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Me
 from enquete.reports.files import records
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
+from enquete.reports.key_findings import KeyFinding
 from enquete.state.asking import Language
 from enquete.state.methodology import Methodology
 
@@ -47,6 +48,14 @@ class Headline:
 
 def no_text(found: Found, language: Language) -> str:
     return ""
+
+
+def no_findings(found: Found, language: Language) -> Iterable[KeyFinding]:
+    return ()
+
+
+def as_found(found: Found, language: Language) -> Mapping[str, Any]:
+    return {}
 
 
 def as_asked(found: Found, main: Found) -> Found:
@@ -86,11 +95,16 @@ class Evaluation:
     # (frame, instrument, settings, context) → findings; pure: see reports/findings.py
     analyse: Analyse
 
-    # The report: Markdown of the section (None: the findings as tables), and what is too long to stand there; files of one
-    # phase from findings and all its rows; what the instrument says of an item id; dotted path of draw(found, language),
-    # imported late because plotly is an extra.
-    section: Callable[[Found, Language], str] | None = None
-    appendix: Callable[[Found, Language], str] = no_text
+    # The report: findings as sentences, the most telling first, PER_METHODOLOGY at most; templates (see reports/templates.py) of
+    # the section, which says in a sentence what was asked and has the tables that a reader looks up, and of the appendix; what
+    # the two are given beside `found` and `title`.
+    findings: Callable[[Found, Language], Iterable[KeyFinding]] = no_findings
+    section: str | Callable[[Found, Language], str] | None = None
+    appendix: str | Callable[[Found, Language], str] = no_text
+    shown: Callable[[Found, Language], Mapping[str, Any]] = as_found
+
+    # Files of one phase from findings and all its rows; what the instrument says of an item id; dotted path of
+    # draw(found, language), imported late because plotly is an extra.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
     figure: str = ""

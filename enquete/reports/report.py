@@ -6,7 +6,7 @@ Every figure is counted from the response table, the findings or the ledger; not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -39,6 +39,8 @@ from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.report_words import STATUSES, WORDS
 from enquete.reports.table.items import Asked
+from enquete.reports.templates import render as template
+from enquete.state.asking import Language
 
 Stages = Sequence[tuple[str, str]]
 
@@ -75,8 +77,8 @@ def render(reading: RunReading, material: Material, *, status: str, partial: boo
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["md"] = escape
-    template = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
-    return template.render(
+    whole = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
+    return whole.render(
         t={**words, "banner": banner(reading)},
         h=in_language(HEALTH_WORDS, language),
         run=reading.record,
@@ -238,11 +240,15 @@ def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iter
     given = frame[frame["arm_role"].eq("main") & frame["distribution"].ne("")]
     by_probabilities = set(given["methodology"])
     for name, result in found.results.items():
-        section = evaluation(reading.methodology(name)).section
-        text = section(result, reading.record.language) if section else as_tables(plain_title(reading, name), result)
+        section, heading = evaluation(reading.methodology(name)).section, plain_title(reading, name)
+        text = _section_text(section, result, reading.record.language) if section else as_tables(heading, result)
         head, _, rest = text.strip().partition("\n")
         note = in_language(WORDS, reading.record.language)["section_distribution"]
         yield f"{head}\n\n{note}\n{rest}" if name in by_probabilities else text.strip()
+
+
+def _section_text(section: str | Callable[[Found, Language], str], found: Found, language: Language) -> str:
+    return section(found, language) if callable(section) else template(section, language, found=found)
 
 
 def as_tables(title: str, found: Found) -> str:
@@ -262,7 +268,7 @@ def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]
     language = reading.record.language
     yield from details(material.crossing.claims, language, material.replicates)
     for name, result in material.found.results.items():
-        text = evaluation(reading.methodology(name)).appendix(result, language).strip()
+        text = _section_text(evaluation(reading.methodology(name)).appendix, result, language).strip()
         if text:
             yield text
     if material.health.shapes:

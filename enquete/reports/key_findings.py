@@ -1,0 +1,56 @@
+"""What a study found, in sentences: those of every methodology, and the three to five of them that open the report.
+
+A methodology states its findings in `Evaluation.findings`. Ranked is what was tested and how sure it is; a null is said as a
+null; a difference that was not tested is no finding, nor is one of groups below FEWEST agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+MOST_WORDS = 35
+"""Of a finding's sentence."""
+FEWEST = 5
+"""Agents that a group needs for an effect size or a direction."""
+ON_PAGE_ONE = 5
+PER_METHODOLOGY = 10
+"""Findings that a methodology states at most."""
+
+Kind = Literal["difference", "position", "null"]
+ORDER: Mapping[Kind, int] = {"difference": 0, "position": 1, "null": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFinding:
+    """One finding as its reader meets it. Two runs that find the same give it the same id."""
+
+    id: str  # within the methodology, e.g. "drift.trust"
+    text: str  # a sentence of at most MOST_WORDS words: item or theme, direction, size, uncertainty, n
+    kind: Kind  # a tested difference; an estimate of where the agents stand, with its uncertainty; tested, and nothing found
+    size: float  # how large, as a share of what is possible: 0 to 1
+    n: int  # agents whose answers it rests on
+    n_total: int
+    p: float | None = None  # of the test, adjusted for how many were made; None where none was needed
+    items: tuple[str, ...] = ()  # whose answers it rests on, by item id
+    figure: str = ""  # that shows it: the name in `Evaluation.figures`
+    numbers: Mapping[str, float] = field(default_factory=dict)  # those in the sentence, before rounding
+    methodology: str = ""  # filled in where findings are joined
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self), "items": list(self.items), "numbers": dict(self.numbers)}
+
+
+def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
+    """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as stated."""
+    return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))
+
+
+def leading(by_methodology: Mapping[str, Sequence[KeyFinding]]) -> list[KeyFinding]:
+    """Of every methodology its first, the best ranked first; then the next best of all, up to ON_PAGE_ONE."""
+    firsts = ranked(own[0] for own in by_methodology.values() if own)
+    others = ranked(one for own in by_methodology.values() for one in own[1:] if one.kind != "null")
+    return [*firsts, *others][:ON_PAGE_ONE]
