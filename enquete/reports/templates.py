@@ -35,7 +35,7 @@ def _environment(language: Language) -> Environment:
     )  # fmt: skip
     made.globals |= {
         "_": partial(_told, language), "C_": partial(_in_context, language), "NN_": partial(_counted, language),
-        "of": of, "language": language, "missing": MISSING, "quote": lambda text, who: quote(text, who, language),
+        "of": of, "language": language, "missing": MISSING, "quote": partial(_quoted, language),
     }  # fmt: skip
     made.filters |= {
         "md": escape,
@@ -51,6 +51,10 @@ def _environment(language: Language) -> Environment:
 def _source(name: str) -> str:
     package, _, file = name.partition(":")
     return files(package).joinpath(file).read_text("utf-8")
+
+
+def _quoted(language: Language, text: object, who: str) -> str:
+    return quote(text, who, language)
 
 
 def _told(language: Language, text: Words, /, **facts: object) -> str:
