@@ -40,7 +40,7 @@ def _environment(language: Language) -> Environment:
     made.filters |= {
         "md": escape,
         "tell": lambda text: tell(text, language),
-        "num": lambda value, digits=2: number(value, language, digits),
+        "num": partial(_number, language),
         "share": lambda value: share(value, language),
         "p": lambda value: p_value(value, language),
         "dimension": lambda name: dimension_name(name, language),
@@ -51,6 +51,10 @@ def _environment(language: Language) -> Environment:
 def _source(name: str) -> str:
     package, _, file = name.partition(":")
     return files(package).joinpath(file).read_text("utf-8")
+
+
+def _number(language: Language, value: object, digits: int = 2) -> str:
+    return number(value, language, digits)
 
 
 def _quoted(language: Language, text: object, who: str) -> str:
