@@ -3,7 +3,7 @@ comparisons and figures need to know of it. `Methodology.results` names the obje
 pulls in pandas and scipy.
 
 A complete one, of a methodology whose findings are tables: it gets a generic section, the generic health checks, and no
-claims, headlines or figure.
+claims, headlines or figures.
 
     EVALUATION = Evaluation(analyse=analyse)
 """
@@ -20,6 +20,7 @@ from enquete.locale import Words
 from enquete.nodes.planning import load_methodology, loaded
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
+from enquete.reports.figures.canvas import Figure
 from enquete.reports.files import records
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
@@ -75,6 +76,10 @@ def nothing(found: Found, rows: pd.DataFrame) -> Iterable[Any]:
     return ()
 
 
+def no_figures(found: Found, language: Language) -> Iterable[Figure]:
+    return ()
+
+
 def no_headlines(found: Found, language: Language) -> Iterable[Headline]:
     return ()
 
@@ -103,11 +108,11 @@ class Evaluation:
     appendix: str | Callable[[Found, Language], str] = no_text
     shown: Callable[[Found, Language], Mapping[str, Any]] = as_found
 
-    # Files of one phase from findings and all its rows; what the instrument says of an item id; dotted path of
-    # draw(found, language), imported late because plotly is an extra.
+    # Files of one phase from findings and all its rows; what the instrument says of an item id; figures, plain data that need
+    # no plotly, the most telling first: one whose data are missing is not yielded.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
-    figure: str = ""
+    figures: Callable[[Found, Language], Iterable[Figure]] = no_figures
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
     # that no other methodology has, by name.

@@ -25,6 +25,7 @@ from enquete.reports.crossing.claims import Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.section import details, summary
 from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.figures.canvas import Figure
 from enquete.reports.findings import Findings
 from enquete.reports.health.presented import sections as health_sections
 from enquete.reports.health.presented import shapes_table, verdict_table
@@ -59,6 +60,7 @@ class Material:
     replicates: Replicates
     agents: AgentTable
     associations: Sequence[CrossFinding]
+    figures: Sequence[Figure]
 
 
 def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:

@@ -25,6 +25,8 @@ from enquete.reports.crossing.associations import associate
 from enquete.reports.crossing.joined import cross
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
+from enquete.reports.figures import drawn
+from enquete.reports.figures.files import write_figures
 from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
@@ -144,6 +146,7 @@ def write_synthesis(
         target = synthesis_folder(folder)
         _raise_flags(reading, found, material.health)
         write_exports(target, reading, material)
+        write_figures(target, material.figures)
         write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
@@ -157,7 +160,7 @@ def write_synthesis(
 def _material(
     reading: RunReading, frame: pd.DataFrame, stages: Sequence[tuple[str, str]], found: Findings, *, raise_bugs: bool
 ) -> Material:
-    """A bug in a methodology's health checks or in a replicate's analysis is filed among those of the analyses."""
+    """A bug in a methodology's health checks or figures or in a replicate's analysis is filed among those of the analyses."""
 
     def file(name: str, error: Exception) -> None:
         if raise_bugs:
@@ -173,6 +176,7 @@ def _material(
     return Material(
         frame, stages, found, crossing, narrative.stored(reading, crossing.claims),
         examine(reading, found.results, frame, file), items(reading, frame), replicates, agents, associate(agents),
+        drawn(reading.record.methods, found.results, reading.record.language, file),
     )  # fmt: skip
 
 

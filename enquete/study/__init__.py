@@ -7,7 +7,7 @@ caller's own loop. Every argument beats the environment, which beats `.env`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.folders import StoredRun, find_run
@@ -139,16 +139,27 @@ def _canonical(sim_id: str, interviews: Path, found: Survey) -> StoredRun:
     return chosen
 
 
-def export(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Path:
-    """Write report, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
+def export(
+    sim_id: str | Path,
+    run_id: str | None = None,
+    *,
+    root: str | None = None,
+    out: str | None = None,
+    figures: Literal["svg", "png", "pdf"] = "svg",
+) -> Path:
+    """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
 
-    Makes no call and needs no lock. Raises RunNotFound, LedgerError.
+    figures: a kind of file beside SVG. Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
+    where a PNG or PDF needs an extra.
     """
+    from enquete.reports.figures.files import write_figures  # noqa: PLC0415 - for exports only
     from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
 
     mend_latest(interviews_of(str(sim_id), root, out))
     run = load_run(sim_id, run_id, root=root, out=out)
     write_synthesis(run.folder, planned(run.record), partial=run.status != "completed")
+    if figures != "svg":
+        write_figures(run.path, run.drawn, figures)
     return run.path
 
 

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from enquete.reports.figures import draw, drawable
-from enquete.state.asking import Language
-from enquete.state.errors import InputError
+from enquete.reports.figures import as_plotly
+from enquete.reports.figures.canvas import Figure
+from enquete.state.errors import SettingsError
 from enquete.study.standing import StageStatus
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ SYNTHETIC = "Synthetic answers: no language model was asked. They test the instr
 SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
 
 
-def figures(methods: Mapping[str, str], results: Mapping[str, Any], language: Language) -> dict[str, go.Figure]:
-    """By methodology, of those that have anything to draw. Empty without plotly."""
-    found = {}
-    for name in drawable(methods):
-        try:
-            found[name] = draw(name, methods, results, language)
-        except InputError:  # nothing answered yet, or no plotly: the table says how far the run is
-            continue
-    return found
+def interactive(figures: Sequence[Figure]) -> dict[str, go.Figure]:
+    """The first figure of each methodology, by methodology. Empty without plotly."""
+    first: dict[str, Figure] = {}
+    for each in figures:
+        first.setdefault(each.name.partition("/")[0], each)
+    try:
+        return {name: as_plotly(each) for name, each in first.items()}
+    except SettingsError:
+        return {}
 
 
 def show(page: Callable[[], str], drawn: Callable[[], Mapping[str, go.Figure]]) -> None:

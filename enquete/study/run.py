@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from enquete.checkpoints.folders import StoredRun, is_held, read_run
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
-from enquete.reports.figures import draw
+from enquete.reports.figures import as_plotly, chosen, drawn
+from enquete.reports.figures.canvas import Figure
 from enquete.reports.reading import open_run
-from enquete.study.display import figures, show, table
+from enquete.study.display import interactive, show, table
 from enquete.study.standing import StageStatus, Standing, stand
 
 if TYPE_CHECKING:
@@ -182,13 +183,26 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.run_id}, {self.status}, {self.spent.get('calls', 0)} calls, {self.path})"
 
+    @cached_property
+    def drawn(self) -> list[Figure]:
+        """Every figure of the findings, as plain data."""
+        return drawn(self.record.methods, self.results, self.record.language)
+
+    @property
+    def figures(self) -> list[str]:
+        """Names that `figure` takes."""
+        return [each.name for each in self.drawn]
+
     def figure(self, name: str) -> go.Figure:
-        """The interactive figure of a methodology. Raises InputError where there is none or nothing to draw yet."""
-        return draw(name, self.record.methods, self.results, self.record.language)
+        """An interactive figure: "delphi/ranking", or the first of a methodology, "delphi".
+
+        Raises InputError where there is none of that name, SettingsError without plotly.
+        """
+        return as_plotly(chosen(name, self.drawn))
 
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""
         return table(self.summary(), self.stages, self.flags, report)
 
     def _ipython_display_(self) -> None:
-        show(self._repr_html_, lambda: figures(self.record.methods, self.results, self.record.language))
+        show(self._repr_html_, lambda: interactive(self.drawn))

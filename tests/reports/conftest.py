@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from enquete.graphs.registry import dotted_paths
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.shards import conduct_unit
@@ -25,6 +26,7 @@ from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
+ALL = dotted_paths()
 DATA = Path(__file__).parents[1] / "data"
 TYPES = ("Kleinfischer", "Umweltverband", "Wissenschaft", "Verwaltung")
 
@@ -145,6 +147,15 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
     shutil.copytree(DATA / "sim_683e8059ab27", folder)
     request = RunRequest(sim=str(folder), respondent="synthetic", language="en")
     return asyncio.run(_make(request, None, None, False, True, None))
+
+
+@pytest.fixture(scope="session")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """All methodologies on the twelve agents of the real database, in German: they form archetypes."""
+    folder = tmp_path_factory.mktemp("full") / "sim_oasisreal0001"
+    shutil.copytree(DATA / "sim_oasisreal0001", folder)
+    request = RunRequest(sim=str(folder), respondent="synthetic", language="de", methods=list(ALL))
+    return asyncio.run(_make(request, None, None, False, True, None, ALL))
 
 
 @pytest.fixture

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import html.parser
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from enquete.checkpoints.ledger import Failure
-from enquete.graphs.registry import dotted_paths
 from enquete.nodes.workplace import Workplace
 from enquete.reports.context import with_ids
 from enquete.reports.episodes import shortened
@@ -24,19 +21,7 @@ from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.table.items import labels_of
 from enquete.reports.table.rows import COLUMNS
-from enquete.state.request import RunRequest
-from tests.reports.conftest import DATA, Made, _make
-
-ALL = dotted_paths()
-
-
-@pytest.fixture(scope="session")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """All methodologies on the twelve agents of the real database, in German: they form archetypes."""
-    folder = tmp_path_factory.mktemp("full") / "sim_oasisreal0001"
-    shutil.copytree(DATA / "sim_oasisreal0001", folder)
-    request = RunRequest(sim=str(folder), respondent="synthetic", language="de", methods=list(ALL))
-    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+from tests.reports.conftest import ALL, Made
 
 
 def read(made: Made, name: str):

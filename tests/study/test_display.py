@@ -9,7 +9,7 @@ import pytest
 
 from enquete.state.errors import InputError
 from enquete.study import Run, conduct_interviews
-from enquete.study.display import figures
+from enquete.study.display import interactive
 from tests.support.studies import personas
 
 
@@ -42,19 +42,20 @@ def test_outside_a_notebook_ipython_falls_back_to_repr(run: Run) -> None:
 
 def test_a_figure_by_name(run: Run) -> None:
     pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
-    assert "4 agents" not in run.figure("longitudinal").layout.title.text
-    assert figures(run.record.methods, run.results, "en").keys() == {"longitudinal"}
-    with pytest.raises(InputError, match="there are figures of longitudinal"):
+    assert run.figures
+    assert run.figure("longitudinal").layout.title.text == run.figure(run.figures[0]).layout.title.text
+    assert interactive(run.drawn).keys() == {"longitudinal"}
+    with pytest.raises(InputError, match="there are longitudinal/"):
         run.figure("delphi")
 
 
 def test_without_plotly_the_error_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("plotly") or "figures" in name]:
+    for name in [name for name in sys.modules if name.startswith("plotly")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(InputError, match=r"enquete\[figures\]"):
         run.figure("longitudinal")
-    assert figures(run.record.methods, run.results, "en") == {}
+    assert interactive(run.drawn) == {}
 
 
 def test_bars_follow_the_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,11 +102,13 @@ def described(panel: Panel) -> list[dict[str, Any]]:
         consensus_iqr=limits.consensus_iqr,
         polarised_below=limits.polarised_below,
     )
-    return [_rating(one, *named[one.item], panel.instrument) for one in measures]
+    return [_rating(one, *named[one.item], panel) for one in measures]
 
 
-def _rating(one: PanelMeasure, theme: str, dimension: str, instrument: DelphiInstrument) -> dict[str, Any]:
-    figures = asdict(one.spread)
+def _rating(one: PanelMeasure, theme: str, dimension: str, panel: Panel) -> dict[str, Any]:
+    figures, instrument = asdict(one.spread), panel.instrument
+    scale = instrument.scale_of(dimension)
+    counts = panel.rated(theme, dimension, one.round).value_counts()
     n, missing = figures.pop("n"), figures.pop("n_missing")
     corrected = {"p_holm": one.p_holm, "p_bh": one.p_bh}
     return {
@@ -117,6 +119,7 @@ def _rating(one: PanelMeasure, theme: str, dimension: str, instrument: DelphiIns
         "n_responded": n,
         "n_total": n + missing,
         **figures,
+        "distribution": {str(point): int(counts.get(point, 0)) for point in range(scale.min, scale.max + 1)},
         "label": label(n, one.spread.iqr, one.spread.agreement, instrument),
         "agreed": one.consensus if n > 1 else None,
         "polarised": one.polarised if n > 1 else None,

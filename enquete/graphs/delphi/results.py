@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.delphi import across, health, present
 from enquete.graphs.delphi.analysis import analyse
+from enquete.graphs.delphi.figures import figures
 from enquete.reports.evaluation import Evaluation
 
 EVALUATION = Evaluation(
@@ -12,7 +13,7 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
-    figure="enquete.graphs.delphi.figures:draw",
+    figures=figures,
     health=health.health,
     probed=health.probed,
     agents=across.agents,

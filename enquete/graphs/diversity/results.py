@@ -37,7 +37,6 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
-    figure="enquete.graphs.diversity.figures:draw",
     health=health,
     agents=across.agents,
     kinds=across.KINDS,

@@ -12,5 +12,4 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
-    figure="enquete.graphs.laddering.figures:draw",
 )

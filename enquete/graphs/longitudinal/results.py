@@ -12,7 +12,6 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
-    figure="enquete.graphs.longitudinal.figures:draw",
     health=health.health,
     probed=health.probed,
     agents=across.agents,

@@ -212,11 +212,20 @@ def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
 
 
 Format: TypeAlias = Annotated[
-    Literal["csv", "jsonl", "codebook", "all"],
+    Literal["csv", "jsonl", "codebook", "figures", "all"],
     typer.Option(
         "--format",
         help="Which files to name: csv (all_responses.csv), jsonl (rows by methodology and phase, audits, episodes), "
-        "codebook (JSON and Markdown), all.",
+        "codebook (JSON and Markdown), figures, all.",
+    ),
+]
+
+
+Figures: TypeAlias = Annotated[
+    Literal["svg", "png", "pdf"],
+    typer.Option(
+        "--figures",
+        help="Figures as files of this kind, too; svg is always written, png and pdf need the extra figures.",
     ),
 ]
 
@@ -227,9 +236,10 @@ def export(
     root: o.Root = None,
     out: o.Out = None,
     format_: Format = "all",
+    figures: Figures = "svg",
     as_json: o.Json = False,
 ) -> int:
-    """Write a run's report and data files again from its ledger, and say where they are; nobody is asked.
+    """Write a run's report, figures and data files again from its ledger, and say where they are; nobody is asked.
 
     For files that were deleted or edited, and after an update of Enquete. Always writes all of them, so that they agree
     with one another; --format chooses which are named.
@@ -238,13 +248,14 @@ def export(
     Examples:
       enquete export sim_683e8059ab27 --root uploads
       enquete export ./my_sim --format csv
+      enquete export ./my_sim --figures png
 
     \b
     Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
     """
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    path = study.export(sim, run_id, root=root, out=out)
+    path = study.export(sim, run_id, root=root, out=out, figures=figures)
     files = exported(path, format_)
     if as_json:
         one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})
@@ -264,6 +275,7 @@ def exported(path: Path, format_: str) -> list[str]:
         "csv": [file for file in own if file.suffix == ".csv"],
         "jsonl": [file for file in (*own, *stages) if file.suffix == ".jsonl"],
         "codebook": [file for file in own if file.stem == "codebook"],
+        "figures": [file for file in own if file.parent.name == "figures"],
         "all": [*own, *stages],
     }
     return [Path(os.path.relpath(file, path)).as_posix() for file in wanted[format_]]

@@ -1,87 +1,161 @@
-"""What all figures share: looks, and the note about who answered. Needs plotly, an extra."""
+"""What all figures share: what a figure is, looks, and the note about who answered. Figures are plain data; plotly is not needed."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-
-import plotly.graph_objects as go
+from urllib.parse import urlencode
 
 from enquete.locale import N_, in_language
 from enquete.reports.context import at
+from enquete.reports.figures.frame import EDGE, WIDTH, framed, heading
+from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PAPER
+from enquete.reports.figures.text import SIZE, wrapped
 from enquete.state.asking import Language
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#555555")
-"""Okabe and Ito's palette: told apart by colour-blind readers as well."""
-MUTED, INK, GRID = "#8a8f98", "#24292f", "#e4e7eb"
+LOOKS: Mapping[str, Any] = {
+    "layout": {
+        "font": {"family": "system-ui, sans-serif", "size": SIZE, "color": INK},
+        "colorway": list(COLOURS),
+        "paper_bgcolor": PAPER,
+        "plot_bgcolor": PAPER,
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left"},
+        **{
+            axis: {"gridcolor": GRID, "zerolinecolor": MUTED, "zeroline": False, "automargin": True,
+                   "tickfont": {"size": SIZE - 1}, "title": {"standoff": 6, "font": {"size": SIZE}}}
+            for axis in ("xaxis", "yaxis")
+        },
+    }
+}  # fmt: skip
 
-SHARED: Mapping[str, str] = {
+WORDS = {
     "simulated": N_("simulated respondents"),
-    "answered": N_("{what}: {n} of {total} answers"),
-    "hover_n": N_("{n} of {total}"),
-    "nothing": N_("figure {name!r}: nothing to draw yet ({why})"),
+    "answers": N_("{n} of {total} answers"),
+    "agents": N_("{n} of {total} agents"),
+    "n": N_("n = {n} of {total}"),
 }
 
-Counted = tuple[str, int, int]
-"""What was asked, answers, planned answers."""
+Spec = dict[str, Any]
+Links = list[str]
 
 
-def nothing(name: str, why: str, language: Language) -> str:
-    """The message of a figure that cannot be drawn."""
-    return in_language(SHARED, language)["nothing"].format(name=name, why=why)
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of findings as Plotly's JSON, `{"data": […], "layout": {…}}`, of the part that reports/figures/svg.py draws.
+
+    Points may carry `meta.links`, references to the answers behind them as `answers` makes them.
+    """
+
+    name: str  # of a methodology's own; "methodology/name" where figures are joined
+    title: str  # says what is shown
+    note: str  # n_responded / n_total of what is shown; simulated respondents
+    spec: Spec
+    alt: str  # one sentence with the main numbers, for those who hear the figure
+    lead: bool = False  # may stand on page one
 
 
-def counted(what: str, value: Any) -> Counted:
-    return what, int(at(value, "n_responded") or 0), int(at(value, "n_total") or 0)
+@dataclass(frozen=True)
+class Canvas:
+    """A figure on its way: traces, then layout; `figure` closes it. `plot`: px."""
+
+    title: str
+    note: str
+    language: Language
+    plot: float
+    data: list[Spec] = field(default_factory=list)
+    layout: Spec = field(default_factory=dict)
+
+    def figure(self, name: str, alt: str, *, lead: bool = False) -> Figure:
+        """With title, note and margins wide enough for what is written beside the axes."""
+        own: Spec = {
+            "width": WIDTH, "separators": ",." if self.language == "de" else ".,", "barmode": "overlay", "template": LOOKS,
+            "meta": {"plot": self.plot}, **self.layout,
+        }  # fmt: skip
+        title, said = wrapped(self.title, WIDTH - 2 * EDGE, 2, 17), wrapped(self.note, WIDTH - 2 * EDGE, 3)
+        spec = {"data": self.data, "layout": {**own, "title": {"text": title, "subtitle": {"text": said}}}}
+        frame = framed(spec)
+        placed = {
+            "height": frame.height,
+            "margin": {"l": frame.left, "r": frame.right, "t": frame.above, "b": frame.below},
+            "title": {
+                "text": title, "font": {"size": 16}, "subtitle": {"text": said, "font": {"size": SIZE, "color": MUTED}},
+                "x": EDGE / WIDTH, "xanchor": "left", "yref": "container", "y": 1 - EDGE / frame.height, "yanchor": "top",
+            },
+            "legend": {
+                "orientation": "h", "xref": "container", "x": EDGE / WIDTH, "yref": "container", "yanchor": "top",
+                "y": 1 - (EDGE + heading(spec)) / frame.height,
+            },
+        }  # fmt: skip
+        return Figure(name, self.title, self.note, {"data": self.data, "layout": {**own, **placed}}, alt, lead)
 
 
-def wrapped(text: str, width: int = 44, lines: int = 2) -> str:
-    """A label in at most so many lines."""
-    return "<br>".join(textwrap.wrap(text, width, max_lines=lines, placeholder=" …"))
+def note(language: Language, *said: str) -> str:
+    """The line below a title: that respondents are simulated, then who answered, then whatever else must be known."""
+    return " · ".join([in_language(WORDS, language)["simulated"], *(one for one in said if one)])
 
 
-def finish(
-    figure: go.Figure,
-    title: str,
-    asked: Sequence[Counted],
-    language: Language,
-    *,
-    plot: int,
-    also: str = "",
-    keys: int = 1,
-) -> go.Figure:
-    """Title, looks, and the line that says who answered and how many of how many. `plot`: pixels; `keys`: legend lines."""
-    words = in_language(SHARED, language)
-    notes = [words["simulated"], *(words["answered"].format(what=w, n=n, total=total) for w, n, total in asked)]
-    note = " · ".join([*notes, *([also] if also else [])])
-    above, below = 92, 58 + 22 * keys
-    height = above + plot + below
-    subtitle = {"text": note, "font": {"size": 12, "color": MUTED}}
-    figure.update_layout(
-        title={
-            "text": title,
-            "subtitle": subtitle,
-            "x": 0.01,
-            "xanchor": "left",
-            "yref": "container",
-            "y": 1 - 32 / height,
-        },
-        template="plotly_white",
-        font={"family": "system-ui, sans-serif", "size": 12, "color": INK},
-        height=height,
-        width=940,
-        margin={"l": 20, "r": 20, "t": above, "b": below},
-        legend={
-            "orientation": "h" if keys == 1 else "v",
-            "yref": "container",
-            "y": 6 / height,
-            "yanchor": "bottom",
-            "x": 0,
-            "xanchor": "left",
-        },
-        hoverlabel={"align": "left"},
-    )
-    figure.update_xaxes(gridcolor=GRID, zerolinecolor=MUTED, automargin=True, title_standoff=6)
-    figure.update_yaxes(gridcolor=GRID, zerolinecolor=MUTED, automargin=True)
-    return figure
+def counted(found: Any, language: Language, what: str = "") -> str:
+    """How many agents of how many, from an entry of the findings that counts them; and how many answers where some are missing."""
+    words = in_language(WORDS, language)
+    agents = (at(found, "agents_responded"), at(found, "agents_total"))
+    given = (at(found, "n_responded"), at(found, "n_total"))
+    shown = {"agents": agents, "answers": given if agents[0] is None or given[0] != given[1] else (None, None)}
+    known = [
+        words[key].format(n=_whole(n, language), total=_whole(total, language))
+        for key, (n, total) in shown.items()
+        if isinstance(n, int) and isinstance(total, int)
+    ]
+    return f"{what}: {', '.join(known)}" if what else ", ".join(known)
+
+
+def of(found: Any, language: Language) -> str:
+    """n = 48 of 50, of one point."""
+    n, total = at(found, "n_responded") or 0, at(found, "n_total") or 0
+    return in_language(WORDS, language)["n"].format(n=_whole(n, language), total=_whole(total, language))
+
+
+def _whole(number: int, language: Language) -> str:
+    return f"{number:,}".replace(",", "." if language == "de" else ",")
+
+
+def answers(methodology: str, **where: object) -> str:
+    """A reference to answers, for `meta.links`: columns of the response table and the value that they have.
+
+    answers("delphi", item_id="theme:1/importance", round=3) → "delphi?item_id=theme%3A1%2Fimportance&round=3"
+    """
+    return f"{methodology}?{urlencode(where)}"
+
+
+def rows(labels: Sequence[str], *, room: float = 0.5, **more: Any) -> Spec:
+    """A vertical axis with a label for each of 0, 1, …, the first on top."""
+    ticks = {"tickvals": list(range(len(labels))), "ticktext": list(labels), "range": [len(labels) - 1 + room, -room]}
+    return {**ticks, "showgrid": False, **more}
+
+
+def columns(labels: Sequence[str], **more: Any) -> Spec:
+    """A horizontal axis with a label for each of 0, 1, …"""
+    ticks = {"tickvals": list(range(len(labels))), "ticktext": list(labels), "range": [-0.5, len(labels) - 0.5]}
+    return {**ticks, "showgrid": False, **more}
+
+
+def titled(text: str, **more: Any) -> Spec:
+    """An axis with a title."""
+    return {"title": {"text": text}, **more}
+
+
+def told(text: str, x: float | str, y: float | str, **more: Any) -> Spec:
+    """An annotation without an arrow."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, **more}
+
+
+def beside(n: int, gap: float = 0.05, widths: Iterable[float] = ()) -> list[tuple[float, float]]:
+    """Domains of n plots beside one another."""
+    sizes = list(widths) or [1.0] * n
+    room, found, start = 1 - gap * (n - 1), [], 0.0
+    for size in sizes:
+        end = start + room * size / sum(sizes)
+        found.append((round(start, 4), round(min(1.0, end), 4)))
+        start = end + gap
+    return found

@@ -1,4 +1,4 @@
-"""What best–worst choices give: section, figure, checks, a probe, findings per agent, a measure for claims, a headline."""
+"""What best–worst choices give: section, figures, checks, a probe, findings per agent, a measure for claims, a headline."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from enquete.reports.health.probes import Arms
 from enquete.reports.markdown import escape, number, of, table
 from enquete.state.asking import Language
 from enquete_best_worst.analysis import analyse, choices
+from enquete_best_worst.figures import figures, ranked
 
 WORDS = {
     "title": N_("Best–worst scaling"),
@@ -71,12 +72,6 @@ def section(found: Found, language: Language) -> str:
 
 def _interval(one: Mapping[str, Any], language: Language) -> str:
     return f"{number(one['low'], language)} … {number(one['high'], language)}"
-
-
-def ranked(found: Found) -> list[Mapping[str, Any]]:
-    """Objects with a score, the highest first."""
-    known = [one for one in listed(found, "objects") if figure(one, "score") is not None]
-    return sorted(known, key=lambda one: (-float(one["score"]), str(one["object"])))
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
@@ -132,7 +127,7 @@ def headlines(found: Found, language: Language) -> Iterator[Headline]:
 EVALUATION = Evaluation(
     analyse=analyse,
     section=section,
-    figure="enquete_best_worst.figure:draw",
+    figures=figures,
     health=health,
     probed=probed,
     checks={"firmness": FIRM, "option_order": KEPT},

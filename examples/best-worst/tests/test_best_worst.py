@@ -64,9 +64,11 @@ def test_section_health_probe_finding_and_headline(run: enquete.Run) -> None:
 
 
 def test_figure(run: enquete.Run) -> None:
-    bars = run.figure("best_worst").data[0]
+    bars = run.figure("best_worst/scores").data[0]
     assert len(bars.y) == 7
-    assert list(bars.x) == sorted(bars.x)
+    assert list(bars.x) == sorted(bars.x, reverse=True)
+    drawn = (Path(run.path) / "figures" / "best_worst-scores.svg").read_text("utf-8")
+    assert "affordable housing" in drawn
 
 
 def test_firmness_of_one_order_and_of_none() -> None:

@@ -1,0 +1,54 @@
+"""Text in figures: how wide it is, how it is broken into lines, and how what others wrote becomes text that is only read.
+
+A figure's text is Plotly's little HTML: `<br>` and `<b>`, everything else escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+
+SIZE = 12
+"""px, of all text that has no size of its own."""
+LINE = 1.25
+"""Height of a line by the size of its text."""
+MEAN = 0.53
+"""Width of a character by the size of the text, on average over German and English sentences."""
+
+_WIDTHS = {
+    **dict.fromkeys("ijl|'.,:;!·", 0.26),
+    **dict.fromkeys("ftrI()[]/ -", 0.34),
+    **dict.fromkeys("mwMWÄÖÜ%@…—", 0.88),
+    **dict.fromkeys("csxyzkvJ", 0.51),
+}
+_CAPITAL, _OTHER = 0.69, 0.57
+
+
+def width(text: str, size: float = SIZE) -> float:
+    """px of the widest line, estimated from the widths of Helvetica's characters; other system fonts differ by a tenth."""
+    return max((_line(one) for one in lines(text)), default=0.0) * size
+
+
+def _line(text: str) -> float:
+    plain = html.unescape(text.replace("<b>", "").replace("</b>", ""))
+    return sum(_WIDTHS.get(one, _CAPITAL if one.isupper() else _OTHER) for one in plain)
+
+
+def height(text: str, size: float = SIZE) -> float:
+    return len(lines(text)) * LINE * size if text else 0.0
+
+
+def lines(text: str) -> list[str]:
+    return text.split("<br>") if text else []
+
+
+def escaped(text: object) -> str:
+    """What an agent, a model or an instrument says, as plain text on one line."""
+    return html.escape(" ".join(str(text).split()), quote=False)
+
+
+def wrapped(text: object, px: float, most: int = 2, size: float = SIZE) -> str:
+    """The same in at most so many lines of so many px; what does not fit ends in …"""
+    line = " ".join(str(text).split())
+    broken = textwrap.wrap(line, max(4, int(px / (MEAN * size))), max_lines=most, placeholder=" …")
+    return "<br>".join(html.escape(one, quote=False) for one in broken)
