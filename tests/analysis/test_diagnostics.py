@@ -64,13 +64,10 @@ FINE = [one("acquiescence", "fine", ""), one("test_retest", "fine", "")]
         ([one("human_jsd", "not computed", "no_human_marginals")] * 9, Overall("usable", ())),
         ([one("acquiescence", "not computed", "one_keying")] * 9, Overall("usable", ())),
         (
-            [one("refusal_rate", "not computed", "too_few_answers")] * 3,
-            Overall("usable with caution", ("mostly_not_computed",)),
+            [one("coherence", "bad", "no_more_than_chance")],  # the retest shows that answers last
+            Overall("usable with caution", ("coherence:no_more_than_chance",)),
         ),
-        (  # probabilities in place of answers leave as much unchecked as too little data does
-            [one("straightlining", "not computed", "distribution")] * 3,
-            Overall("usable with caution", ("mostly_not_computed",)),
-        ),
+        ([one("coherence", "not computed", "too_few_agents")], Overall("usable", ())),
         ([one("placebo_exposure", "information", "few_runs")] * 9, Overall("usable", ())),
     ],
 )
@@ -78,20 +75,39 @@ def test_the_overall_rule(more: list[Diagnostic], expected: Overall) -> None:
     assert overall([*FINE, *more]) == expected
 
 
+FEW = "too_few_agents"
+
+
+@pytest.mark.parametrize(
+    ("floors", "verdict"),
+    [
+        ({"coherence": ("not computed", FEW)}, "too few to judge"),
+        ({"coherence": ("not computed", FEW), "answer_stability": ("fine", "")}, "usable as far as checked"),
+        ({"coherence": ("bad", "no_more_than_chance")}, "not usable"),
+        ({"coherence": ("bad", "no_more_than_chance"), "answer_stability": ("not computed", FEW)}, "not usable"),
+        ({"coherence": ("bad", "no_more_than_chance"), "answer_stability": ("fine", "")}, "usable with caution"),
+        ({"coherence": ("caution", "below"), "answer_stability": ("not computed", FEW)}, "usable with caution"),
+        ({"test_retest": ("caution", "suspect_caching"), "coherence": ("not computed", FEW)}, "too few to judge"),
+    ],
+)
+def test_what_cannot_be_told_from_chance_is_not_judged(floors: dict[str, tuple[str, str]], verdict: str) -> None:
+    assert overall([FINE[0], *(one(name, *found) for name, found in floors.items())]).verdict == verdict
+
+
 @pytest.mark.parametrize("retest", [[], [one("test_retest", "not computed", "too_few_agents")]])
 def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnostic]) -> None:
-    checks = [one("acquiescence", "fine", ""), one("flat_items", "fine", ""), *retest]
+    checks = [one("coherence", "fine", ""), one("flat_items", "fine", ""), *retest]
     assert overall(checks) == Overall("usable as far as checked", ("reliability_not_tested",))
     with_caution = overall([*checks, one("midpoint_style", "caution")])
     assert with_caution == Overall("usable with caution", ("midpoint_style:above",))
 
 
-def test_information_alone_is_nothing_computed() -> None:
-    assert overall([one("placebo_exposure", "information", "few_runs")]).reasons == ("mostly_not_computed",)
-
-
-def test_nothing_computed_is_never_usable_as_it_is() -> None:
-    assert overall([]) == Overall("usable with caution", ("mostly_not_computed",))
+@pytest.mark.parametrize(
+    "found",
+    [[], [one("placebo_exposure", "information", "few_runs")], [one("refusal_rate", "not computed", "undefined")]],
+)
+def test_where_nothing_was_computed_there_is_nothing_to_judge(found: list[Diagnostic]) -> None:
+    assert overall(found) == Overall("nothing to judge")
 
 
 def test_an_unknown_diagnostic_is_refused() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from enquete.analysis.answers import read_answers
 from enquete.analysis.health.coherence import coherence
-from enquete.analysis.health.diagnostics import Diagnostic, overall
+from enquete.analysis.health.diagnostics import Diagnostic, Overall, overall
 from enquete.analysis.health.nonresponse import nonresponse
 from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
 from enquete.analysis.health.style import style
@@ -62,7 +62,7 @@ def test_random_answers_are_not() -> None:
     found = {one.name: one.reason_code for one in examine_answers(rows)}
     assert found["coherence"] == "no_more_than_chance"
     assert found["persona_flattening"] == "types_alike"
-    assert overall(examine_answers(rows)).verdict in ("usable with caution", "not usable")
+    assert overall(examine_answers(rows)).verdict == "not usable"
 
 
 def test_one_respondent_in_a_hundred_masks_is_not() -> None:
@@ -74,8 +74,7 @@ def test_one_respondent_in_a_hundred_masks_is_not() -> None:
 
 
 def test_three_agents_are_too_few_to_say() -> None:
-    found = overall(examine_answers(people(3, 8)))
-    assert (found.verdict, found.reasons[-1]) == ("usable with caution", "mostly_not_computed")
+    assert overall(examine_answers(people(3, 8))) == Overall("too few to judge", ("coherence:too_few_agents",))
 
 
 def test_five_thousand_agents_with_eighty_items_take_less_than_eight_seconds() -> None:

@@ -1,4 +1,4 @@
-"""Entropy, variance, profiles and human anchors by hand and against numpy and pandas."""
+"""Items alike, variance, profiles and human anchors by hand and against numpy and pandas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from enquete.analysis.health.quality import (
-    entropies,
+    alike,
     flat_items,
     human_anchor,
     likeness_jsd,
@@ -21,17 +21,18 @@ EVEN = np.tile([1.0, 2, 3, 4, 5], 6)
 TWO = np.tile([1.0, 5], 15)
 
 
-def test_entropy_by_hand() -> None:
-    """Even over five points: 1; half and half on two: ln 2/ln 5 = .431; all alike: 0."""
-    found = entropies(table(np.column_stack([EVEN, TWO, np.full(30, 3)])))
-    assert list(found.values()) == pytest.approx([1, np.log(2) / np.log(5), 0])
-    assert entropies(table(EVEN[:24, None])) == {}  # fewer than five answers a point
+def test_pairs_alike_by_hand() -> None:
+    """Six at each of five points: 5·15/435 = 5/29; 15 and 15: 2·105/435 = 14/29; all at one: 1."""
+    assert [alike(np.array(counts)) for counts in ([6] * 5, [15, 15], [0, 30])] == pytest.approx([5 / 29, 14 / 29, 1])
 
 
-@pytest.mark.parametrize(("flat", "verdict"), [(0, "fine"), (1, "fine"), (2, "caution"), (3, "bad")])
+@pytest.mark.parametrize(("flat", "verdict"), [(0, "fine"), (1, "fine"), (2, "caution"), (3, "caution"), (4, "bad")])
 def test_flat_items(flat: int, verdict: str) -> None:
-    found = flat_items(table(np.column_stack([TWO] * flat + [EVEN] * (5 - flat))))
+    """24 of 30 give one answer: (24·23 + 6·5)/(30·29) = .67 of the pairs. Two camps of 15 are not alike (.48)."""
+    most = np.repeat([4.0, 5.0], [24, 6])
+    found = flat_items(table(np.column_stack([most] * flat + [EVEN, TWO, TWO, EVEN, EVEN][flat:])))
     assert (found.value, found.verdict, len(found.detail["flat"])) == (flat / 5, verdict, flat)  # type: ignore[arg-type]
+    assert flat_items(table(np.column_stack([EVEN] * 5)[:6])).reason_code == "too_few_agents"
     assert flat_items(table(np.column_stack([EVEN] * 4))).reason_code == "too_few_items"
 
 
@@ -105,7 +106,7 @@ def test_one_profile_with_noise_is_flattening() -> None:
     found = persona_flattening(table(typed(1.3, 0.25, 0.0), types=FOUR))
     assert (found.verdict, found.reason_code) == ("bad", "one_profile")
     apart = persona_flattening(table(typed(0.3, 0.9, 0.0), types=FOUR))
-    assert (apart.verdict, apart.reason_code) == ("caution", "types_alike")
+    assert (apart.verdict, apart.reason_code) == ("information", "types_alike")
 
 
 def test_without_a_second_type_nobody_can_be_told_apart() -> None:

@@ -92,8 +92,7 @@ def test_small_runs_get_no_verdict_from_checks_but_say_so():
     assert {one.found.verdict for one in found.checks if one.found.name in ("extreme_style", "flat_items")} == {
         "not computed"
     }
-    assert found.verdicts["longitudinal"].verdict == "usable with caution"
-    assert found.verdicts["longitudinal"].reasons[-1] == "mostly_not_computed"
+    assert found.verdicts["longitudinal"] == Overall("too few to judge", ("coherence:too_few_agents",))
 
 
 def test_a_forced_grid_has_profiles_but_no_style():
@@ -102,8 +101,8 @@ def test_a_forced_grid_has_profiles_but_no_style():
     rows = wave(shuffled, methodology="diversity", scale_min=-3, scale_max=3, block="sort")
     rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in rows]
     found = examined(rows, {"diversity": {"pca": {"first_two": 0.4, "n_agents": 20, "above_chance": 2}}})
-    assert named(found, "persona_flattening") == [("T1", "caution", "types_alike")]  # random sorts
-    assert named(found, "coherence") == []
+    assert named(found, "persona_flattening") == [("T1", "information", "types_alike")]
+    assert named(found, "coherence") == [("T1", "bad", "no_more_than_chance")]  # random sorts
     assert named(found, "two_components") == [("", "fine", "")]
     assert named(found, "extreme_style") == []
     assert named(found, "refusal_rate") == [("T1", "fine", "")]
@@ -363,14 +362,14 @@ def test_entropy_is_one_when_uniform_and_zero_when_all_agree():
 def codes() -> set[str]:
     """Reason codes in the source of the checks: given to `judged(why_not=…)`, `Ruling(…, code)`, or returned as a reason."""
     found: set[str] = set()
-    for path in Path(enquete.analysis.__file__).parent.glob("*.py"):
+    for path in Path(enquete.analysis.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Ruling":
                 found |= {one.value for one in node.args[1:] if isinstance(one, ast.Constant)}
             if isinstance(node, ast.keyword) and node.arg == "why_not":
                 found |= {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
     units = {unit for rule in THRESHOLDS.values() for unit in rule.least}
-    return {*found, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined", "mostly_not_computed"} - {""}
+    return {*found, *(f"too_few_{unit}" for unit in units), "above", "below", "undefined"} - {""}
 
 
 def test_every_check_reason_and_verdict_has_words():
@@ -394,7 +393,7 @@ def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
     )
     said = flags(found, "longitudinal", "Längsschnitt", "de")
     assert said[0].startswith(
-        "Längsschnitt: mit Vorsicht verwendbar (Agenten ohne jede Veränderung: schlecht, über der Schwelle"
+        "Längsschnitt: nicht verwendbar (Agenten ohne jede Veränderung: schlecht, über der Schwelle"
     )
     assert len(said) == 1 + len(found.flagged)
     assert flags(Health(verdicts={"x": Overall("usable", ())}), "x", "X", "en") == []
@@ -487,6 +486,6 @@ def test_tables_and_summary_are_filled_in_and_say_that_answers_are_synthetic(lan
 
 def test_thresholds_are_printed_as_they_are():
     found = {one.found.name: one for one in examined(wave(random(20, 12))).checks}
-    assert threshold(found["extreme_style"], "de") == "14,5 % bis 58 %"
+    assert threshold(found["extreme_style"], "de") == "4 % bis 60 %"
     assert threshold(found["acquiescence"], "en") == "−0.50 to 0.50"
     assert threshold(found["human_jsd"], "en") == "–"

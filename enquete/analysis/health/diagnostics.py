@@ -10,14 +10,16 @@ from typing import Literal, NamedTuple, TypeAlias
 from enquete.analysis.health.thresholds import THRESHOLDS, Bounds, Threshold
 
 Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
-Standing = Literal["usable", "usable as far as checked", "usable with caution", "not usable"]
+Standing = Literal[
+    "usable", "usable as far as checked", "usable with caution", "not usable", "too few to judge", "nothing to judge"
+]
 Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
 Detail: TypeAlias = Mapping[str, Json]
 
 DECIMALS = 12  # values are compared to this many: 3/10 computed as 0.30000000000000004 lies on the threshold
 MOST_BAD = 1  # bad checks, none of them decisive, that still leave the data usable with caution
 TOO_FEW = "too_few_"  # most other reasons lie in the design, such as items keyed one way: no lack of data
-DISTRIBUTION = "distribution"  # not for lack of data either, but the run's own choice leaves its answers unchecked
+DISTRIBUTION = "distribution"
 RELIABILITY = "test_retest"  # the check without which noise and opinion cannot be told apart
 NOT_TESTED = "reliability_not_tested"
 
@@ -103,34 +105,31 @@ def overall(
 ) -> Overall:
     """What a set of checks, such as a methodology's, says about the data.
 
-    Not usable: a decisive check is bad, or two or more others are. Usable with caution: a check is bad or calls for
-    caution, or fewer checks were computed than failed for too little data or because probabilities were asked for
-    ("mostly_not_computed"; one that the design rules out, or that needs human data nobody gave, does not count). Usable as
-    far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that was not computed is never
-    a pass and never a failure; nor is one that gives information only. own: rules of checks that are not in THRESHOLDS;
-    not_tested: why there is no retest. Raises ValueError for a name that is in neither.
+    Nothing to judge: no check was computed. Not usable: a decisive check is bad, or two or more others are, or of the checks
+    that tell answers from chance (`Threshold.floor`) one is bad and none is passed. Too few to judge: such a check lacks
+    data, and none is passed. Usable with caution: a check is bad or calls for caution. Usable as far as checked: nothing of
+    this, but no retest was computed. Usable: otherwise. A check that was not computed is never a pass and never a failure;
+    nor is one that gives information only. own: rules of checks that are not in THRESHOLDS; not_tested: why there is no
+    retest. Raises ValueError for a name that is in neither.
     """
     given, rules = list(diagnostics), {**THRESHOLDS, **(own or {})}
     for one in given:
         if one.name not in rules:
             raise ValueError(f"no such diagnostic: {one.name!r}; known are {', '.join(sorted(rules))}")
-    bad = [one for one in given if one.verdict == "bad"]
-    decisive = [one for one in bad if rules[one.name].decisive]
-    others = [one for one in bad if not rules[one.name].decisive]
+    bad = sorted((one for one in given if one.verdict == "bad"), key=lambda one: not rules[one.name].decisive)
     cautions = [one for one in given if one.verdict == "caution"]
-    reasons = [f"{one.name}:{one.reason_code}" for one in (*decisive, *others, *cautions)]
-    computed = [one for one in given if one.verdict in ("fine", "caution", "bad")]
-    if len(computed) < sum(map(_missing, given)) or not computed:
-        reasons.append("mostly_not_computed")
-    if decisive or len(others) > MOST_BAD:
-        return Overall("not usable", tuple(reasons))
+    reasons = tuple(f"{one.name}:{one.reason_code}" for one in (*bad, *cautions))
+    floors = [one for one in given if rules[one.name].floor]
+    passed = any(one.verdict == "fine" or (one.verdict, one.reason_code) == ("caution", "below") for one in floors)
+    fell = any(one.verdict == "bad" for one in floors) and not passed
+    if fell or len(bad) > MOST_BAD or any(rules[one.name].decisive for one in bad):
+        return Overall("not usable", reasons)
+    short = [f"{one.name}:{one.reason_code}" for one in floors if one.reason_code.startswith(TOO_FEW)]
+    if short and not passed:
+        return Overall("too few to judge", (*short, *reasons))
+    if not any(one.verdict in ("fine", "caution", "bad") for one in given):
+        return Overall("nothing to judge")
     if reasons:
-        return Overall("usable with caution", tuple(reasons))
-    tested = any(one.name == RELIABILITY for one in computed)
+        return Overall("usable with caution", reasons)
+    tested = any(one.name == RELIABILITY and one.verdict == "fine" for one in given)
     return Overall("usable") if tested else Overall("usable as far as checked", (not_tested,))
-
-
-def _missing(one: Diagnostic) -> bool:
-    """Not computed, though the check would make sense."""
-    short = one.reason_code.startswith(TOO_FEW) or one.reason_code == DISTRIBUTION
-    return one.verdict == "not computed" and short

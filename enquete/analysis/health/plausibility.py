@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from enquete.analysis.answers import Aligned, Answers, aligned
-from enquete.analysis.health.diagnostics import Diagnostic, Ruling, compared, judged
-from enquete.analysis.health.thresholds import THRESHOLDS
+from enquete.analysis.health.diagnostics import Diagnostic, Ruling, judged
 from enquete.analysis.relations.polarity import rated_alike as count_alike
 
 
@@ -64,7 +63,6 @@ def two_components(first_two: float | None, n_agents: int, n_beyond_chance: int)
         raise ValueError(f"first_two is a share of variance between 0 and 1; {first_two} was given")
     ruling = None
     if first_two is not None:
-        ruling = compared(first_two, THRESHOLDS["two_components"].caution, (None, None))
-        ruling = ruling if n_beyond_chance else Ruling("bad", "no_more_than_chance")
+        ruling = Ruling("fine", "") if n_beyond_chance else Ruling("information", "no_more_than_chance")
     detail = {"n_beyond_chance": n_beyond_chance}
     return judged("two_components", first_two, {"agents": n_agents}, detail=detail, ruling=ruling)

@@ -1,4 +1,4 @@
-"""Whether the answers differ as answers of different people do: entropy, variance, profiles; and against people's marginals.
+"""Whether the answers differ as answers of different people do: items, variance, profiles; and against people's marginals.
 
 Formulas, bounds and minima are those of `health_thresholds.QUALITY`.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
-from scipy.stats import entropy, wasserstein_distance
+from scipy.stats import wasserstein_distance
 
 from enquete.analysis.answers import Answers, Codes, Flags, Floats
 from enquete.analysis.health.coherence import DRAWS, centred_items, exceeded
@@ -21,7 +21,7 @@ from enquete.analysis.health.thresholds import (
     ALPHA,
     ANSWERS_A_POINT,
     ANSWERS_FOR_SD,
-    LEAST_ENTROPY,
+    ONE_ANSWER,
     ONE_PROFILE,
     THRESHOLDS,
 )
@@ -36,22 +36,22 @@ Tables = Mapping[str, Codes | Floats]
 """Item → how many answers each of its points got."""
 
 
-# --- entropy ---------------------------------------------------------------------------------------------------------
+# --- items that all answer alike -----------------------------------------------------------------------------------------
 
 
 def flat_items(answers: Answers) -> Diagnostic:
-    """Share of items whose normalised entropy is below .5, among items with enough answers a scale point."""
-    found = entropies(answers)
-    flat = [item for item, h in found.items() if round(h - LEAST_ENTROPY, DECIMALS) < 0]
-    detail: Detail = {"entropy": found, "flat": flat, "n_items_too_few_answers": answers.items.size - len(found)}
-    value = len(flat) / len(found) if found else None
-    return judged("flat_items", value, {"items": len(found)}, detail=detail)
+    """Share of items to which more than half of the pairs of agents give the same answer; no bias in small panels."""
+    found = {item: alike(counts) for item, counts in _tables(answers).items() if counts.sum() > 1}
+    flat = [item for item, share in found.items() if round(share - ONE_ANSWER, DECIMALS) > 0]
+    detail: Detail = {"alike": found, "flat": flat}
+    counts = {"agents": int((~np.isnan(answers.value)).any(axis=1).sum()), "items": len(found)}
+    return judged("flat_items", len(flat) / len(found) if found else None, counts, detail=detail)
 
 
-def entropies(answers: Answers) -> dict[str, float]:
-    """H / log K of every item with at least 5 answers a scale point, 0 (all alike) … 1 (even). Source: Shannon 1948."""
-    tables = {item: counts for item, counts in _tables(answers).items() if _enough(counts)}
-    return {item: float(entropy(counts) / np.log(counts.size)) for item, counts in tables.items()}
+def alike(counts: Codes) -> float:
+    """Σ nₖ(nₖ − 1)/(n(n − 1)): share of pairs with the same answer, nₖ answers at point k. Source: Simpson 1949."""
+    n = int(counts.sum())
+    return float((counts * (counts - 1)).sum() / (n * (n - 1)))
 
 
 def _tables(answers: Answers) -> dict[str, Codes]:
@@ -183,14 +183,14 @@ def _difference(r: Floats, same: Flags) -> float:
 
 
 def _flattened(apart: Apart, as_answered: float | None) -> Ruling | None:
-    """Types that are not told apart are a caution; where besides all give nearly one profile, they are one respondent."""
+    """Types that are not told apart are no fault by themselves; where besides all give nearly one profile, they are one
+    respondent."""
     if apart.difference is None or apart.p is None:
         return None
-    low = THRESHOLDS["persona_flattening"].caution[0] or 0.0
-    if apart.p < ALPHA and round(apart.difference - low, DECIMALS) >= 0:
+    if apart.p < ALPHA:
         return Ruling("fine", "")
     one_profile = as_answered is not None and round(as_answered - ONE_PROFILE, DECIMALS) > 0
-    return Ruling("bad", "one_profile") if one_profile else Ruling("caution", "types_alike")
+    return Ruling("bad", "one_profile") if one_profile else Ruling("information", "types_alike")
 
 
 def _no_profiles(answers: Answers, least: int) -> str:

@@ -7,18 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from enquete.analysis.answers import Answers, Codes, Flags, Floats
-from enquete.analysis.health.diagnostics import Detail, Diagnostic, judged
-from enquete.analysis.health.thresholds import (
-    HUMAN_ENDS,
-    HUMAN_MIDPOINT,
-    LONGEST_RUN,
-    RUN_OF_ITEMS,
-    STYLE_BAD,
-    STYLE_CAUTION,
-    THRESHOLDS,
-)
+from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, judged
+from enquete.analysis.health.thresholds import ALPHA, LONGEST_RUN, RUN_OF_ITEMS, THRESHOLDS
 
 VARIED = 0.25  # share of answers under other than an item's commonest option order: below, place and content are one
 MOST_NAMED = 20  # agents listed by name in a detail
@@ -89,37 +82,25 @@ def _row_means(x: Floats) -> Floats:
 
 
 def extreme_style(answers: Answers, mass: Floats | None = None) -> Diagnostic:
-    """Share of answers on an end of the scale, over scales of at least four points. mass: its probability by answer."""
+    """Share of answers on an end of the scale, over scales of at least five points. mass: its probability by answer."""
     ends = (answers.value == answers.low) | (answers.value == answers.high) if mass is None else mass
-    return _share("extreme_style", answers, ends, answers.points >= 4, HUMAN_ENDS, "short_scales")
+    return _share("extreme_style", answers, ends, answers.points >= 5, "short_scales")
 
 
 def midpoint_style(answers: Answers, mass: Floats | None = None) -> Diagnostic:
     """Share of answers on the midpoint, over odd scales of at least five points. mass: its probability by answer."""
     odd = (answers.points % 2 == 1) & (answers.points >= 5)
     middle = answers.centred == 0 if mass is None else mass
-    return _share("midpoint_style", answers, middle, odd, HUMAN_MIDPOINT, "no_midpoint")
+    return _share("midpoint_style", answers, middle, odd, "no_midpoint")
 
 
-def _share(name: str, answers: Answers, hit: Flags | Floats, fit: Flags, human: float, none_fit: str) -> Diagnostic:
-    """Share of answers hit, over the items that fit, against people's share on five points, stretched to K: human·5/K."""
+def _share(name: str, answers: Answers, hit: Flags | Floats, fit: Flags, none_fit: str) -> Diagnostic:
+    """Share of answers hit, over the items that fit. People's hardly depends on the number of points."""
     known = ~np.isnan(answers.value) & fit & ~np.isnan(hit)
     n = int(known.sum())
     counts = {"answers": n, "agents": int(known.any(axis=1).sum()), "items": int(known.any(axis=0).sum())}
-    expected = float((known * (human * 5 / answers.points)).sum() / n) if n else human
     value = float(hit[known].sum() / n) if n else None
-    why_not = "" if fit.any() or not answers.items.size else none_fit
-    low, high = STYLE_CAUTION
-    least, most = STYLE_BAD
-    return judged(
-        name,
-        value,
-        counts,
-        caution=(low * expected, high * expected),
-        bad=(least * expected, most * expected),
-        benchmark=expected,
-        why_not=why_not,
-    )
+    return judged(name, value, counts, why_not="" if fit.any() or not answers.items.size else none_fit)
 
 
 # --- straight lines --------------------------------------------------------------------------------------------------
@@ -151,7 +132,17 @@ def straightlining(answers: Answers) -> Diagnostic:
         "agents_flagged": [str(name) for name in flagged.index[:MOST_NAMED]],
         "limit": longest_allowed(counts["items"]),
     }
-    return judged("straightlining", len(flagged) / len(found), counts, detail=detail)
+    ruling = surely_above("straightlining", len(flagged), len(found))
+    return judged("straightlining", len(flagged) / len(found), counts, detail=detail, ruling=ruling)
+
+
+def surely_above(name: str, hits: int, n: int) -> Ruling:
+    """Whether a share of agents lies above the check's bounds by the exact binomial test, one-sided, p < .05."""
+    rule = THRESHOLDS[name]
+    for verdict, (_, most) in (("bad", rule.bad), ("caution", rule.caution)):
+        if most is not None and binom.sf(hits - 1, n, most) < ALPHA:
+            return Ruling("bad" if verdict == "bad" else "caution", "above")
+    return Ruling("fine", "")
 
 
 def longest_runs(answers: Answers) -> pd.DataFrame | None:

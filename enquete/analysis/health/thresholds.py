@@ -16,20 +16,18 @@ Bounds = tuple[float | None, float | None]
 
 FREE: Bounds = (None, None)
 
-HUMAN_ENDS, HUMAN_MIDPOINT = 0.29, 0.32  # of people's answers on five-point scales
-STYLE_CAUTION, STYLE_BAD = (0.5, 2.0), (0.25, 3.0)  # as multiples of the human share
 LONGEST_RUN, RUN_OF_ITEMS = 7, 25
-LEAST_ENTROPY = 0.5
+ONE_ANSWER = 0.5  # share of pairs of agents with the same answer, beyond which an item is flat
 MOST_GAPS = 0.05
 SHIFT, LARGE_SHIFT = 0.3, 0.6  # points
 ANSWERS_A_POINT = 5
+LEAST_SHARED = 0.10  # mean r of two profiles as answered; people .20 and more
 ANSWERS_FOR_SD = 20  # of an item
 LEAST_OF_A_TYPE = 5  # agents
 LEAST_RETEST_CHANGE = 0.05
 LEAST_PULL = 0.05
 LEAST_IN_FAMILY = 3  # items
 ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
-LEAST_APART = 0.05  # of r, within against between types
 ALPHA = 0.05
 
 
@@ -46,10 +44,14 @@ class Threshold:
     why: str
     benchmark: float | None = None
     decisive: bool = field(default=False)  # bad alone makes the data not usable
+    floor: bool = field(default=False)  # tells answers from chance: without one that does, nothing can be judged
 
 
 _FACTS = "facts"
 _OWN = "this project's proposal"
+_PEOPLE = "calibrated on 26 panels of people (deliberr)"
+_NEVER = _PEOPLE + ": 0 of 300 people in 13 groups"
+_NO_PERSON = "5 agents, since none of 300 people did"
 _SHARE_OF_AGENTS = (
     "with 10 agents one agent moves the share by .10, below the distance between the bounds and none or all"
 )
@@ -58,16 +60,16 @@ _KAPPA_LEAST = "SE(κ) ≈ (1 − κ²)/√n = .064 for κ = .6, n = 100; 10 age
 PLAUSIBILITY: Mapping[str, Threshold] = {
     "zero_drift": Threshold(
         "share of agents whose answers are all equal at T0 and T1", (None, 0.80), (None, 0.95),
-        {"agents": 10, "items": 5}, _SHARE_OF_AGENTS + "; 5 items, since standing still on one or two is common",
-        "main job", "a simulation that moves almost nobody was not remembered, or the answers were copied",
+        {"agents": 5, "items": 5}, _NO_PERSON + "; 5 items, since standing still on one or two is common",
+        _NEVER, "a simulation that moves almost nobody was not remembered, or the answers were copied",
     ),
     "direction_flips": Threshold(
         "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
-        {"agents": 10, "items": 5}, _SHARE_OF_AGENTS, "main job", "opposite answers throughout point to a keying or prompt fault",
+        {"agents": 5, "items": 5}, _NO_PERSON, _NEVER, "opposite answers throughout point to a keying or prompt fault",
     ),
     "unrevised": Threshold(
         "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99),
-        {"agents": 10}, _SHARE_OF_AGENTS, "main job", "feedback that nobody takes up makes later rounds a copy of the first",
+        {"agents": 5}, _NO_PERSON, _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
     ),
     "rated_alike": Threshold(
         "share of agents that rate all items of one dimension alike, of those who rated all", (None, 0.50), (None, 0.90),
@@ -75,9 +77,9 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
         "main job (there: all agents); the lower bounds are " + _OWN, "scenarios that are not told apart were not read",
     ),
     "two_components": Threshold(
-        "share of variance of the first two principal components; bad if the first does not beat parallel analysis",
-        (0.30, None), FREE, {"agents": 20}, "below 20 agents noise alone reaches .30 on 30 columns",
-        "main job; facts (people .315, noise .178 at N = 50)", "the share alone is a poor flag, so chance is put beside it", 0.315,
+        "share of variance of the first two principal components; information if the first does not beat parallel analysis",
+        FREE, FREE, {"agents": 5}, "parallel analysis is of the same size", _PEOPLE + ": the first beats it in 24 of 26",
+        "the share alone says how many agents and columns there are; whether there is anything at all is for coherence to say",
     ),
 }  # fmt: skip
 
@@ -90,21 +92,22 @@ STYLE: Mapping[str, Threshold] = {
         "of one pair can favour a side", _FACTS, "agreeing with a statement and with its reverse is style, not content", 0.0,
     ),
     "extreme_style": Threshold(
-        "share of answers (or of probability) on an end of the scale (scales of at least 4 points; benchmark .29·5/K for K points)",
-        (0.145, 0.58), (0.0725, 0.87), {"answers": 100, "agents": 10},
-        "SE = √(.29·.71/100) = .045, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
-        "ends that are never or nearly always chosen distort means, variances and polarisation", HUMAN_ENDS,
+        "share of answers (or of probability) on an end of the scale, over scales of at least 5 points",
+        (0.04, 0.60), (None, 0.80), {"answers": 100, "agents": 5},
+        "panels of 5 drawn from people's have .04 to .54", _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
+        "ends that are never or nearly always chosen distort means, variances and polarisation", 0.21,
     ),
     "midpoint_style": Threshold(
-        "share of answers (or of probability) on the midpoint (odd scales of at least 5 points; benchmark .32·5/K for K points)",
-        (0.16, 0.64), (0.08, 0.96), {"answers": 100, "agents": 10},
-        "SE = √(.32·.68/100) = .047, a third of the distance to the lower bound", _FACTS + " (½–2 × people's share); bad at ¼–3 ×",
-        "hedging hides opinions, its absence invents them", HUMAN_MIDPOINT,
+        "share of answers (or of probability) on the midpoint, over odd scales of at least 5 points",
+        (0.01, 0.50), (None, 0.75), {"answers": 100, "agents": 5},
+        "panels of 5 drawn from people's have .02 to .24", _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
+        "hedging hides opinions, its absence invents them", 0.11,
     ),
     "straightlining": Threshold(
-        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L items",
-        (None, 0.10), (None, 0.30), {"agents": 10, "items": 10},
-        "below 10 items the limit is near L itself; " + _SHARE_OF_AGENTS,
+        "share of agents whose longest run of identical answers, in the order shown, exceeds 7 + ln(L/25)/ln 4 for L items; beyond a "
+        "bound where the exact binomial test of it has p < .05",
+        (None, 0.10), (None, 0.30), {"agents": 5, "items": 10},
+        "below 10 items the limit is near L itself; of 5 agents 3 are surely more than .10, all 5 more than .30",
         _FACTS + " (run > 7 of 25); the longest run by chance grows with ln L / ln(1/p) (Schilling 1990), p = ¼ that two "
         "neighbours agree", "about a tenth of people answer carelessly (Meade & Craig 2012)", 0.10, True,
     ),
@@ -120,11 +123,12 @@ STYLE: Mapping[str, Threshold] = {
 COHERENCE: Mapping[str, Threshold] = {
     "coherence": Threshold(
         "√(mean r² − its mean by chance) over pairs of items, r over agents, weighted by s²ᵢ·s²ⱼ; chance: each item's answers dealt "
-        "to other agents, 199 times. Caution also if p ≥ .05; bad if then the upper end (95%, one-sided) lies below the bound",
-        (0.10, None), FREE, {"agents": 20, "items": 5},
-        "below 20 agents chance alone gives r of √(1/19) = .23, twice the bound; 5 items are ten pairs", _OWN,
-        "random answers have nothing in common. Not decisive: opinions may be firm and yet unrelated to each other, which only a "
-        "retest tells from noise",
+        "to other agents, 199 times. Bad if the upper end (95%, one-sided) lies below the bound, or if p ≥ .05 and that of r between "
+        "agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
+        (0.075, None), FREE, {"agents": 5, "items": 5}, "5 agents are ten pairs of profiles, 5 items ten pairs",
+        _PEOPLE + ": .11 to .41, p ≤ .01 in 26 of 26; profiles as answered .20 to .62",
+        "answers at random, and one profile with noise, have nothing in common but the items. Not decisive: opinions may be firm and "
+        "yet unrelated to each other, which only asking again tells from noise", None, False, True,
     ),
     "family_alpha": Threshold(
         "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
@@ -133,10 +137,11 @@ COHERENCE: Mapping[str, Threshold] = {
         "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
     ),
     "answer_stability": Threshold(
-        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; caution also if "
-        "p ≥ .05 with second waves handed to other agents; bad if then the upper end (95%, one-sided) lies below the bound",
-        (0.20, None), FREE, {"agents": 20, "answers": 100}, "SE by chance ≈ 1/√100 = .1, half the bound", _OWN,
-        "who answers at random has no opinion that could last, and none that could change",
+        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; bad if the upper end "
+        "(95%, one-sided, over second waves handed to other agents) lies below the bound; else too few agents if p ≥ .05",
+        (0.15, None), FREE, {"agents": 5, "answers": 50}, "5 agents can be handed each other's waves in 120 ways",
+        _PEOPLE + ": .30 to .65 in 13 of 13, with a deliberation in between",
+        "who answers at random has no opinion that could last, and none that could change", None, False, True,
     ),
 }  # fmt: skip
 
@@ -146,9 +151,9 @@ _TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of
 
 QUALITY: Mapping[str, Threshold] = {
     "flat_items": Threshold(
-        "share of items with H/log K < .5, H = −Σ pₖ log pₖ over the K points", (None, 0.20), (None, 0.50), {"items": 5},
-        "an item needs 5 answers a point: H's bias (K − 1)/(2n) is then at most 5% of log K for K = 5; 5 items, so that one "
-        "does not exceed the bound", _FACTS + " (item < .5); share of items: main job", "agents that all say the same are one respondent",
+        "share of items to which more than half of the pairs of agents give the same answer", (None, 0.33), (None, 0.67),
+        {"agents": 7, "items": 5}, "panels of 7 drawn from people's have up to .20, of 5 up to .45",
+        _PEOPLE + ": 0 to .06", "agents that all say the same are one respondent",
     ),
     "variance_ratio": Threshold(
         "median over items of SD(simulated)/SD(human), n − 1", (0.6, None), (0.3, None), {"items": 1},
@@ -156,13 +161,13 @@ QUALITY: Mapping[str, Threshold] = {
     ),
     "persona_flattening": Threshold(
         "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, as distances "
-        "from the item's mean. Caution also if p ≥ .05 with types dealt to other agents; bad if besides the profiles as answered "
+        "from the item's mean. Information if p ≥ .05 with types dealt to other agents; bad if besides the profiles as answered "
         "(items' means left in) agree by a mean r above .8",
-        (LEAST_APART, None), FREE, {"agents": 10, "items": 10, "types": 2},
-        "r over fewer than 10 items has an SE above .33; 10 agents give 45 pairs; types of at least 2 agents",
-        _FACTS + " (there: mean r of profiles as answered, flag above .6, people .27); this form and its bounds: " + _OWN,
-        "personas that give one profile are one respondent. As answered, r is high wherever items differ in mean, so that people's "
-        ".27, of other items, is no benchmark here", None, True,
+        FREE, FREE, {"agents": 7, "items": 10, "types": 2},
+        "r over fewer than 10 items has an SE above .33; 7 agents give 21 pairs; types of at least 2 agents",
+        _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups cannot be told apart either "
+        "(5 of 6 panels of citizens and stakeholders, or of two regions)",
+        "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "refusal_rate": Threshold(
         "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS, "refusals are not at random", None, True,
@@ -204,9 +209,10 @@ _PERSONA_LEAST = "SE of a share ≤ .05 at 100 answers; 10 agents, since persona
 PROBES: Mapping[str, Threshold] = {
     "test_retest": Threshold(
         "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T > 0",
-        (0.60, None), (0.40, None), {"answers": 100, "agents": 10},
-        _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%", _FACTS,
-        "what a repeat does not reproduce is noise; a perfect repeat at T > 0 is more likely a cache", None, True,
+        (0.60, None), (0.25, None), {"answers": 100, "agents": 5},
+        _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%",
+        "bad: " + _PEOPLE + ": .29 and more with a deliberation in between; caution: Landis & Koch 1977, substantial above .60",
+        "what a repeat does not reproduce is noise; a perfect repeat at T > 0 is more likely a cache", None, True, True,
     ),
     "option_order": Threshold(
         "κ_w(original, options reversed), over answers whose options were shown in another order", (0.70, None), (0.40, None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
 from enquete.graphs.diversity import across, present
@@ -20,14 +21,16 @@ def forced(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Structure; profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    """Structure; coherence and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
     n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
     yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
     for phase in phases(rows):
         own = occasion(rows, phase)
         sorts, ratings = own[forced(own)], own[~forced(own)]
-        yield from each(phase, [persona_flattening(answers(sorts))] if len(sorts) else [])
-        yield from each(phase, (one for one in scales(ratings, humans) if one.name != "persona_flattening"))
+        if len(sorts):
+            yield from each(phase, (check(answers(sorts)) for check in (coherence, persona_flattening)))
+        own_checks = ("coherence", "persona_flattening") if len(sorts) else ()
+        yield from each(phase, (one for one in scales(ratings, humans) if one.name not in own_checks))
     yield from gaps(rows)
 
 

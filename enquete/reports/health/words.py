@@ -86,6 +86,8 @@ VERDICTS: Mapping[str, str] = {
     "usable as far as checked": N_("usable as far as checked; reliability not tested"),
     "usable with caution": N_("usable with caution"),
     "not usable": N_("not usable"),
+    "too few to judge": N_("too few to judge"),
+    "nothing to judge": N_("nothing to judge yet"),
 }
 
 
@@ -145,7 +147,7 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "flat_items": (
         "share",
-        N_("Items that nearly all answer alike (entropy below 0.5)"),
+        N_("Items that more than half of the pairs of agents answer alike"),
         N_("The agents hardly differ."),
     ),
     "variance_ratio": (
@@ -262,7 +264,6 @@ REASONS: Mapping[str, str] = {
     "reliability_not_tested": N_("nobody was asked again"),
     "retest_unread": N_("asked again, but nothing could be read from the answers"),
     "only_replicates": N_("asked again in replicates only, see there"),
-    "mostly_not_computed": N_("there are too little data for most checks"),
     "undefined": N_("undefined"),
     "too_few_agents": N_("too few agents"),
     "too_few_answers": N_("too few answers"),
@@ -274,7 +275,7 @@ REASONS: Mapping[str, str] = {
     "too_few_contrasts": N_("too few items in several wordings"),
     "too_few_runs": N_("too few runs"),
     "one_keying": N_("no family has statements of both directions"),
-    "short_scales": N_("scales have fewer than four points"),
+    "short_scales": N_("scales have fewer than five points"),
     "no_midpoint": N_("no scale of five or more points has a midpoint"),
     "position_unclear": N_("the order shown is not known"),
     "no_option_order": N_("the order of options is not known"),

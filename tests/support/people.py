@@ -1,0 +1,149 @@
+"""Panels of people before and after deliberation (tests/data/humans), what health says of them, and of panels in their shape
+without any opinion: what docs/health.md prints and the test beside it holds it to.
+
+People's smaller panels are drawn from theirs without replacement.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from enquete.analysis.answers import Answers
+from enquete.analysis.health.coherence import answer_stability, coherence
+from enquete.analysis.health.diagnostics import Diagnostic, Standing, overall
+from enquete.analysis.health.plausibility import direction_flips, unrevised, zero_drift
+from enquete.analysis.health.quality import flat_items, persona_flattening
+from enquete.analysis.health.style import extreme_style, midpoint_style, straightlining
+
+FILE = Path(__file__).parents[1] / "data" / "humans" / "answers.csv"
+SIZES = (7, 20, 50)
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """People × items on one occasion, in scale points from `low` to `high`. sort: every row is an order of the same places."""
+
+    name: str
+    low: int
+    high: int
+    sort: bool
+    x: Matrix
+
+    def of(self, x: Matrix) -> Answers:
+        """These answers to the same items, shown in the same order to all."""
+        n, m = x.shape
+        return Answers(
+            participants=pd.Index([f"p{a:02}" for a in range(n)]),
+            items=pd.Index([f"i{i:02}" for i in range(m)]),
+            types=np.full(n, "people", dtype=object),
+            families=np.full(m, "", dtype=object),
+            low=np.full(m, float(self.low)),
+            high=np.full(m, float(self.high)),
+            reverse=np.zeros(m, dtype=bool),
+            value=x,
+            position=np.tile(np.arange(1.0, m + 1), (n, 1)),
+            block=np.zeros((n, m), dtype=np.int64),
+            option_order=np.full((n, m), -1),
+            chosen=np.full((n, m), np.nan),
+            orders=(),
+        )
+
+
+@cache
+def groups() -> tuple[tuple[Panel, Panel], ...]:
+    """The 13 groups of people, before and after: 26 panels of 9 to 63 people and 16 to 49 items."""
+    rows = pd.read_csv(FILE, dtype={"answers": str}).sort_values(["survey", "case", "stage", "person"])
+    return tuple(tuple(_panel(str(case), wave) for _, wave in own.groupby("stage"))  # type: ignore[misc]
+                 for (_, case), own in rows.groupby(["survey", "case"]))  # fmt: skip
+
+
+def _panel(name: str, rows: pd.DataFrame) -> Panel:
+    low, high, sort = (int(rows[column].iloc[0]) for column in ("low", "high", "sort"))
+    x = np.array([[low + int(place, 16) for place in line] for line in rows["answers"]], dtype=float)
+    return Panel(name, low, high, bool(sort), x)
+
+
+def panels(*, ratings: bool = False) -> list[Panel]:
+    return [wave for group in groups() for wave in group if not (ratings and wave.sort)]
+
+
+# --- panels without opinions -----------------------------------------------------------------------------------------
+
+
+def at_random(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    return rng.integers(like.low, like.high + 1, (n, like.x.shape[1])).astype(float)
+
+
+def straight_lines(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """Each agent one answer of its own, but for every twentieth answer."""
+    lines = np.tile(rng.integers(like.low, like.high + 1, (n, 1)), like.x.shape[1]).astype(float)
+    return np.where(rng.random(lines.shape) < 0.05, at_random(like, n, rng), lines)
+
+
+def one_profile(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """Everybody people's mean on each item, with noise as large as people's spread."""
+    return _noisy(like, n, rng, 1.0)
+
+
+def one_clear_profile(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """The same with noise a third as large."""
+    return _noisy(like, n, rng, 1 / 3)
+
+
+def _noisy(like: Panel, n: int, rng: np.random.Generator, share: float) -> Matrix:
+    noise = rng.normal(0, share * like.x.std(axis=0), (n, like.x.shape[1]))
+    return np.clip(np.rint(like.x.mean(axis=0) + noise), like.low, like.high)
+
+
+Faulty = Callable[[Panel, int, np.random.Generator], Matrix]
+FAULTY: Mapping[str, Faulty] = {
+    "answers at random": at_random,
+    "straight lines": straight_lines,
+    "one profile, noise as wide as people's spread": one_profile,
+    "one profile, noise a third as wide": one_clear_profile,
+}
+
+
+# --- what health says ------------------------------------------------------------------------------------------------
+
+ON_RATINGS = (coherence, extreme_style, midpoint_style, straightlining, flat_items, persona_flattening)
+BETWEEN = (zero_drift, direction_flips, unrevised, answer_stability)
+
+
+def checked(panel: Panel, x: Matrix | None = None) -> list[Diagnostic]:
+    """The checks that apply to one occasion; of a sort those that its grid leaves open."""
+    answers = panel.of(panel.x if x is None else x)
+    return [check(answers) for check in (ON_RATINGS[:1] if panel.sort else ON_RATINGS)]
+
+
+def checked_twice(before: Panel, after: Panel) -> list[Diagnostic]:
+    """The checks of each occasion and of both."""
+    both = before.of(before.x), after.of(after.x)
+    return [*checked(before), *checked(after), *(check(*both) for check in BETWEEN)]
+
+
+def standings(of: Iterable[Sequence[Diagnostic]]) -> Counter[Standing]:
+    return Counter(overall(one).verdict for one in of)
+
+
+@cache
+def people(n: int, seed: int = 0) -> Counter[Standing]:
+    """Panels of so many people, one from each that is as large."""
+    rng = np.random.default_rng(seed)
+    return standings(checked(one, rng.permutation(one.x)[:n]) for one in panels() if len(one.x) >= n)
+
+
+@cache
+def faulty(make: Faulty, n: int | None, seed: int = 0) -> Counter[Standing]:
+    """One panel in the shape of each of people's ratings; n None: as many agents as there."""
+    rng = np.random.default_rng(seed)
+    return standings(checked(one, make(one, n or len(one.x), rng)) for one in panels(ratings=True))
