@@ -12,8 +12,16 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from enquete.locale import tell
+from enquete.reports.markdown import number
+from enquete.state.asking import Language
+
 MOST_WORDS = 35
 """Of a finding's sentence."""
+FEWEST_WORDS = 4
+"""Of a wording that is cut."""
+LEVEL = 0.05
+"""Below which an adjusted p says that there is a difference."""
 FEWEST = 5
 """Agents that a group needs for an effect size or a direction."""
 ON_PAGE_ONE = 5
@@ -42,6 +50,26 @@ class KeyFinding:
 
     def as_json(self) -> dict[str, JsonValue]:
         return {**asdict(self), "items": list(self.items), "numbers": dict(self.numbers)}
+
+
+def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:
+    """A marked text in this language, filled in; `item`, a wording in quotation marks, is cut where the sentence would have
+    more than MOST_WORDS."""
+    told = tell(text, language)
+    room = MOST_WORDS - len(told.format(item="", **facts).split())
+    return told.format(item=shortened(item, max(room, FEWEST_WORDS)), **facts)
+
+
+def shortened(wording: str, most: int) -> str:
+    """The first words of a statement, without the full stop that would end the sentence around it."""
+    words = wording.strip().rstrip(".").split()
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:–-") + " …"
+
+
+def p_told(p: float, language: Language) -> str:
+    """“p < 0.01”, “p = 0.03”: two decimals, which never lift a p to the level that it stays below."""
+    below = 0.01 if p < 0.01 else LEVEL if p < LEVEL <= round(p, 2) else None
+    return f"p = {number(p, language)}" if below is None else f"p < {number(below, language)}"
 
 
 def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from enquete.graphs.longitudinal import across, health, present
+from enquete.graphs.longitudinal import across, findings, health, present
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.reports.evaluation import Evaluation
 
 EVALUATION = Evaluation(
     analyse=analyse,
+    findings=findings.findings,
     section=present.section,
     appendix=present.appendix,
     files=present.files,

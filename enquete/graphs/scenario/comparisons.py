@@ -16,6 +16,7 @@ from enquete.analysis.change.paired import holm
 from enquete.analysis.relations.groups import GroupTest, eta_squared, kruskal_wallis
 from enquete.analysis.relations.polarity import polarity
 from enquete.graphs.scenario.wishes import Points
+from enquete.reports.key_findings import FEWEST
 
 
 def pairwise(ratings: pd.DataFrame) -> list[dict[str, Any]]:
@@ -33,12 +34,15 @@ def pairwise(ratings: pd.DataFrame) -> list[dict[str, Any]]:
 def group_tests(ratings: pd.DataFrame, types: pd.Series[str]) -> list[dict[str, Any]]:
     """Kruskal–Wallis with ε² by stakeholder type for each rating, p adjusted by Holm over all of them.
 
-    Up to 200 agents p is from permutations (see analysis/groups).
+    Only types with FEWEST ratings or more: smaller ones say little about a group, but make ε² large. Up to 200 agents p is
+    from permutations (see analysis/groups).
     """
     found = []
     for item in map(str, ratings.columns):
         scenario, dimension = _parts(item)
-        figures = _figures(kruskal_wallis(ratings[item], types), "h", "epsilon_squared", len(ratings))
+        figures = _figures(
+            kruskal_wallis(ratings[item], _large(types, ratings[item])), "h", "epsilon_squared", len(ratings)
+        )
         found.append({"scenario": scenario, "dimension": dimension, "item": item, **figures})
     return _corrected(found)
 
@@ -46,15 +50,21 @@ def group_tests(ratings: pd.DataFrame, types: pd.Series[str]) -> list[dict[str, 
 def polarity_tests(points: Points | None, types: pd.Series[str]) -> list[dict[str, Any]]:
     """η² by stakeholder type: which share of the variance of wish and of polarity lies between types, by scenario.
 
-    [] where polarity is not defined. p as in `group_tests`.
+    [] where polarity is not defined. Types and p as in `group_tests`.
     """
     found = []
     for scenario, point in points.raw.items() if points else ():
         own = pd.Series(polarity(point["wish"], point["expectation"]), index=point.index)
         for measure, values in (("desirability", point["wish"]), ("polarity", own)):
-            figures = _figures(eta_squared(values, types), "f", "eta_squared", len(values))
+            figures = _figures(eta_squared(values, _large(types, values)), "f", "eta_squared", len(values))
             found.append({"scenario": scenario, "measure": measure, **figures})
     return _corrected(found)
+
+
+def _large(types: pd.Series[str], values: pd.Series[float]) -> pd.Series[str]:
+    """The types of agents whose type has enough values; NaN for the others."""
+    rated = types.where(values.notna())
+    return rated.where(rated.map(rated.value_counts()).ge(FEWEST))
 
 
 def _parts(item: str) -> tuple[str, str]:

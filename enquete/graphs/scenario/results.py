@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from enquete.analysis.health.plausibility import rated_alike
-from enquete.graphs.scenario import across, present
+from enquete.graphs.scenario import across, findings, present
 from enquete.graphs.scenario.analysis import analyse
 from enquete.reports.context import Found, at
 from enquete.reports.evaluation import Evaluation
@@ -25,6 +25,7 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
 
 EVALUATION = Evaluation(
     analyse=analyse,
+    findings=findings.findings,
     section=present.section,
     appendix=present.appendix,
     files=present.files,
