@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.longitudinal import across, findings, health, present
 from enquete.graphs.longitudinal.analysis import analyse
+from enquete.graphs.longitudinal.figures import figures
 from enquete.reports.evaluation import Evaluation
 
 EVALUATION = Evaluation(
@@ -13,6 +14,7 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
+    figures=figures,
     health=health.health,
     probed=health.probed,
     agents=across.agents,

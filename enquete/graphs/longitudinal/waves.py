@@ -42,6 +42,7 @@ def described_items(
                 "control": item.control,
                 "scale_min": scale.min,
                 "scale_max": scale.max,
+                "scale_labels": {str(point): text.in_(language) for point, text in sorted(scale.labels.items())},
                 "waves": {
                     wave: _described(by_item.get(item.item_id), scale.min, scale.max)
                     for wave, by_item in groups.items()

@@ -7,6 +7,7 @@ import pandas as pd
 from enquete.analysis.health.plausibility import rated_alike
 from enquete.graphs.scenario import across, findings, present
 from enquete.graphs.scenario.analysis import analyse
+from enquete.graphs.scenario.figures import figures
 from enquete.reports.context import Found, at
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
@@ -29,6 +30,7 @@ EVALUATION = Evaluation(
     section=present.section,
     appendix=present.appendix,
     files=present.files,
+    figures=figures,
     item_facts=present.item_facts,
     health=health,
     agents=across.agents,

@@ -12,6 +12,7 @@ from enquete.reports.context import at
 from enquete.reports.figures.frame import EDGE, WIDTH, framed, heading
 from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PAPER
 from enquete.reports.figures.text import SIZE, wrapped
+from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
 LOOKS: Mapping[str, Any] = {
@@ -116,8 +117,14 @@ def of(found: Any, language: Language) -> str:
     return in_language(WORDS, language)["n"].format(n=_whole(n, language), total=_whole(total, language))
 
 
-def _whole(number: int, language: Language) -> str:
-    return f"{number:,}".replace(",", "." if language == "de" else ",")
+def signed(value: object, language: Language, digits: int = 2) -> str:
+    """A difference with its sign."""
+    text = number(value, language, digits)
+    return f"+{text}" if isinstance(value, int | float) and value > 0 and float(f"{value:.{digits}f}") else text
+
+
+def _whole(n: int, language: Language) -> str:
+    return f"{n:,}".replace(",", "." if language == "de" else ",")
 
 
 def answers(methodology: str, **where: object) -> str:

@@ -12,7 +12,7 @@ SIZE = 12
 """px, of all text that has no size of its own."""
 LINE = 1.25
 """Height of a line by the size of its text."""
-MEAN = 0.53
+MEAN = 0.5
 """Width of a character by the size of the text, on average over German and English sentences."""
 
 _WIDTHS = {
@@ -47,8 +47,10 @@ def escaped(text: object) -> str:
     return html.escape(" ".join(str(text).split()), quote=False)
 
 
-def wrapped(text: object, px: float, most: int = 2, size: float = SIZE) -> str:
-    """The same in at most so many lines of so many px; what does not fit ends in …"""
-    line = " ".join(str(text).split())
-    broken = textwrap.wrap(line, max(4, int(px / (MEAN * size))), max_lines=most, placeholder=" …")
+def wrapped(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> str:
+    """The same in at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
+    line, room = " ".join(str(text).split()), max(4, int(px / (MEAN * size)))
+    broken = textwrap.wrap(line, room, max_lines=most, placeholder=" …")
+    if broken and broken[-1].strip() == "…":  # a single word, too long
+        broken[-1] = f"{line[: room - 1]}…"
     return "<br>".join(html.escape(one, quote=False) for one in broken)
