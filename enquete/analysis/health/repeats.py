@@ -11,11 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from enquete.analysis.agreement.kappa import components, stratified_kappa, weighted_kappa
-from enquete.analysis.answers import Aligned, Answers, Flags, aligned
+from enquete.analysis.answers import Aligned, Answers, Flags, Floats, aligned
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
-from enquete.analysis.health.thresholds import LEAST_RETEST_CHANGE, THRESHOLDS
+from enquete.analysis.health.thresholds import THRESHOLDS
 
-CLEARLY, BARELY = 2.0, 1.5  # times the retest's change that a persona must change: caution and bad below
+HALF_OF = 0.5  # of the agreement on retest: more of it under another's persona is bad
+SURELY, RATHER = 1.645, 1.282  # standard errors: 95% and 90% one-sided
+MOST_GROUPS = 20  # of agents, for the jackknife
 
 
 def retest(main: Answers, again: Answers, *, temperature: float) -> Diagnostic:
@@ -86,34 +88,61 @@ def _several(tables: Sequence[Answers], name: str) -> Sequence[Answers]:
 
 
 def persona_swap(main: Answers, swapped: Answers, again: Answers) -> Diagnostic:
-    """Share of answers that change under another agent's persona, against those that change in a retest."""
+    """Share of the agreement on retest that is lost under another agent's persona; see `_persona`."""
     return _persona("persona_swap", main, swapped, again)
 
 
 def null_persona(main: Answers, null: Answers, again: Answers) -> Diagnostic:
-    """Share of answers that change without any persona, against those that change in a retest."""
+    """Share of the agreement on retest that is lost without any persona; see `_persona`."""
     return _persona("null_persona", main, null, again)
 
 
 def _persona(name: str, main: Answers, probe: Answers, again: Answers) -> Diagnostic:
-    """All three over the same answers. A retest without any change counts as .05, or anything at all would be enough."""
+    """1 − κ_probe/κ_retest over the same answers: 1 where only the persona tells agents apart, 0 where it is ignored.
+
+    Shares of changed answers would not do: noise changes them under any persona. Caution where less than .8 is lost and
+    κ_probe surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ_retest (95%); SE by jackknife over
+    agents. Not computed where κ_retest is not surely above 0 itself: then test_retest says why.
+
+    300 runs each, 12 items of like or of different means, other personas of another type: share with a caution or worse if
+    all heed the persona · half ignore it · all ignore it, and of bad ones in the last.
+
+    | agents | κ_retest .24 | .41 | .60 | .81 |
+    |---|---|---|---|---|
+    | 10 | .04 · .28 · .75 (.26) | .02 · .54 · 1 (.80) | .01 · .66 · 1 (1) | 0 · .80 · 1 (1) |
+    | 20 | .04 · .55 · .96 (.57) | .01 · .86 · 1 (.99) | 0 · .97 · 1 (1) | 0 · 1 · 1 (1) |
+    """
     three = aligned([main, probe, again])
     x, other, repeat = three.values
-    known = ~np.isnan(x)
-    if not known.any():
+    if not (~np.isnan(x)).any():
         return judged(name, None, three.counts, why_not="no_pairs")
-    changed, noise = float((x != other)[known].mean()), float((x != repeat)[known].mean())
-    reference = max(noise, LEAST_RETEST_CHANGE)
-    detail: Detail = {
-        "retest_change": noise,
-        "ratio": changed / reference,
-        "mean_distance": float(np.abs(x - other)[known].mean()),
-        "retest_distance": float(np.abs(x - repeat)[known].mean()),
-    }
-    caution, bad = (CLEARLY * reference, None), (BARELY * reference, None)
-    ruling = compared(changed, caution, bad)
-    ruling = Ruling(ruling.verdict, "persona_ignored") if ruling.verdict != "fine" else ruling
-    return judged(name, changed, three.counts, detail=detail, caution=caution, benchmark=noise, ruling=ruling)
+    kept, under = stratified_kappa(x, repeat), stratified_kappa(x, other)
+    if kept is None or under is None:  # every agent answers as every other
+        return judged(name, 0.0, three.counts, ruling=Ruling("bad", "persona_ignored"))
+    without = _left_out(x, other, repeat)
+    detail: Detail = {"retest_kappa": kept, "kappa": under, "se": _jackknife(without[:, 1])}
+    if kept - SURELY * _jackknife(without[:, 0]) <= 0:
+        return judged(name, None, three.counts, detail=detail, why_not="retest_is_noise")
+    value, ruling = 1 - under / kept, Ruling("fine", "")
+    if under - HALF_OF * kept - SURELY * _jackknife(without[:, 1] - HALF_OF * without[:, 0]) > 0:
+        ruling = Ruling("bad", "persona_ignored")
+    elif value < (THRESHOLDS[name].caution[0] or 0.0) and under - RATHER * _jackknife(without[:, 1]) > 0:
+        ruling = Ruling("caution", "persona_ignored")
+    return judged(name, value, three.counts, detail=detail, ruling=ruling)
+
+
+def _left_out(x: Floats, other: Floats, repeat: Floats) -> Floats:
+    """κ of retest and of probe with each of at most 20 groups of agents left out; NaN where it is not defined."""
+    parts = np.array_split(np.flatnonzero(~np.isnan(x).all(axis=1)), MOST_GROUPS)
+    kept = [np.setdiff1d(np.arange(len(x)), part) for part in parts if len(part)]
+    pairs = [(stratified_kappa(x[rows], repeat[rows]), stratified_kappa(x[rows], other[rows])) for rows in kept]
+    return np.array(pairs, dtype=float)
+
+
+def _jackknife(without: Floats) -> float:
+    """SE = √((g − 1)/g · Σ(θ₍ᵢ₎ − θ̄)²) over g groups left out (Efron & Tibshirani 1993, ch. 11)."""
+    g = without.size
+    return float(np.sqrt((g - 1) * without.var()))
 
 
 def _kappa(both: Aligned) -> float | None:

@@ -208,10 +208,14 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "item_order": ("coefficient", N_("Agreement over orders of the items (ICC)"), N_("Neighbouring items rub off.")),
     "paraphrase": ("share", N_("Share of variance of the wording"), N_("The wording has a say.")),
-    "persona_swap": ("share", N_("Answers that change under another's persona"), N_("The persona is hardly heeded.")),
+    "persona_swap": (
+        "share",
+        N_("Share of the agreement on retest that another's persona takes away"),
+        N_("The persona is hardly heeded."),
+    ),
     "null_persona": (
         "share",
-        N_("Answers that change without a persona"),
+        N_("Share of the agreement on retest that is gone without a persona"),
         N_("It is rather the model that speaks than the persona."),
     ),
     "negative_control": (
@@ -251,7 +255,7 @@ REASONS: Mapping[str, str] = {
     "cells_above": N_("surely above 5% for some items and types"),
     "no_more_than_chance": N_("no more than chance explains"),
     "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
-    "persona_ignored": N_("hardly more than in a mere repeat"),
+    "persona_ignored": N_("answers stay the agent's though the persona does not"),
     "control_drifted": N_("control items moved"),
     "few_runs": N_("only a comparison over three runs or more could prove it; does not enter the verdict"),
     "includes_zero": N_("the interval includes 0"),
@@ -287,6 +291,7 @@ REASONS: Mapping[str, str] = {
     "same_option_order": N_("the order of options was the same"),
     "same_item_order": N_("the order of items was the same"),
     "no_bogus_median": N_("no bogus median was shown"),
+    "retest_is_noise": N_("asked again, the same agents agree no more than by chance"),
     "no_retest": N_("without a retest there is nothing to compare with"),
     "distribution": N_("probabilities were asked for, not one answer"),
     "reconstructed": N_("T0 is reconstructed"),
