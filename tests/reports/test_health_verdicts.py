@@ -5,7 +5,10 @@ The answers of a synthetic run over 36 agents of six types are replaced in the t
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +16,13 @@ import pandas as pd
 import pytest
 
 import enquete
+from enquete.checkpoints.folders import LEDGER
 from enquete.graphs.registry import methodologies
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import with_blocks
 from enquete.reports.health.verdicts import judge
 from enquete.reports.reading import open_run
+from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from enquete.reports.table.rows import responses
 from tests.support.populations import mirofish_folder
 
@@ -91,3 +96,37 @@ def test_straight_lines_are_not_usable(planted: Planted) -> None:
 
 def test_one_profile_for_all_is_not_usable(planted: Planted) -> None:
     assert set(verdicts(planted, one_profile).values()) == {"not usable"}
+
+
+# --- before there is anything ----------------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> dict[str, str]:
+    """Verdicts in health.json."""
+    found = json.loads((synthesis_folder(folder) / "health.json").read_text("utf-8"))
+    return {name: one["verdict"] for name, one in found["verdicts"].items()}
+
+
+def test_a_run_that_was_paused_with_0_calls_has_no_verdict(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", 12)
+    run = enquete.conduct_interviews(
+        sim, out=str(tmp_path / "out"), methods=METHODS, confirm=True, respondent="synthetic", budget_tokens=1
+    )
+    assert run.status == "paused"
+    assert written(Path(run.folder)) == dict.fromkeys(METHODS, "nothing to judge")
+    assert not [flag for flag in run.flags if "judge" in flag]
+
+
+def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    """A finished run whose stages were not closed: what the ledger holds between the first answer and the last."""
+    sim = mirofish_folder(tmp_path / "sim_1", 12)
+    run = enquete.conduct_interviews(
+        sim, out=str(tmp_path / "out"), methods=METHODS[1:], confirm=True, respondent="synthetic"
+    )
+    assert "nothing to judge" not in written(Path(run.folder)).values()
+    with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
+        ledger.execute("DELETE FROM stages WHERE methodology = 'delphi'")
+    write_synthesis(Path(run.folder), partial=True)
+    found = written(Path(run.folder))
+    assert found["delphi"] == "nothing to judge"
+    assert found["scenario"] != "nothing to judge"

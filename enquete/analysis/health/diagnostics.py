@@ -53,6 +53,9 @@ class Overall:
     reasons: tuple[str, ...] = ()
 
 
+NOTHING = Overall("nothing to judge")
+
+
 def judged(
     name: str,
     value: float | None,
@@ -128,7 +131,7 @@ def overall(
     if short and not passed:
         return Overall("too few to judge", (*short, *reasons))
     if not any(one.verdict in ("fine", "caution", "bad") for one in given):
-        return Overall("nothing to judge")
+        return NOTHING
     if reasons:
         return Overall("usable with caution", reasons)
     tested = any(one.name == RELIABILITY and one.verdict == "fine" for one in given)

@@ -63,7 +63,7 @@ def summary(health: Health, titles: Mapping[str, str], language: Language) -> st
 def flags(health: Health, name: str, title: str, language: Language) -> list[str]:
     """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
     found = health.verdicts.get(name)
-    if found is None or found.verdict == "usable":
+    if found is None or found.verdict in ("usable", "nothing to judge"):
         return []
     said = in_language(WORDS, language)["overall"].format(
         method=title, verdict=verdict(found, language), reasons=reasons(health, name, language)

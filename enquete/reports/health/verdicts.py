@@ -8,14 +8,15 @@ a verdict is about the procedure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import NOT_TESTED, Overall, Verdict, overall
+from enquete.analysis.health.diagnostics import NOT_TESTED, NOTHING, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
 from enquete.reports.context import Found, jsonable
 from enquete.reports.evaluation import evaluation
@@ -93,8 +94,17 @@ def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: 
     def frozen(name: str, arm: str) -> Found:
         return reading.frozen_values(arm, name)
 
-    table = with_blocks(reading, frame)
-    return judge(methodologies, results, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
+    table = with_blocks(reading, over(reading, frame))
+    found = judge(methodologies, results, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
+    planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
+    return replace(found, verdicts={**planned, **found.verdicts})
+
+
+def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of stages that are no longer asked: while a wave is being asked there is nothing to judge in it."""
+    stages = zip(frame["methodology"], frame["phase"], strict=True)
+    asked = np.array([stage in reading.stages for stage in stages], dtype=bool)
+    return frame[asked | frame["run_id"].ne(reading.run)]
 
 
 def judge(
