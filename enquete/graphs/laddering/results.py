@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enquete.graphs.laddering import present
+from enquete.graphs.laddering import health, present
 from enquete.graphs.laddering.analysis import analyse
 from enquete.reports.evaluation import Evaluation
 
@@ -12,4 +12,6 @@ EVALUATION = Evaluation(
     appendix=present.appendix,
     files=present.files,
     item_facts=present.item_facts,
+    health=health.health,
+    checks=health.CHECKS,
 )

@@ -1,0 +1,60 @@
+"""Health of interviews: whether they gave any concepts, and whether the model or a rule read and asked."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from enquete.analysis.health.diagnostics import Diagnostic, judged
+from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.locale import N_
+from enquete.reports.context import Found, at, listed
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+from enquete.respondents.roles import RULE
+
+BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
+
+CHECKS = {
+    BARREN: OwnCheck(
+        Threshold(
+            "share of interviews with an answer of which no concept was read; bad if all",
+            (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview without any concept has nothing to show",
+            "by definition: without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "an interview that gives nothing is a gap that no status shows", decisive=True,
+        ),
+        "share",
+        (N_("Interviews that gave no concept"), N_("What was said there is not in any map.")),
+        {"too_few_interviews": N_("no interview has an answer")},
+    ),
+    BY_RULE: OwnCheck(
+        Threshold(
+            "share of the model's work (reading, judging, asking; a turn each) that a rule did",
+            (None, 0.05), FREE, {"turns": 1}, "one turn is three pieces of work",
+            "this project's proposal", "a rule reads connectives and keywords, not what was meant",
+        ),
+        "share",
+        (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),
+        {"no_model": N_("no model was to do it"), "too_few_turns": N_("no interview has an answer")},
+    ),
+}  # fmt: skip
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _barren(found)
+    yield "", _by_rule(found, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from any_other(found, rows, humans)
+
+
+def _barren(found: Found) -> Diagnostic:
+    given = [one for one in listed(found, "agents") if one.get("turns")]
+    barren = sum(not one.get("concepts") for one in given)
+    counts = {"interviews": len(given)}
+    return judged(BARREN, barren / len(given) if given else None, counts, rule=CHECKS[BARREN].rule)
+
+
+def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
+    """A synthetic run has no model; any other is meant to have one."""
+    roles = [{str(by): int(n) for by, n in role.items()} for role in (at(found, "models") or {}).values()]
+    total, rule = sum(sum(role.values()) for role in roles), sum(role.get(RULE, 0) for role in roles)
+    counts = {"turns": max((sum(role.values()) for role in roles), default=0)}
+    why_not = "no_model" if synthetic else ""
+    return judged(BY_RULE, rule / total if total else None, counts, why_not=why_not, rule=CHECKS[BY_RULE].rule)

@@ -1,0 +1,49 @@
+"""Verdicts of interviews that gave nothing, or that a rule read."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from enquete.graphs.registry import methodologies
+from enquete.reports.health.verdicts import judge
+
+
+def verdict(concepts: list[int], by: dict[str, dict[str, int]], respondent: str = "llm") -> tuple[str, tuple[str, ...]]:
+    """Of as many interviews of ten turns; what the gaps say is fine."""
+    rows = pd.DataFrame(
+        [
+            {
+                "run_id": "r", "arm": "main", "arm_role": "main", "methodology": "laddering", "phase": "T1", "session": "", "round": 0,
+                "turn": turn, "participant": f"p{who}", "stakeholder_type": "x", "item_id": "answer", "status": "ok", "value": None,
+                "scale_min": None, "scale_max": None, "attempts": 1, "respondent": respondent, "block": "", "distribution": "",
+                "elicitation": "point",
+            }
+            for who in range(len(concepts)) for turn in range(10)
+        ]
+    )  # fmt: skip
+    found = {"agents": [{"turns": 10, "concepts": n} for n in concepts], "models": by}
+    one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
+    return one.verdict, one.reasons
+
+
+def roles(rule: int) -> dict[str, dict[str, int]]:
+    """30 turns by three roles; a rule did so many of the first's."""
+    return {"extract": {"gpt": 30 - rule, "rule": rule}, "signal": {"gpt": 30}, "question": {"gpt": 30}}
+
+
+@pytest.mark.parametrize(
+    ("concepts", "said"),
+    [([5, 4, 6], "usable as far as checked"), ([5, 0, 6], "usable with caution"), ([0, 0, 0], "not usable")],
+)
+def test_laddering_is_not_usable_with_0_concepts(concepts: list[int], said: str) -> None:
+    assert verdict(concepts, roles(0))[0] == said
+
+
+def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> None:
+    """By hand: 4 of 90 is below .05, 5 of 90 above."""
+    assert verdict([5, 4, 6], roles(4))[0] == "usable as far as checked"
+    assert verdict([5, 4, 6], roles(5)) == ("usable with caution", ("work_by_rule:above",))
+    every = {role: {"rule": 30} for role in roles(0)}
+    assert verdict([5, 4, 6], every, "human")[0] == "usable with caution"
+    assert verdict([5, 4, 6], every, "synthetic")[0] == "usable as far as checked"  # which the report calls synthetic
