@@ -14,6 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|file|javascript|data)(:)|\b(www)(\.)|(@)")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[A-ZÄÖÜ„“\"(0-9])")
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_HUMP = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[A-ZÄÖÜ])(?=[A-ZÄÖÜ][a-zäöüß])")
 GAP = "[…]"
 
 
@@ -23,6 +24,13 @@ def escape(text: object) -> str:
     line = _SPECIAL.sub(r"\\\1", line)
     line = _LINK.sub(lambda m: f"{m[1] or m[3] or ''}&#{ord(m[2] or m[4] or m[5])};", line)  # no autolinks either
     return _LINE_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[2] else f"{m[1]}{m[3]}\\{m[4]}", line)
+
+
+def readable(name: str) -> str:
+    """A type as simulations write it, SmallScaleFisher or small_scale_fisher, as words: small scale fisher."""
+    if " " in name or not (_HUMP.search(name) or "_" in name):
+        return name
+    return " ".join(part if part.isupper() else part.lower() for part in _HUMP.sub(" ", name.replace("_", " ")).split())
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, numeric_from: int = 1) -> str:

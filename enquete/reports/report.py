@@ -1,49 +1,53 @@
-"""report.md and report.html: what was found across methods, what was asked of whom and how, what came back, what was found
-by each methodology, whether it can be used, what it cannot show, what it cost; long lists at the end.
+"""The report in three layers: page one, which answers the question; the report; the appendix with everything else.
 
-Every figure is counted from the response table, the findings or the ledger; nothing is written by hand.
+Written as report.md, appendix.md and page_one.json, and as report.html, one file with all three. Every figure is counted from
+the response table, the findings or the ledger; texts are templates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
-from enquete.locale import in_language, tell
-from enquete.reports.context import Found, listed, responded
+from enquete.locale import N_, Words, in_language, tell
+from enquete.reports import accounts
+from enquete.reports.context import Found, listed
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.crossing.claims import Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.section import details, summary
-from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.embedded import Embedded
+from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
+from enquete.reports.files import write_json
 from enquete.reports.findings import Findings
 from enquete.reports.health.presented import sections as health_sections
 from enquete.reports.health.presented import shapes_table, verdict_table
-from enquete.reports.health.presented import summary as health_summary
 from enquete.reports.health.verdicts import Health
-from enquete.reports.health.words import WORDS as HEALTH_WORDS
-from enquete.reports.limitations import limitations, with_memory
-from enquete.reports.markdown import MISSING, escape, number, of, share, table
+from enquete.reports.key_findings import KeyFinding
+from enquete.reports.limitations import limitations
+from enquete.reports.markdown import MISSING, escape, table
 from enquete.reports.page import page
+from enquete.reports.page_one import FILE, PageOne, page_one
 from enquete.reports.reading import RunReading
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
-from enquete.reports.report_words import STATUSES, WORDS
 from enquete.reports.table.items import Asked
-from enquete.reports.templates import render as template
+from enquete.reports.templates import render
 from enquete.state.asking import Language
 
-Stages = Sequence[tuple[str, str]]
+LIMITS = 4
+"""Caveats in the report, the gravest; the others are in the appendix."""
+HEALTH = "health"
+"""Whose figures stand with instrument health: the name that their names begin with."""
+DATA = "exports/all_responses.csv"
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Material:
     """What a report is made of beside the run itself."""
 
     frame: pd.DataFrame
-    stages: Stages
+    stages: accounts.Stages
     found: Findings
     crossing: Crossing
     prose: Prose
@@ -63,200 +67,193 @@ class Material:
     figures: Sequence[Figure]
 
 
+@dataclass(frozen=True)
+class Part:
+    """One methodology in the report and in its appendix."""
+
+    name: str
+    title: str
+    section: str = ""
+    appendix: str = ""
+    missing: str = ""
+    findings: Sequence[KeyFinding] = ()  # those that are not on page one
+    figures: Sequence[Figure] = ()
+    probabilities: bool = False  # asked for in place of one answer
+
+
 def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
-    """report.md, and the same as report.html."""
-    text = render(reading, material, status=status, partial=partial)
-    write_atomically(folder / "report.md", text)
-    write_atomically(folder / "report.html", page(text, reading.record.language))
+    report = Report(reading, material, status=status, partial=partial)
+    write_json(folder / FILE, report.page.as_json())
+    write_atomically(folder / "report.md", report.markdown())
+    write_atomically(folder / "appendix.md", report.appendix())
+    write_atomically(folder / "report.html", report.html())
 
 
-def render(reading: RunReading, material: Material, *, status: str, partial: bool) -> str:
-    """The report in the run's language, as Markdown."""
-    language, frame, found = reading.record.language, material.frame, material.found
-    words, spent, own = in_language(WORDS, language), reading.spent(), evaluations(reading.record.methods)
-    titles = {name: title(reading, name) for name in reading.record.methods}
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["md"] = escape
-    whole = environment.from_string(files("enquete.reports").joinpath("report.md.j2").read_text("utf-8"))
-    return whole.render(
-        t={**words, "banner": banner(reading)},
-        h=in_language(HEALTH_WORDS, language),
-        run=reading.record,
-        status=words.get(f"s_{status}", status),
-        partial=partial,
-        loud=[words["all_failed"]] if len(spent) and not spent["settled"].sum() else [],
-        summary=_summary(reading, material, titles),
-        identity=_identity(reading, frame, status),
-        population=population_table(reading, frame),
-        arms=arms_table(reading),
-        how="\n\n".join(_how(reading)),
-        instruments=instruments_table(reading),
-        counts=counts_table(reading, frame),
-        sections=list(_sections(reading, found, frame)),
-        missing=list(_missing(reading, material.stages, found)),
-        synthetic=material.health.synthetic,
-        verdicts=verdict_table(material.health, titles, language),
-        health=list(health_sections(material.health, titles, language)),
-        replicates=replicates_text.section(material.replicates, material.crossing.claims, own, titles, language),
-        associations=associations.section(material.agents, material.associations, language),
-        problems=_problems(reading, frame, material.stages, found, spent),
-        spent=spent_table(reading, spent),
-        limitations=limitations(reading, frame, found.results, material.health, partial=partial),
-        appendix="\n\n".join(_appendix(reading, material, titles)),
-    )
+class Report:
+    """Everything that the three layers are filled with, made once."""
 
-
-def _summary(reading: RunReading, material: Material, titles: Mapping[str, str]) -> str:
-    """What was found across methods, then in one paragraph whether it can be used."""
-    language, model = reading.record.language, reading.record.main.model
-    claims = summary(material.crossing, material.prose, model, language, material.replicates)
-    return "\n\n".join(part for part in (claims, health_summary(material.health, titles, language)) if part)
-
-
-def banner(reading: RunReading) -> str:
-    """Who answered, said loudly: no person did."""
-    words, main = in_language(WORDS, reading.record.language), reading.record.main
-    if main.respondent == "synthetic":
-        return words["synthetic"]
-    return words["llm"].format(model=escape(main.model))
-
-
-def _identity(reading: RunReading, frame: pd.DataFrame, status: str) -> list[tuple[str, str]]:
-    record, words = reading.record, in_language(WORDS, reading.record.language)
-    return [
-        (words["run"], f"`{record.run_id}`"),
-        (words["sim"], escape(record.sim_id)),
-        (words["topic"], escape(record.topic)),
-        (words["status"], _status(reading, status)),
-        (words["language"], words[record.language]),
-        (words["agents"], str(len(reading.population))),
-        (words["rows"], str(len(frame))),
-        (words["fingerprint"], f"`{record.fingerprint}`"),
-        (words["population_hash"], f"`{record.population_hash[:16]}`"),
-    ]
-
-
-def _status(reading: RunReading, status: str) -> str:
-    """The status and, where the run stopped, why. What an earlier stop left on file says nothing about this one."""
-    word = in_language(WORDS, reading.record.language).get(f"s_{status}", status)
-    filed = reading.ledger.stages().get(("", ""))
-    return f"{word}: {escape(filed.note)}" if filed and filed.note and filed.outcome == status else word
-
-
-def population_table(reading: RunReading, frame: pd.DataFrame) -> str:
-    """Agents by stakeholder type: how many, how many answered anything, how many remembered anything."""
-    language, words = reading.record.language, in_language(WORDS, reading.record.language)
-    own = frame[frame["run_id"].isin(reading.own_runs)]
-    answered = set(responded(own)["participant"])
-    remembering = set(own.loc[own["memory_available"], "participant"])
-    by_type: dict[str, list[str]] = {}
-    for who in reading.population:
-        by_type.setdefault(who.stakeholder_type, []).append(who.id)
-    rows, total = [], len(reading.population)
-    ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    everybody = [who.id for who in reading.population]
-    for kind, ids in [*((escape(kind), ids) for kind, ids in ordered), (f"**{words['all']}**", everybody)]:
-        counts = (of(len(group & set(ids)), len(ids)) for group in (answered, remembering))
-        rows.append([kind, str(len(ids)), share(len(ids) / total if total else None, language), *counts])
-    return table([words[key] for key in ("type", "n_agents", "share", "answered", "memory")], rows)
-
-
-def arms_table(reading: RunReading) -> str:
-    language, words = reading.record.language, in_language(WORDS, reading.record.language)
-    rows = [
-        [
-            escape(arm.id),
-            arm.role,
-            arm.respondent,
-            escape(arm.model),
-            number(arm.temperature, language, 1),
-            str(arm.seed),
-        ]
-        for arm in reading.record.arms
-    ]
-    return table(
-        [words[key] for key in ("arm", "role", "respondent", "model", "temperature", "seed")], rows, numeric_from=4
-    )
-
-
-def _how(reading: RunReading) -> Iterator[str]:
-    record, words = reading.record, in_language(WORDS, reading.record.language)
-    yield words[f"asking_{record.asking}"]
-    yield words[f"elicit_{record.main.elicitation}"]
-    if record.kind == "simulation":
-        yield words["digest"].format(n=record.digest_chars)
-    baseline = words[f"baseline_{record.baseline}"]
-    yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")
-    if record.assume_completed:
-        yield words["assumed"]
-
-
-def instruments_table(reading: RunReading) -> str:
-    words = in_language(WORDS, reading.record.language)
-    rows = [
-        [title(reading, name), escape(used.content.get("instrument_id", "")), escape(used.content.get("version", "")),
-         f"`{used.hash}`", escape(used.source)]
-        for name, used in reading.record.instruments.items()
-    ]  # fmt: skip
-    heads = [words[key] for key in ("method", "instrument", "version", "hash", "file")]
-    return table(heads, rows, numeric_from=9)
-
-
-def counts_table(reading: RunReading, frame: pd.DataFrame) -> str:
-    """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
-    words = in_language(WORDS, reading.record.language)
-    rows = []
-    keys = ["methodology", "phase", "round", "arm", "run_id"]
-    for (name, phase, number_, arm, run), group in frame.groupby(keys, sort=False):
-        counts = group["status"].value_counts()
-        people = of(responded(group)["participant"].nunique(), group["participant"].nunique())
-        shown = escape(arm) if run == reading.run else f"{escape(arm)} (`{run}`)"
-        rows.append(
-            [title(reading, str(name)), str(phase), str(number_), shown, *(str(counts.get(s, 0)) for s in STATUSES),
-             of(len(responded(group)), len(group)), people]
+    def __init__(self, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
+        self.reading, self.material, self.status, self.partial = reading, material, status, partial
+        self.language = reading.record.language
+        self.own = evaluations(reading.record.methods)
+        self.figures = {one.name: one for one in material.figures}
+        self.page = page_one(
+            reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()),
+            across=associations.findings(material.agents, material.associations, self.language),
         )  # fmt: skip
-    totals = frame["status"].value_counts()
-    rows.append(
-        [f"**{words['all']}**", "", "", "", *(str(totals.get(s, 0)) for s in STATUSES),
-         of(len(responded(frame)), len(frame)), of(responded(frame)["participant"].nunique(), frame["participant"].nunique())]
-    )  # fmt: skip
-    heads = [words[key] for key in ("method", "phase", "round", "arm")]
-    return table([*heads, *STATUSES, words["responded"], words["people"]], rows, numeric_from=4)
+        self.parts = [*self._parts()]
+        self.problems = [tell(one, self.language) for one in self._problems()]
+        self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
+
+    def markdown(self) -> str:
+        return self._report(image=_image, behind=lambda finding: "")
+
+    def html(self) -> str:
+        embedded = Embedded(self.material.frame, self.material.asked, self.language)
+        text = self._report(image=_image, behind=lambda finding: _behind(finding, embedded, self.language))
+        return page(text, self.appendix(), self.figures, embedded, self.language)
+
+    def _report(self, *, image: Callable[..., str], behind: Callable[[KeyFinding], str]) -> str:
+        health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
+        return self._render(
+            "report.md.j2", image=lambda *named: image(self._figure(*named)), behind=behind, with_figures=True,
+            methodologies=self.parts, across=self._across(), health_figures=health,
+            health=verdict_table(self.material.health, self.page.titles, self.language),
+            limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
+            how=list(self._how()), people=accounts.people(self.reading, self.material.frame),
+        )  # fmt: skip
+
+    def appendix(self) -> str:
+        reading, frame = self.reading, self.material.frame
+        return self._render(
+            "appendix.md.j2", methodologies=self.parts, more=list(self._more()), run=reading.record,
+            status=tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language), titles=self._titles(),
+            roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
+            status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
+            problems=[escape(line) for line in self.problems], spent=accounts.spent(reading),
+        )  # fmt: skip
+
+    def brief(self) -> str:
+        """Page one alone, Markdown."""
+        return brief(self.page, self.language)
+
+    def _render(self, template: str, **facts: Any) -> str:
+        return render(f"enquete.reports:{template}", self.language, page=self.page, **facts)
+
+    def _notices(self) -> Iterator[str]:
+        """What must be read before anything else."""
+        if accounts.all_failed(self.reading):
+            yield tell(N_("Every request failed. This run holds no answers."), self.language)
+        if self.partial:
+            text = N_("Interim state: the interviews are not finished ({status}); what is missing is counted as not asked yet.")
+            status = tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language)
+            yield tell(text, self.language).format(status=status)
+
+    def _parts(self) -> Iterator[Part]:
+        """The methodologies in the order of the run; then those without findings, with the reason."""
+        frame, shown = self.material.frame, {one.id for one in self.page.findings}
+        given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
+        for name, found in self.material.found.results.items():
+            yield Part(
+                name, self.page.titles[name], **_texts(self.own[name], found, self.page.titles[name], self.language),
+                findings=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown],
+                figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
+                probabilities=name in given,
+            )  # fmt: skip
+        for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
+            yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
+
+    def _figure(self, methodology: str | Figure, name: str = "") -> Figure | None:
+        return methodology if isinstance(methodology, Figure) else self.figures.get(f"{methodology}/{name}")
+
+    def _problems(self) -> Iterator[Words]:
+        material = self.material
+        return accounts.problems(self.reading, material.frame, material.stages, material.found)
+
+    def _across(self) -> str:
+        """What joins methodologies: the prose, which rests on claims in the appendix."""
+        material, model = self.material, self.reading.record.main.model
+        return summary(material.crossing, material.prose, model, self.language, material.replicates)
+
+    def _how(self) -> Iterator[str]:
+        record, words = self.reading.record, in_language(HOW, self.language)
+        yield words[record.asking]
+        yield words[record.main.elicitation]
+        if record.kind == "simulation":
+            yield words["digest"].format(n=record.digest_chars)
+        baseline = words[f"baseline_{record.baseline}"]
+        yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")
+        if record.assume_completed:
+            yield words["assumed"]
+
+    def _titles(self) -> Mapping[str, str]:
+        """Also of the synthesis, which makes calls of its own."""
+        return {**self.page.titles, "synthesis": tell(N_("Synthesis"), self.language)}
+
+    def _more(self) -> Iterator[tuple[str, str]]:
+        """What is nobody's own: heading and Markdown."""
+        material, language = self.material, self.language
+        claims = "\n\n".join(details(material.crossing.claims, language, material.replicates))
+        pairs = associations.section(material.agents, material.associations, language)
+        again = replicates_text.section(
+            material.replicates, material.crossing.claims, self.own, self.page.titles, language
+        )
+        checks = "\n\n".join(health_sections(material.health, self.page.titles, language))
+        for title, text in (
+            (N_("Findings across methodologies, one by one"), claims), (N_("Findings of all agents, pair by pair"), pairs),
+            (N_("Replicates"), again), (N_("Checks of instrument health"), checks),
+            (N_("Distribution shapes"), self._shapes()),
+        ):  # fmt: skip
+            if text:
+                yield tell(title, language), text
+
+    def _shapes(self) -> str:
+        if not self.material.health.shapes:
+            return ""
+        wordings = {(one.methodology, one.item_id): one.text(self.language) for one in self.material.asked}
+        return shapes_table(self.material.health.shapes, self.page.titles, wordings, self.language)
 
 
-def title(reading: RunReading, name: str) -> str:
-    """A methodology's name in the run's language, Markdown; also of the synthesis, which makes calls of its own."""
-    return escape(plain_title(reading, name))
+HOW: Mapping[str, str] = {
+    "block": N_("Questions were asked in blocks: all of a part at once."),
+    "item": N_("Questions were asked one by one."),
+    "point": N_("Every closed question asked for one answer."),
+    "distribution": N_("Closed questions asked for the probability of every option, except in a sort; values are the medians."),
+    "digest": N_("Memory digest: at most {n} characters an agent."),
+    "baseline_measured": N_("T0 was measured before the simulation had ended (actions up to then: {actions})."),
+    "baseline_reconstructed": N_(
+        "T0 was reconstructed afterwards: the same personas without memory. Differences are called experience effect, not drift."
+    ),
+    "baseline_earlier": N_("T0 comes from the earlier run {run}; its personas hold for T1 too."),
+    "baseline_none": N_("There is no T0; this run says nothing about change."),
+    "assumed": N_("The simulation was treated as completed although it does not say so itself."),
+}
 
 
-def plain_title(reading: RunReading, name: str) -> str:
-    if name not in reading.record.methods:
-        return in_language(WORDS, reading.record.language).get(name, name)
-    return tell(reading.methodology(name).title, reading.record.language)
+def brief(page: PageOne, language: Language) -> str:
+    """Page one alone, Markdown without figures."""
+    return render(
+        "enquete.reports:page_one.md.j2", language, page=page, image=_image, behind=lambda finding: "", with_figures=False
+    )
 
 
-def _sections(reading: RunReading, found: Findings, frame: pd.DataFrame) -> Iterator[str]:
-    """One section a methodology, in the order of the run; under its heading, where values are medians of probabilities."""
-    given = frame[frame["arm_role"].eq("main") & frame["distribution"].ne("")]
-    by_probabilities = set(given["methodology"])
-    for name, result in found.results.items():
-        section, heading = evaluation(reading.methodology(name)).section, plain_title(reading, name)
-        text = _section_text(section, result, reading.record.language) if section else as_tables(heading, result)
-        head, _, rest = text.strip().partition("\n")
-        note = in_language(WORDS, reading.record.language)["section_distribution"]
-        yield f"{head}\n\n{note}\n{rest}" if name in by_probabilities else text.strip()
+def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dict[str, str]:
+    """Section and appendix of a methodology; its findings as tables where it has neither."""
+    if own.section is None:
+        return {"section": "", "appendix": as_tables(found)}
+    facts = {"found": found, "title": title, **own.shown(found, language)}
+    texts = [
+        each(found, language) if callable(each) else render(each, language, **facts) for each in (own.section, own.appendix)
+    ]
+    if callable(own.section):  # one text for all
+        return {"section": "", "appendix": "\n\n".join(texts).strip()}
+    return {"section": texts[0].strip(), "appendix": texts[1].strip()}
 
 
-def _section_text(section: str | Callable[[Found, Language], str], found: Found, language: Language) -> str:
-    return section(found, language) if callable(section) else template(section, language, found=found)
-
-
-def as_tables(title: str, found: Found) -> str:
-    """The section of a methodology that has none of its own: single findings, then a table of every list of entries."""
+def as_tables(found: Found) -> str:
+    """The findings of a methodology that has no texts of its own: single ones, then a table of every list of entries."""
     single = [[f"`{key}`", escape(value)] for key, value in found.items() if isinstance(value, str | int | float)]
-    parts = [f"## {escape(title)}", table(["", ""], single, numeric_from=2)]
+    parts = [table(["", ""], single, numeric_from=2)]
     for key in found:
         entries = listed(found, key)
         heads = list(dict.fromkeys(name for one in entries for name in one))
@@ -265,128 +262,16 @@ def as_tables(title: str, found: Found) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _appendix(reading: RunReading, material: Material, titles: Mapping[str, str]) -> Iterator[str]:
-    """What is too long to stand among the findings: evidence of the claims, quotations, distribution shapes."""
-    language = reading.record.language
-    yield from details(material.crossing.claims, language, material.replicates)
-    for name, result in material.found.results.items():
-        text = _section_text(evaluation(reading.methodology(name)).appendix, result, language).strip()
-        if text:
-            yield text
-    if material.health.shapes:
-        words = in_language(HEALTH_WORDS, language)
-        wordings = {(one.methodology, one.item_id): one.text(language) for one in material.asked}
-        yield f"### {words['shapes']}"
-        yield words["shapes_intro"].format(n=len(material.health.shapes))
-        yield shapes_table(material.health.shapes, titles, wordings, language)
-        yield f"*{in_language(WORDS, language)['source']}: {words['source']}*"
+def _image(figure: Figure | None) -> str:
+    """Markdown's image; "" for one that could not be drawn."""
+    if figure is None:
+        return ""
+    alt = escape(figure.alt).replace("]", "\\]")
+    return f"![{alt}](figures/{figure.name.replace('/', '-')}.svg)"
 
 
-def _missing(reading: RunReading, stages: Stages, found: Findings) -> Iterator[tuple[str, str]]:
-    """Methodologies without findings: not begun, failed before a row was planned, or stopped by a bug."""
-    words = in_language(WORDS, reading.record.language)
-    bugs = {bug.methodology: bug.error for bug in found.bugs}
-    for name in dict.fromkeys(name for name, _ in stages):
-        if name in bugs and name not in found.results:
-            yield title(reading, name), words["missing_bug"].format(error=escape(bugs[name]))
-        elif name not in found.results:
-            outcomes = {reading.stages.get((name, phase), "") for method, phase in stages if method == name}
-            said = ", ".join(words[f"outcome_{outcome}"] for outcome in sorted(outcomes))
-            yield title(reading, name), words["missing"].format(outcome=said[:1].upper() + said[1:])
-
-
-def _problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings, spent: pd.DataFrame) -> str:
-    lines = [
-        *_status_problems(reading, frame),
-        *_stage_problems(reading, stages),
-        *_bugs(reading, found),
-        *_errors(reading),
-        *_lost(reading, spent),
-        *(
-            in_language(WORDS, reading.record.language)["p_notice"].format(text=escape(note))
-            for note in notices(reading)
-        ),
-    ]
-    return "\n".join(f"- {line}" for line in lines) or in_language(WORDS, reading.record.language)["no_problems"]
-
-
-def _errors(reading: RunReading) -> Iterator[str]:
-    """The commonest reasons for which requests failed for good."""
-    rows = reading.ledger.rows(
-        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3"
-    )
-    for text, n in rows:
-        yield in_language(WORDS, reading.record.language)["p_error"].format(n=n, text=escape(text))
-
-
-def _status_problems(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
-    words, counts = in_language(WORDS, reading.record.language), frame["status"].value_counts()
-    for status in STATUSES[1:]:
-        if counts.get(status):
-            yield words[f"p_{status}"].format(n=counts[status], total=len(frame))
-    reconstructed = int(frame["baseline"].eq("reconstructed").sum())
-    if reconstructed:
-        yield words["p_reconstructed"].format(n=reconstructed, total=len(frame))
-    remembering, total = with_memory(reading, frame)
-    if remembering < total and reading.stages and any(phase == "T1" for _, phase in reading.stages):
-        yield words["p_memoryless"].format(n=total - remembering, total=total)
-
-
-def _stage_problems(reading: RunReading, stages: Stages) -> Iterator[str]:
-    words, filed = in_language(WORDS, reading.record.language), reading.ledger.stages()
-    for name, phase in stages:
-        stage = filed.get((name, phase))
-        outcome = stage.outcome if stage else ""
-        if outcome != "done":
-            said = words[f"outcome_{outcome}"]
-            note = escape(stage.note) if stage else ""
-            yield words["p_stage"].format(method=title(reading, name), phase=phase, outcome=said, note=note).strip()
-
-
-def _bugs(reading: RunReading, found: Findings) -> Iterator[str]:
-    words = in_language(WORDS, reading.record.language)
-    filed = [failure for failure in reading.ledger.failures() if failure.unit != "analysis"]
-    names = {who.id: who.name for who in reading.population}
-    for bug in [*filed, *found.bugs]:
-        unit = escape(names.get(bug.unit, bug.unit))
-        yield words["p_bug"].format(
-            method=title(reading, bug.methodology), phase=bug.phase, round=bug.round, unit=unit, error=escape(bug.error)
-        )
-
-
-def _lost(reading: RunReading, spent: pd.DataFrame) -> Iterator[str]:
-    lost = int(spent["lost"].sum()) if len(spent) else 0
-    if lost:
-        yield in_language(WORDS, reading.record.language)["p_lost"].format(n=lost, total=int(spent["calls"].sum()))
-
-
-def notices(reading: RunReading) -> list[str]:
-    """What was said when the run began and when T1 opened."""
-    memory: Mapping[str, Any] | Any = reading.ledger.frozen("", "", "T1", "memory")
-    notes = memory.get("notes") if isinstance(memory, dict) else None
-    return [*reading.record.notices, *(map(str, notes) if isinstance(notes, list) else ())]
-
-
-SPENT = ("calls", "settled", "failed", "lost", "sends", "input_tokens", "output_tokens", "allowance")
-
-
-def spent_table(reading: RunReading, spent: pd.DataFrame) -> str:
-    """Requests and tokens by methodology, phase, arm and purpose; the last line is what the budget counts."""
-    words = in_language(WORDS, reading.record.language)
-    if spent.empty:
-        return words["no_calls"]
-    rows = []
-    for row in spent.to_dict("records"):
-        name = str(row["methodology"])
-        rows.append(
-            [title(reading, name), str(row["phase"]), escape(row["arm"]), escape(row["purpose"]), *_spent_cells(row)]
-        )
-    totals = {column: int(spent[column].sum()) for column in SPENT}
-    rows.append([f"**{words['all']}**", "", "", "", *_spent_cells(totals)])
-    heads = ("method", "phase", "arm", "purpose", "calls", "settled", "c_failed", "lost", "sends", "input", "output")
-    return table([words[key] for key in (*heads, "allowance", "total")], rows, numeric_from=4)
-
-
-def _spent_cells(row: Mapping[Any, Any]) -> list[str]:
-    total = sum(int(row[column]) for column in ("input_tokens", "output_tokens", "allowance"))
-    return [*(str(int(row[column])) for column in SPENT), str(total)]
+def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:
+    """A link to the answers that a finding rests on."""
+    target = next((anchor for item in finding.items if (anchor := embedded.anchor(finding.methodology, item))), "")
+    text = tell(N_("answers"), language)
+    return f" [{text}]({target or DATA})" if finding.items else ""

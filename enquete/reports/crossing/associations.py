@@ -11,6 +11,7 @@ from enquete.analysis.relations.association import CrossFinding, cross_table
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
+from enquete.reports.key_findings import KeyFinding
 from enquete.reports.markdown import MISSING, escape, number, p_value, table
 from enquete.state.asking import Language
 
@@ -21,7 +22,6 @@ MOST_CATEGORIES = 30
 """Of a categorical finding: with more, such as a type for every agent, its table has no cell to speak of."""
 
 WORDS: Mapping[str, str] = {
-    "title": N_("All agents, all findings"),
     "intro": N_(
         "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the "
         "stakeholder type; findings of one method go together by their answers already. Effects before p: "
@@ -51,6 +51,15 @@ WORDS: Mapping[str, str] = {
     "source": N_("*Source: associations.json; exports/agents.csv*"),
 }
 
+TOGETHER: Mapping[str, str] = {
+    "rises": N_("{first} and {second} go together: the more of one, the more of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."),
+    "falls": N_("{first} and {second} go apart: the more of one, the less of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."),
+    "epsilon_squared": N_("{first} and {second}: the groups differ (ε² = {effect}, Holm p {p}, n = {n} of {total})."),
+    "cramers_v": N_("{first} and {second} go together (V = {effect}, Holm p {p}, n = {n} of {total})."),
+}
+ALPHA = 0.05
+LEAST = 10
+"""Agents with both findings that a sentence about them needs."""
 MEASURES = {"cramers_v": "V", "epsilon_squared": "ε²", "spearman": "ρ"}
 REASONS: Mapping[str, str] = {
     "no variation": N_("no variation"),
@@ -97,6 +106,25 @@ def as_json(agents: AgentTable, found: Sequence[CrossFinding], language: Languag
     return jsonable({"unit_of_inference": "run", "columns": columns, "identical": identical, "pairs": pairs})
 
 
+def findings(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> list[KeyFinding]:
+    """Pairs that go together after Holm's correction over all pairs, the strongest first. An ε² says that groups differ."""
+    sure = [one for one in found if one.p_holm is not None and one.p_holm < ALPHA and one.association.n >= LEAST]
+    return [_finding(one, agents, language) for one in sorted(sure, key=lambda one: -abs(one.association.effect or 0.0))]
+
+
+def _finding(one: CrossFinding, agents: AgentTable, language: Language) -> KeyFinding:
+    effect, found = one.association.effect or 0.0, one.association
+    kind = found.measure if found.measure != "spearman" else ("falls" if effect < 0 else "rises")
+    text = tell(TOGETHER[kind], language).format(
+        first=_named(one.first, agents, language), second=_named(one.second, agents, language), effect=number(effect, language),
+        n=found.n, total=len(agents.table), p=p_value(one.p_holm, language),
+    )  # fmt: skip
+    return KeyFinding(
+        f"across.{one.first}.{one.second}", text, "difference", abs(effect), found.n, len(agents.table), one.p_holm,
+        numbers={"effect": effect, "n": found.n, "p": one.p_holm or 0.0},
+    )  # fmt: skip
+
+
 def section(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> str:
     """The report's section: named pairs first, then the surest; the rest in the file, Markdown."""
     return "\n\n".join(_parts(agents, found, language))
@@ -104,7 +132,6 @@ def section(agents: AgentTable, found: Sequence[CrossFinding], language: Languag
 
 def _parts(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> Iterator[str]:
     words = in_language(WORDS, language)
-    yield f"## {words['title']}"
     if not found:
         yield words["none"]
         return

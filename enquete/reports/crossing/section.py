@@ -52,15 +52,13 @@ WORDS: Mapping[str, str] = {
 def summary(crossing: Crossing, prose: Prose, model: str, language: Language, replicates: Replicates) -> str:
     """The section that opens the report, Markdown."""
     words = in_language(WORDS, language)
-    parts = [f"## {words['title']}"]
+    parts: list[str] = []
     if not crossing.claims:
         parts.append(words["none"])
     else:
         why = len(prose.problems)
         parts += [*_paragraphs(prose, replicates, language), words[prose.by].format(model=escape(model), why=why)]
-        parts += [] if replicates.arms else [alone(language)]
         parts += [escape(tell(legend, language)) for legend in crossing.legends]
-        parts.append(words["where"])
     if crossing.absent:
         lines = "\n".join(
             f"- {escape(line)}" for line in dict.fromkeys(reason(one, language) for one in crossing.absent)
@@ -89,7 +87,6 @@ def details(claims: Sequence[Claim], language: Language, replicates: Replicates)
     words = in_language(WORDS, language)
     if not claims:
         return
-    yield f"### {words['details']}"
     for claim in claims:
         yield f"**{escape(tell(claim.heading, language))}.** {escape(sentence(claim, language))}"
         yield _groups(claim, language)

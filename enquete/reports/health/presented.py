@@ -25,11 +25,11 @@ def verdict(one: Overall, language: Language) -> str:
     return tell(VERDICTS[one.verdict], language)
 
 
-def reasons(health: Health, name: str, language: Language) -> str:
+def reasons(health: Health, name: str, language: Language, *, most: int = MOST_REASONS) -> str:
     """The weightiest reasons of a methodology's verdict in words."""
     said = [_reason(health.behind(name, reason), reason, language) for reason in health.verdicts[name].reasons]
-    more = in_language(WORDS, language)["more_reasons"].format(n=len(said) - MOST_REASONS)
-    return "; ".join([*said[:MOST_REASONS], *([more] if len(said) > MOST_REASONS else [])])
+    more = in_language(WORDS, language)["more_reasons"].format(n=len(said) - most)
+    return "; ".join([*said[:most], *([more] if len(said) > most else [])])
 
 
 def _reason(check: Check | None, reason: str, language: Language) -> str:

@@ -119,7 +119,6 @@ def _parts(
     language: Language,
 ) -> Iterator[str]:
     words = in_language(WORDS, language)
-    yield f"## {words['title']}"
     yield from _rules(replicates, language)
     yield _counts(replicates, language) if replicates.judged else words["none"]
     if claims:

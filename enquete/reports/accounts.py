@@ -1,0 +1,178 @@
+"""What a report counts: who took part, answers by status, requests and tokens, and what went wrong. Figures, not layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from enquete.locale import N_, Words, said
+from enquete.reports.context import RESPONDED, responded
+from enquete.reports.findings import UNIT, Findings
+from enquete.reports.reading import RunReading
+
+Stages = Sequence[tuple[str, str]]
+Row = Mapping[str, Any]
+
+STATUSES: Mapping[str, str] = {
+    "ok": N_("valid at once"), "repaired": N_("valid after asking again"), "refused": N_("declined"),
+    "invalid": N_("unreadable"), "failed": N_("request failed"), "not_reached": N_("not asked yet"),
+}  # fmt: skip
+RUN_STATUSES: Mapping[str, str] = {
+    "completed": N_("completed"), "failed": N_("failed"), "paused": N_("paused"), "started": N_("begun"),
+    "awaiting_simulation": N_("awaiting the simulation"), "waiting": N_("waiting for people's answers"),
+}  # fmt: skip
+OUTCOMES: Mapping[str, str] = {
+    "done": N_("done"), "failed": N_("failed"), "short": N_("stopped before everything was asked"),
+    "waiting": N_("waiting for answers"), "": N_("not begun"),
+}  # fmt: skip
+ROLES: Mapping[str, str] = {
+    "main": N_("main arm"), "b": N_("second respondent"), "replicate": N_("asked again"), "probe": N_("probe"),
+    "placebo": N_("placebo"), "human": N_("people"),
+}  # fmt: skip
+RESPONDENTS: Mapping[str, str] = {
+    "llm": N_("language model"), "synthetic": N_("program (synthetic)"), "human": N_("people"), "replay": N_("replay"),
+}  # fmt: skip
+
+
+def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
+    """Stakeholder types, the largest first: agents, those with an answer, those with a memory at T1."""
+    own = frame[frame["run_id"].isin(reading.own_runs)]
+    answered, remembering = set(responded(own)["participant"]), set(own.loc[own["memory_available"], "participant"])
+    by_type: dict[str, list[str]] = {}
+    for who in reading.population:
+        by_type.setdefault(who.stakeholder_type, []).append(who.id)
+    ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [
+        {"kind": kind, "n": len(ids), "answered": len(answered & {*ids}), "remembering": len(remembering & {*ids})}
+        for kind, ids in ordered
+    ]
+
+
+def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
+    """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
+    found = []
+    for (name, phase, number, arm, run), group in frame.groupby(
+        ["methodology", "phase", "round", "arm", "run_id"], sort=False
+    ):
+        found.append({
+            "methodology": name, "phase": phase, "round": number, "arm": arm, "run": "" if run == reading.run else run,
+            "counts": group["status"].value_counts().to_dict(), "responded": len(responded(group)), "rows": len(group),
+            "answering": responded(group)["participant"].nunique(), "agents": group["participant"].nunique(),
+        })  # fmt: skip
+    return found
+
+
+def spent(reading: RunReading) -> list[Row]:
+    """Requests and tokens by methodology, phase, arm and purpose, as the budget counts them."""
+    return [dict(row) for row in reading.spent().to_dict("records")]
+
+
+def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:
+    """Methodologies without findings, by name: not begun, failed before a row was planned, or stopped by a bug."""
+    bugs = {bug.methodology: bug.error for bug in found.bugs}
+    without: dict[str, Words] = {}
+    for name in dict.fromkeys(name for name, _ in stages if name not in found.results):
+        outcomes = sorted({reading.stages.get(stage, "") for stage in stages if stage[0] == name})
+        without[name] = (
+            said(N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv."), error=bugs[name])
+            if name in bugs
+            else said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
+        )
+    return without
+
+
+def notices(reading: RunReading) -> list[str]:
+    """What was said when the run began and when T1 opened."""
+    memory: Mapping[str, Any] | Any = reading.ledger.frozen("", "", "T1", "memory")
+    notes = memory.get("notes") if isinstance(memory, dict) else None
+    return [*reading.record.notices, *(map(str, notes) if isinstance(notes, list) else ())]
+
+
+# --- what failed, was repaired or reconstructed ----------------------------------------------------------------------
+
+_GAPS: Mapping[str, str] = {
+    "repaired": N_("{n} of {total} answers were valid only after asking again."),
+    "refused": N_("{n} of {total} answers were declined."),
+    "invalid": N_("{n} of {total} answers stayed unreadable or off the scale."),
+    "failed": N_("{n} of {total} answers are missing because requests failed."),
+    "not_reached": N_("{n} of {total} planned answers were not asked for yet."),
+}
+
+
+def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings) -> Iterator[Words]:
+    """The run's own troubles, those of answers first."""
+    counted, total = frame["status"].value_counts(), str(len(frame))
+    for status, text in _GAPS.items():
+        if counted.get(status):
+            yield said(text, n=str(counted[status]), total=total)
+    yield from _memoryless(reading, frame)
+    yield from _stages(reading, stages)
+    yield from _bugs(reading, found)
+    yield from _requests(reading)
+    yield from notices(reading)
+
+
+def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
+    reconstructed = int(frame["baseline"].eq("reconstructed").sum())
+    if reconstructed:
+        text = N_("{n} of {total} rows belong to a reconstructed T0.")
+        yield said(text, n=str(reconstructed), total=str(len(frame)))
+    remembering, total = with_memory(reading, frame)
+    if remembering < total and any(phase == "T1" for _, phase in reading.stages):
+        text = N_("{n} of {total} agents had no readable memory at T1.")
+        yield said(text, n=str(total - remembering), total=str(total))
+
+
+def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
+    """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
+    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)]
+    return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
+
+
+def _stages(reading: RunReading, stages: Stages) -> Iterator[Words]:
+    filed = reading.ledger.stages()
+    for name, phase in stages:
+        stage = filed.get((name, phase))
+        outcome = stage.outcome if stage else ""
+        if outcome != "done":
+            facts: dict[str, Words] = {"method": _title(reading, name), "phase": phase, "outcome": OUTCOMES[outcome]}
+            yield said(N_("{method} ({phase}): {outcome}. {note}"), **facts, note=stage.note if stage else "")
+
+
+def _title(reading: RunReading, name: str) -> str:
+    return reading.methodology(name).title if name in reading.record.methods else name
+
+
+def _bugs(reading: RunReading, found: Findings) -> Iterator[Words]:
+    names = {who.id: who.name for who in reading.population}
+    for bug in [*(one for one in reading.ledger.failures() if one.unit != UNIT), *found.bugs]:
+        yield said(
+            N_("A bug in {method} {phase}, round {round}, {unit}: {error}"), method=_title(reading, bug.methodology),
+            phase=bug.phase, round=str(bug.round), unit=names.get(bug.unit, bug.unit), error=bug.error,
+        )  # fmt: skip
+
+
+def _requests(reading: RunReading) -> Iterator[Words]:
+    """The commonest reasons for which requests failed for good; those that were interrupted."""
+    rows = reading.ledger.rows(
+        "SELECT error, count(*) FROM calls WHERE status='failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 3"
+    )
+    for text, n in rows:
+        yield said(N_("{n} requests to the model failed: {text}"), n=str(n), text=text)
+    table = reading.spent()
+    lost = int(table["lost"].sum()) if len(table) else 0
+    if lost:
+        text = N_("{n} of {total} requests were interrupted; their cost is counted at the upper bound.")
+        yield said(text, n=str(lost), total=str(int(table["calls"].sum())))
+
+
+def all_failed(reading: RunReading) -> bool:
+    table = reading.spent()
+    return bool(len(table)) and not table["settled"].sum()
+
+
+def answered(frame: pd.DataFrame) -> pd.DataFrame:
+    """The main arm's answers."""
+    return frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]

@@ -1,0 +1,157 @@
+"""Page one: what was asked of whom, the findings that answer the question, and whether the data can be used.
+
+The same page is the beginning of the report, what `enquete report --brief` prints, and data for programs (page_one.json).
+Measured by: at most MOST_WORDS words; every figure in it follows from all_responses.csv.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.locale import N_, NN_, plural, tell
+from enquete.reports.context import responded
+from enquete.reports.evaluation import Evaluation
+from enquete.reports.health.presented import reasons, verdict
+from enquete.reports.health.verdicts import Health
+from enquete.reports.key_findings import PER_METHODOLOGY, KeyFinding, leading
+from enquete.reports.reading import RunReading
+from enquete.state.asking import Language
+
+FILE = "page_one.json"
+MOST_WORDS = 300
+TITLE_WORDS = 12
+_QUESTION_WORDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """Whether the answers to one methodology can be used."""
+
+    methodology: str
+    title: str
+    verdict: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class PageOne:
+    """Page one as data, in the language of the run. by_methodology: every finding, of which `findings` are the leading ones."""
+
+    title: str
+    question: str
+    banner: str
+    asked: str
+    notices: tuple[str, ...] = ()
+    findings: tuple[KeyFinding, ...] = ()
+    usable: tuple[Usable, ...] = ()
+    by_methodology: Mapping[str, Sequence[KeyFinding]] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)  # of methodologies, by name
+
+    def as_json(self) -> dict[str, JsonValue]:
+        return {
+            "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
+            "notices": list(self.notices), "findings": [one.as_json() for one in self.findings],
+            "usable": [dict(asdict(one)) for one in self.usable],
+            "methodologies": [
+                {"methodology": name, "title": self.titles.get(name, name), "findings": [one.as_json() for one in own]}
+                for name, own in self.by_methodology.items()
+            ],
+        }  # fmt: skip
+
+
+def page_one(
+    reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], results: Mapping[str, Any], health: Health,
+    *, across: Sequence[KeyFinding] = (), notices: Sequence[str] = (),
+) -> PageOne:  # fmt: skip
+    """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else."""
+    language = reading.record.language
+    titles = {name: tell(reading.methodology(name).title, language) for name in own}
+    stated = {name: _stated(name, own[name], results[name], language) for name in own if name in results}
+    return PageOne(
+        title=_title(reading, language),
+        question=_shortened(reading.record.topic, _QUESTION_WORDS),
+        banner=banner(reading),
+        asked=_asked(reading, frame, list(titles.values())),
+        notices=tuple(notices),
+        findings=tuple(leading({**stated, "": list(across)})),
+        usable=tuple(
+            Usable(name, titles.get(name, name), verdict(one, language), reasons(health, name, language, most=1))
+            for name, one in health.verdicts.items()
+        ),
+        by_methodology=stated,
+        titles=titles,
+    )
+
+
+def load_page_one(folder: Path) -> dict[str, Any]:
+    """Page one of the last synthesis in this folder; {} before the first."""
+    file = folder / FILE
+    found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _stated(name: str, own: Evaluation, found: Any, language: Language) -> list[KeyFinding]:
+    stated = [replace(one, methodology=name) for one in own.findings(found, language)]
+    return stated[:PER_METHODOLOGY]
+
+
+_SYNTHETIC = N_(
+    "**Synthetic answers.** No language model was asked: a deterministic program made the answers. They test the procedure and "
+    "say nothing about people or models."
+)
+_SIMULATED = N_(
+    "**Simulated respondents.** The language model {model} answered in the roles of the agents. No human being was interviewed."
+)
+
+
+def banner(reading: RunReading) -> str:
+    """Who answered, said loudly: no person did. Markdown."""
+    main, language = reading.record.main, reading.record.language
+    return tell(_SYNTHETIC, language) if main.respondent == "synthetic" else tell(_SIMULATED, language).format(model=main.model)
+
+
+_TITLE = N_("{topic}: what {n} simulated stakeholders say")
+
+
+def _title(reading: RunReading, language: Language) -> str:
+    """The instruments' topic, which is short, else the beginning of the simulation's."""
+    topics = [_in_language(used.content.get("topic"), language) for used in reading.record.instruments.values()]
+    topic = next(filter(None, topics), reading.record.topic or reading.record.sim_id)
+    text = tell(_TITLE, language)
+    left = TITLE_WORDS - len(text.replace("{topic}", "").split())
+    return text.format(topic=_shortened(topic, left), n=len(reading.population))
+
+
+def _in_language(text: object, language: Language) -> str:
+    return str(text.get(language) or next(iter(text.values()), "")) if isinstance(text, dict) else str(text or "")
+
+
+def _shortened(text: str, words: int) -> str:
+    """At most so many words, to the end of a sentence or clause where one is near."""
+    all_words = text.split()
+    if len(all_words) <= words:
+        return " ".join(all_words)
+    kept = " ".join(all_words[:words])
+    ends = [found.start() for found in re.finditer(r"[.!?;:,](?=\s|$)", kept)]
+    return kept[: ends[-1]] if ends and ends[-1] > len(kept) / 2 else f"{kept} …"
+
+
+_ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
+
+
+def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> str:
+    language, main = reading.record.language, frame[frame["arm_role"].eq("main")]
+    kinds = {who.stakeholder_type for who in reading.population}
+    return tell(_ASKED, language).format(
+        agents=plural(NN_("{n} simulated stakeholder", "{n} simulated stakeholders"), len(reading.population), language),
+        types=plural(NN_("{n} group", "{n} groups"), len(kinds), language),
+        methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
+    )  # fmt: skip
