@@ -100,7 +100,7 @@ class Said:
     facts: Mapping[str, Words]
 
 
-def said(text: str, **facts: Words) -> Said:
+def said(text: str, /, **facts: Words) -> Said:
     return Said(text, facts)
 
 

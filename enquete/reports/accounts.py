@@ -13,7 +13,7 @@ from enquete.reports.findings import UNIT, Findings
 from enquete.reports.reading import RunReading
 
 Stages = Sequence[tuple[str, str]]
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 STATUSES: Mapping[str, str] = {
     "ok": N_("valid at once"), "repaired": N_("valid after asking again"), "refused": N_("declined"),
@@ -66,7 +66,7 @@ def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
 
 def spent(reading: RunReading) -> list[Row]:
     """Requests and tokens by methodology, phase, arm and purpose, as the budget counts them."""
-    return [dict(row) for row in reading.spent().to_dict("records")]
+    return [{str(key): value for key, value in row.items()} for row in reading.spent().to_dict("records")]
 
 
 def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, Words]:
@@ -76,7 +76,10 @@ def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, W
     for name in dict.fromkeys(name for name, _ in stages if name not in found.results):
         outcomes = sorted({reading.stages.get(stage, "") for stage in stages if stage[0] == name})
         without[name] = (
-            said(N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv."), error=bugs[name])
+            said(
+                N_("The analysis was stopped by a bug: {error}. The answers are in all_responses.csv."),
+                error=bugs[name],
+            )
             if name in bugs
             else said(N_("There are no findings yet: {outcome}."), outcome=OUTCOMES[outcomes[0]])
         )
@@ -142,7 +145,8 @@ def _stages(reading: RunReading, stages: Stages) -> Iterator[Words]:
 
 
 def _title(reading: RunReading, name: str) -> str:
-    return reading.methodology(name).title if name in reading.record.methods else name
+    """Of a methodology, or of the synthesis, which makes calls of its own."""
+    return reading.methodology(name).title if name in reading.record.methods else N_("Synthesis")
 
 
 def _bugs(reading: RunReading, found: Findings) -> Iterator[Words]:

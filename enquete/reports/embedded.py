@@ -44,7 +44,10 @@ class Embedded:
 
     def html(self) -> Iterator[str]:
         """One folded table an item."""
-        heads = [tell(text, self._language) for text in (N_("Agent"), N_("Group"), N_("Phase"), N_("Answer"), N_("In their words"))]
+        heads = [
+            tell(text, self._language)
+            for text in (N_("Agent"), N_("Group"), N_("Phase"), N_("Answer"), N_("In their words"))
+        ]
         head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
         columns = ["agent_name", "stakeholder_type", "phase", "round", "value", "chosen", "text"]
         for (methodology, item), rows in self._rows.groupby(["methodology", "item_id"], sort=False):

@@ -21,10 +21,10 @@ from enquete.nodes.planning import load_methodology, loaded
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.files import records
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.key_findings import KeyFinding
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 from enquete.state.methodology import Methodology
 

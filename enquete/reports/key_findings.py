@@ -77,8 +77,8 @@ def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
     return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))
 
 
-def leading(by_methodology: Mapping[str, Sequence[KeyFinding]]) -> list[KeyFinding]:
-    """Of every methodology its first, the best ranked first; then the next best of all, up to ON_PAGE_ONE."""
+def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
+    """Of every methodology its first, the best ranked first; one that joins methodologies; then the next best of all."""
     firsts = ranked(own[0] for own in by_methodology.values() if own)
     others = ranked(one for own in by_methodology.values() for one in own[1:] if one.kind != "null")
-    return [*firsts, *others][:ON_PAGE_ONE]
+    return [*firsts, *across[:1], *others][:ON_PAGE_ONE]

@@ -8,6 +8,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.locale import in_language
+from enquete.reports.accounts import with_memory
 from enquete.reports.context import responded
 from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
@@ -54,12 +55,6 @@ def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
     if remembering < total:
         weight = number(record.memoryless_weight, record.language, 1)
         yield texts["memoryless"].format(n=total - remembering, total=total, w=weight)
-
-
-def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
-    """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
-    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)]
-    return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
 
 
 def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:

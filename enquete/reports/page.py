@@ -43,14 +43,14 @@ class Writer:
     def __init__(self, drawn: Mapping[str, Figure], embedded: Embedded) -> None:
         self._drawn, self._embedded = drawn, embedded
         self._renderer = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
-        self._renderer.add_render_rule("image", self._image)
+        self._renderer.renderer.rules["image"] = self._image  # type: ignore[attr-defined]
 
     def html(self, markdown: str) -> str:
         text: str = self._renderer.render(markdown)
         text = _ALONE.sub(r"\1", text)
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
-    def _image(self, renderer: Any, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+    def _image(self, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
         figure = self._drawn.get(str(tokens[place].attrs.get("src", "")))
         if figure is None:
             return ""
@@ -74,5 +74,3 @@ def _plain(text: str) -> str:
 
 def _asset(name: str) -> str:
     return files("enquete.reports").joinpath(name).read_text("utf-8")
-
-

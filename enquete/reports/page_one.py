@@ -51,6 +51,7 @@ class PageOne:
     asked: str
     notices: tuple[str, ...] = ()
     findings: tuple[KeyFinding, ...] = ()
+    across: tuple[KeyFinding, ...] = ()  # those that join methodologies, all of them
     usable: tuple[Usable, ...] = ()
     by_methodology: Mapping[str, Sequence[KeyFinding]] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)  # of methodologies, by name
@@ -59,6 +60,7 @@ class PageOne:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
             "notices": list(self.notices), "findings": [one.as_json() for one in self.findings],
+            "across": [one.as_json() for one in self.across],
             "usable": [dict(asdict(one)) for one in self.usable],
             "methodologies": [
                 {"methodology": name, "title": self.titles.get(name, name), "findings": [one.as_json() for one in own]}
@@ -81,7 +83,8 @@ def page_one(
         banner=banner(reading),
         asked=_asked(reading, frame, list(titles.values())),
         notices=tuple(notices),
-        findings=tuple(leading({**stated, "": list(across)})),
+        findings=tuple(leading(stated, across)),
+        across=tuple(across[:PER_METHODOLOGY]),
         usable=tuple(
             Usable(name, titles.get(name, name), verdict(one, language), reasons(health, name, language, most=1))
             for name, one in health.verdicts.items()
@@ -115,7 +118,11 @@ _SIMULATED = N_(
 def banner(reading: RunReading) -> str:
     """Who answered, said loudly: no person did. Markdown."""
     main, language = reading.record.main, reading.record.language
-    return tell(_SYNTHETIC, language) if main.respondent == "synthetic" else tell(_SIMULATED, language).format(model=main.model)
+    return (
+        tell(_SYNTHETIC, language)
+        if main.respondent == "synthetic"
+        else tell(_SIMULATED, language).format(model=main.model)
+    )
 
 
 _TITLE = N_("{topic}: what {n} simulated stakeholders say")

@@ -26,7 +26,6 @@ from enquete.reports.crossing.section import details, summary
 from enquete.reports.embedded import Embedded
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.files import write_json
 from enquete.reports.findings import Findings
 from enquete.reports.health.presented import sections as health_sections
 from enquete.reports.health.presented import shapes_table, verdict_table
@@ -41,6 +40,7 @@ from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.table.items import Asked
 from enquete.reports.templates import render
+from enquete.reports.writing import write_json
 from enquete.state.asking import Language
 
 LIMITS = 4
@@ -145,7 +145,9 @@ class Report:
         if accounts.all_failed(self.reading):
             yield tell(N_("Every request failed. This run holds no answers."), self.language)
         if self.partial:
-            text = N_("Interim state: the interviews are not finished ({status}); what is missing is counted as not asked yet.")
+            text = N_(
+                "Interim state: the interviews are not finished ({status}); what is missing is counted as not asked yet."
+            )
             status = tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language)
             yield tell(text, self.language).format(status=status)
 
@@ -171,7 +173,13 @@ class Report:
         return accounts.problems(self.reading, material.frame, material.stages, material.found)
 
     def _across(self) -> str:
-        """What joins methodologies: the prose, which rests on claims in the appendix."""
+        """What joins methodologies: a model's prose, which rests on claims in the appendix, else what was tested."""
+        if self.material.prose.by == "model":
+            return self._claims()
+        shown = {one.id for one in self.page.findings}
+        return "\n".join(f"- {escape(one.text)}" for one in self.page.across if one.id not in shown)
+
+    def _claims(self) -> str:
         material, model = self.material, self.reading.record.main.model
         return summary(material.crossing, material.prose, model, self.language, material.replicates)
 
@@ -193,14 +201,16 @@ class Report:
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
-        claims = "\n\n".join(details(material.crossing.claims, language, material.replicates))
+        evidence = details(material.crossing.claims, language, material.replicates)
+        claims = "\n\n".join([*([] if material.prose.by == "model" else [self._claims()]), *evidence])
         pairs = associations.section(material.agents, material.associations, language)
         again = replicates_text.section(
             material.replicates, material.crossing.claims, self.own, self.page.titles, language
         )
         checks = "\n\n".join(health_sections(material.health, self.page.titles, language))
         for title, text in (
-            (N_("Findings across methodologies, one by one"), claims), (N_("Findings of all agents, pair by pair"), pairs),
+            (N_("Differences between groups across methodologies (not tested)"), claims),
+            (N_("Findings of all agents, pair by pair"), pairs),
             (N_("Replicates"), again), (N_("Checks of instrument health"), checks),
             (N_("Distribution shapes"), self._shapes()),
         ):  # fmt: skip
@@ -218,7 +228,9 @@ HOW: Mapping[str, str] = {
     "block": N_("Questions were asked in blocks: all of a part at once."),
     "item": N_("Questions were asked one by one."),
     "point": N_("Every closed question asked for one answer."),
-    "distribution": N_("Closed questions asked for the probability of every option, except in a sort; values are the medians."),
+    "distribution": N_(
+        "Closed questions asked for the probability of every option, except in a sort; values are the medians."
+    ),
     "digest": N_("Memory digest: at most {n} characters an agent."),
     "baseline_measured": N_("T0 was measured before the simulation had ended (actions up to then: {actions})."),
     "baseline_reconstructed": N_(
@@ -233,7 +245,12 @@ HOW: Mapping[str, str] = {
 def brief(page: PageOne, language: Language) -> str:
     """Page one alone, Markdown without figures."""
     return render(
-        "enquete.reports:page_one.md.j2", language, page=page, image=_image, behind=lambda finding: "", with_figures=False
+        "enquete.reports:page_one.md.j2",
+        language,
+        page=page,
+        image=_image,
+        behind=lambda finding: "",
+        with_figures=False,
     )
 
 
@@ -243,7 +260,8 @@ def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dic
         return {"section": "", "appendix": as_tables(found)}
     facts = {"found": found, "title": title, **own.shown(found, language)}
     texts = [
-        each(found, language) if callable(each) else render(each, language, **facts) for each in (own.section, own.appendix)
+        each(found, language) if callable(each) else render(each, language, **facts)
+        for each in (own.section, own.appendix)
     ]
     if callable(own.section):  # one text for all
         return {"section": "", "appendix": "\n\n".join(texts).strip()}

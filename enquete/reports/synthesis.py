@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.canonical import move_latest
 from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
+from enquete.locale import tell
 from enquete.nodes.provenance import as_file
 from enquete.nodes.workplace import Workplace
 from enquete.reports.context import RESPONDED, statuses, with_ids
@@ -27,15 +28,15 @@ from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.figures import drawn
 from enquete.reports.figures.files import write_figures
-from enquete.reports.files import write_json
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
 from enquete.reports.reading import RunReading, open_run
 from enquete.reports.replicates.again import replicate
-from enquete.reports.report import Material, plain_title, write_report
+from enquete.reports.report import Material, write_report
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses
+from enquete.reports.writing import write_json
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"
@@ -183,9 +184,13 @@ def _material(
 def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
-        checks = health_flags(health, name, plain_title(reading, name), reading.record.language)
+        checks = health_flags(health, name, _title(reading, name), reading.record.language)
         said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         found.results[name] = {**result, "flags": said}
+
+
+def _title(reading: RunReading, name: str) -> str:
+    return tell(reading.methodology(name).title, reading.record.language)
 
 
 def synthesis_folder(folder: Path) -> Path:

@@ -10,6 +10,7 @@ A template is named `package:file`, so that a methodology's stands in its own fo
 
 from __future__ import annotations
 
+import re
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
@@ -21,10 +22,12 @@ from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
+_GAP = re.compile(r"\n{3,}")
+
 
 def render(name: str, language: Language, **facts: Any) -> str:
     """The template filled in. Raises jinja2's errors: a fact that is not there is a bug."""
-    return _environment(language).get_template(name).render(facts)
+    return _GAP.sub("\n\n", _environment(language).get_template(name).render(facts))
 
 
 @cache

@@ -50,7 +50,8 @@ class Made:
             return responses(reading)
 
     def report(self) -> str:
-        return (self.synthesis / "report.md").read_text("utf-8")
+        """Report and appendix."""
+        return "\n".join((self.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
 
     def results(self) -> dict:
         return json.loads((self.synthesis / "results.json").read_text("utf-8"))["results"]

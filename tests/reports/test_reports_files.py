@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.reports.context import jsonable
-from enquete.reports.files import replacing, write_csv, write_json, write_jsonl
+from enquete.reports.writing import replacing, write_csv, write_json, write_jsonl
 
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -57,8 +57,7 @@ def test_quotes_follow_the_language():
 
 def test_a_methodology_without_a_section_gets_its_findings_as_tables():
     found = {"arms": ["main"], "n": 3, "best": [{"item": "a", "n": 2}, {"item": "b|c"}]}
-    assert as_tables("Best *of* all", found).split("\n\n") == [
-        r"## Best \*of\* all",
+    assert as_tables(found).split("\n\n") == [
         "|  |  |\n| --- | --- |\n| `n` | 3 |",
         "### best",
         "| item | n |\n| --- | ---: |\n| a | 2 |\n| b\\|c | – |",

@@ -19,6 +19,7 @@ from enquete.reports.crossing import narrative
 from enquete.reports.crossing.joined import cross
 from enquete.reports.synthesis import prepare, write_synthesis
 from enquete.state.settings import Machine
+from enquete.study import Run
 from tests.reports.test_reports_crossing import EVALUATIONS
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer
@@ -94,9 +95,13 @@ def test_a_truthful_text_is_printed_and_says_who_wrote_it(tmp_path: Path) -> Non
     assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in run.report
     (key,) = narratives(run)
     assert key[:3] == ("synthesis", "", "main")
-    assert "| Synthese |  | main | narrative | 1 |" in run.report
+    assert "| Synthese |  | `main` | narrative | 1 |" in appendix(run)
     audited = [json.loads(line) for line in (run.path / "audit.jsonl").read_text("utf-8").splitlines()]
     assert [call["purpose"] for call in audited] == ["narrative"]
+
+
+def appendix(run: Run) -> str:
+    return (run.path / "appendix.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("reply", [lying, inventing])
@@ -107,9 +112,9 @@ def test_a_false_text_is_refused_twice_and_the_claims_stand(tmp_path: Path, repl
     assert run.status == "completed"
     assert len(asked) == 2  # one corrective retry
     assert summary(run)["by"] == "refused"
-    assert "wurde auch nach einer Korrektur zurückgewiesen" in run.report
+    assert "wurde auch nach einer Korrektur zurückgewiesen" in appendix(run)
     assert "98,76 Punkte" not in run.report
-    assert "- Das Szenario" in run.report
+    assert "- Das Szenario" in appendix(run)
 
 
 def test_a_corrected_text_is_printed(tmp_path: Path) -> None:
@@ -168,15 +173,15 @@ def test_a_server_that_answers_no_json_leaves_the_claims_and_a_complete_run(tmp_
     assert asked
     assert run.status == "completed"
     assert summary(run)["by"] == "unwritten"
-    assert "Ein Text des Modells liegt nicht vor" in run.report
-    assert "- Das Szenario" in run.report
+    assert "Ein Text des Modells liegt nicht vor" in appendix(run)
+    assert "- Das Szenario" in appendix(run)
 
 
 def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
     run = enquete.conduct_interviews(personas(tmp_path, 12), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
     assert summary(run)["by"] == "rule"
-    assert "kein Modell hat sie geschrieben" in run.report
+    assert "kein Modell hat sie geschrieben" in appendix(run)
 
 
 def test_another_run_with_the_same_answers_makes_the_same_request(

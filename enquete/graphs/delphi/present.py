@@ -23,8 +23,8 @@ from enquete.graphs.delphi.present_ratings import (
 from enquete.graphs.delphi.words import WORDS
 from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
-from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, excerpt, number, of, quote, share, table
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 
 

@@ -14,8 +14,8 @@ from enquete.graphs.diversity.present_views import scores, views
 from enquete.graphs.diversity.wording import WORDS
 from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
-from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, share, table
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 
 AGENTS_LISTED = 20

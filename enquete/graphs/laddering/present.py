@@ -15,8 +15,8 @@ from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid, svg
 from enquete.graphs.laddering.words import STOPS, WORDS
 from enquete.locale import in_language
 from enquete.reports.context import ItemFacts
-from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, quote, share, table
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 
 CONCEPTS, LINKS, TRANSCRIPTS = 15, 15, 3  # shown in the section; everything is in the files

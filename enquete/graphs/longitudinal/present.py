@@ -13,8 +13,8 @@ from enquete.graphs.longitudinal.present_change import change_parts, source, sta
 from enquete.graphs.longitudinal.words import WORDS
 from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
-from enquete.reports.files import records
 from enquete.reports.markdown import escape, number, of, quote, table
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 
 

@@ -26,8 +26,8 @@ from enquete.graphs.scenario.present_comparisons import source as _source
 from enquete.graphs.scenario.wording import WORDS
 from enquete.locale import in_language
 from enquete.reports.context import Files, ItemFacts
-from enquete.reports.files import records
 from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, share, table
+from enquete.reports.writing import records
 from enquete.state.asking import Language
 
 QUOTED = 3

@@ -52,8 +52,12 @@ WORDS: Mapping[str, str] = {
 }
 
 TOGETHER: Mapping[str, str] = {
-    "rises": N_("{first} and {second} go together: the more of one, the more of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."),
-    "falls": N_("{first} and {second} go apart: the more of one, the less of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."),
+    "rises": N_(
+        "{first} and {second} go together: the more of one, the more of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."
+    ),
+    "falls": N_(
+        "{first} and {second} go apart: the more of one, the less of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."
+    ),
     "epsilon_squared": N_("{first} and {second}: the groups differ (ε² = {effect}, Holm p {p}, n = {n} of {total})."),
     "cramers_v": N_("{first} and {second} go together (V = {effect}, Holm p {p}, n = {n} of {total})."),
 }
@@ -109,7 +113,9 @@ def as_json(agents: AgentTable, found: Sequence[CrossFinding], language: Languag
 def findings(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> list[KeyFinding]:
     """Pairs that go together after Holm's correction over all pairs, the strongest first. An ε² says that groups differ."""
     sure = [one for one in found if one.p_holm is not None and one.p_holm < ALPHA and one.association.n >= LEAST]
-    return [_finding(one, agents, language) for one in sorted(sure, key=lambda one: -abs(one.association.effect or 0.0))]
+    return [
+        _finding(one, agents, language) for one in sorted(sure, key=lambda one: -abs(one.association.effect or 0.0))
+    ]
 
 
 def _finding(one: CrossFinding, agents: AgentTable, language: Language) -> KeyFinding:

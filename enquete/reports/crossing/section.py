@@ -10,7 +10,7 @@ from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.sentences import group_name, reason, sentence
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.reports.replicates.again import Replicates
-from enquete.reports.replicates.told import alone, mark
+from enquete.reports.replicates.told import mark
 from enquete.state.asking import Language
 
 SHOWN_IDS, SHOWN_GROUPS = 3, 8
