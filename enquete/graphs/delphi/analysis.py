@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.graphs.delphi import ratings
+from enquete.graphs.delphi import ratings, tested
 from enquete.graphs.delphi.accord import checklist
 from enquete.graphs.delphi.dissent import dissent
 from enquete.graphs.delphi.instrument import DelphiInstrument
@@ -43,6 +43,8 @@ def analyse(
         "convergence": ratings.convergence(panel),
         "last_round": panel.last,
         "unchanged": ratings.unchanged(panel),
+        "drawn_together": tested.drawn_together(panel),
+        "groups": tested.between_groups(panel, frame.groupby("participant", sort=False)["stakeholder_type"].first()),
         "concordance": ratings.concordance(panel),
         **dissent(panel, rated, rounds),
         "consensus": ratings.consensus(panel, rated),

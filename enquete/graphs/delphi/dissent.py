@@ -54,6 +54,7 @@ class _Stand:
     above: tuple[str, ...]
     stood: frozenset[str]
     n_between: int | None = None
+    parts: tuple[float, float] | None = None  # highest rating of the lower camp, lowest of the upper
 
     @property
     def n_holding_out(self) -> int:
@@ -69,7 +70,8 @@ def _stand(rating: Mapping[str, Any], panel: Panel, number: int) -> _Stand:
     if split is not None:
         stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
         there = frozenset(map(str, before.index[stood]))
-        return _Stand(rating, found, before, "camps", split.below, split.above, there, split.n_between)
+        return _Stand(rating, found, before, "camps", split.below, split.above, there, split.n_between,
+                      (split.low, split.high))  # fmt: skip
     both = (*found.below, *found.above)
     kind: Kind = "hold_outs" if both else "scattered"
     return _Stand(rating, found, before, kind, found.below, found.above, frozenset(both))
@@ -87,6 +89,7 @@ def _told(stand: _Stand, rows: pd.DataFrame) -> dict[str, Any]:
         "n_paired": stand.found.n_paired,
         "n_holding_out": stand.n_holding_out,
         "n_between": stand.n_between,
+        "camps": stand.parts,
         "mean_gap": stand.found.mean_gap,
         "below": _side(people.loc[list(stand.below)], stand.stood, stand.before, median),
         "above": _side(people.loc[list(stand.above)], stand.stood, stand.before, median),

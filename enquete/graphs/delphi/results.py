@@ -5,10 +5,12 @@ from __future__ import annotations
 from enquete.graphs.delphi import across, health, present
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.figures import figures
+from enquete.graphs.delphi.findings import findings
 from enquete.reports.evaluation import Evaluation
 
 EVALUATION = Evaluation(
     analyse=analyse,
+    findings=findings,
     section=present.section,
     appendix=present.appendix,
     files=present.files,

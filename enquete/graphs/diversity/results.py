@@ -9,6 +9,7 @@ from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
 from enquete.graphs.diversity import across, present
 from enquete.graphs.diversity.analysis import analyse
+from enquete.graphs.diversity.findings import findings
 from enquete.reports.context import Found, at, figure
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
@@ -36,6 +37,7 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
 
 EVALUATION = Evaluation(
     analyse=analyse,
+    findings=findings,
     section=present.section,
     appendix=present.appendix,
     files=present.files,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from enquete.graphs.laddering import health, present
 from enquete.graphs.laddering.analysis import analyse
+from enquete.graphs.laddering.findings import findings
 from enquete.reports.evaluation import Evaluation
 
 EVALUATION = Evaluation(
     analyse=analyse,
+    findings=findings,
     section=present.section,
     appendix=present.appendix,
     files=present.files,
