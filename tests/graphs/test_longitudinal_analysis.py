@@ -11,6 +11,7 @@ import pytest
 
 from enquete.analysis.change.paired import paired_by_item
 from enquete.graphs.longitudinal.analysis import analyse
+from enquete.graphs.longitudinal.findings import findings
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.present import files, item_facts, section
 from enquete.instruments.load import load_shipped
@@ -262,8 +263,8 @@ def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
     # p0 … p7: drift 1, 2, 1, 2, … mean 1.5; placebo p0 and p5 moved by 1: 0.25
     assert (placebo["arm"], placebo["own_baseline"], placebo["n_agents"], one["n"]) == ("placebo", False, 8, 8)
     assert (one["main"], one["placebo"], one["difference"]["estimate"]) == (1.5, 0.25, 1.25)
-    assert one["excludes_zero"] is True
-    assert one["unit"] == "agents"
+    # differences 0, 2, 1, 2, 1, 1, 1, 2: seven of one sign, 2/2⁷; no other item was answered in both arms
+    assert one["p_holm"] == one["p"] == 2 / 2**7
     stock = next(f for f in placebo["families"] if f["family"] == "stock")
     assert stock["difference"]["estimate"] == 1.25
     assert found["waves"]["T1"]["n_total"] == 10 * 15  # the placebo arm's rows are in no main figure
@@ -273,6 +274,25 @@ def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
     again = analyse(pd.concat([table[table["arm"].eq("main")], own]), INSTRUMENT, None, MEASURED)["drift"]
     assert item_of(again["minus_placebo"], STRAIGHT)["placebo"] == 0
     assert again["minus_placebo"]["own_baseline"] is True
+
+
+def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed():
+    """T1 with the own memory is 3 or 4, with a neutral one 2, whatever T0 was: differences 1, 2, …, eight of one sign, p = 2/2⁸."""
+    people = [f"p{i}" for i in range(8)]
+    own = {who: {STRAIGHT: 4.0 if i % 2 else 3.0} for i, who in enumerate(people)}
+    neutral = {who: {STRAIGHT: 2.0} for who in people}
+    told = []
+    for before in (neutral, own):
+        table = frame(
+            rows("T0", before), rows("T1", own, memory=tuple(own)), rows("T1", neutral, tuple(neutral), arm=PLACEBO)
+        )
+        found = dict(analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="reconstructed")))
+        one = item_of(found["experience_effect"]["minus_placebo"], STRAIGHT)
+        assert (one["difference"]["estimate"], one["p_holm"]) == (1.5, 2 / 2**8)
+        assert "T1 with the own memory minus T1 with a neutral one" in section(found, "en")
+        told.append([each.text for each in findings(found, "en") if each.kind == "difference"])
+    assert told[0] == told[1]
+    assert "is 1.50 higher with the own memory than with a neutral one" in told[0][0]
 
 
 def test_pairing_counts_agents_and_pairs():

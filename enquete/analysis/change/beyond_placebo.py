@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.bootstrap import DRAWS, FEWEST, LEVEL, Interval, bca, draws_within, resampled_counts, without
+from enquete.analysis.change.paired import holm, wilcoxon
 from enquete.analysis.joining import Floats, joined
 
 CHUNK = 4_000_000  # agents × resamples held at once
@@ -22,12 +23,8 @@ class MinusPlacebo:
     n: int  # agents with Δ in both arms
     n_missing: int
     over_agents: Interval
-    excludes_zero: bool | None
-
-    @property
-    def unit(self) -> str:
-        """What `excludes_zero` rests on."""
-        return "none" if self.excludes_zero is None else "agents"
+    p: float | None  # None where no agent's Δ differs between the arms
+    p_holm: float | None  # over all items of the table
 
 
 def minus_placebo(
@@ -38,10 +35,12 @@ def minus_placebo(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> list[MinusPlacebo]:
-    """D = Σ wₐ(Δₐ,main − Δₐ,placebo)/Σ wₐ by item, over the agents that have both, with a BCa interval.
+    """D = Σ wₐ(Δₐ,main − Δₐ,placebo)/Σ wₐ by item, over the agents that have both, with a BCa interval and Wilcoxon's p.
 
-    Agents are resampled with all their items. Those of one run share a prompt and a model, so this says nothing about
-    another run.
+    The intervals are each item's own: of twelve items without any change one excludes 0 in every other run. What counts is p
+    after Holm: signed-rank test of Δₐ,main − Δₐ,placebo, unweighted, zeros left out.
+    Agents are resampled with all their items. Those of one run share a prompt and a model, so this says nothing about another
+    run.
 
     main, placebo: Δ of either arm, agents × items (rekeyed). weight: by participant, such as .5 for agents without memory;
     1 where unnamed. Resamples are bounded by the number of agents (4,000 at 5,000). Raises ValueError on a doubled label.
@@ -51,15 +50,11 @@ def minus_placebo(
     w = _weights(weight, difference.index)
     known = difference.notna().sum()
     intervals = _over_agents(difference, w, draws_within(len(difference), draws), seed)
+    ps = [wilcoxon(np.zeros(len(difference)), difference[item]).p for item in difference.columns]
     return [
-        _item(str(item), int(known[item]), len(difference), interval)
-        for item, interval in zip(difference.columns, intervals, strict=True)
+        MinusPlacebo(str(item), int(known[item]), len(difference) - int(known[item]), interval, p, adjusted)
+        for item, interval, p, adjusted in zip(difference.columns, intervals, ps, holm(ps), strict=True)
     ]
-
-
-def _item(item: str, n: int, total: int, agents: Interval) -> MinusPlacebo:
-    excludes = None if agents.low is None or agents.high is None else bool(agents.low > 0 or agents.high < 0)
-    return MinusPlacebo(item, n, total - n, agents, excludes)
 
 
 def _weights(weight: Mapping[str, float] | pd.Series[float] | None, participants: pd.Index[str]) -> Floats:

@@ -94,7 +94,11 @@ def _figures(
     placebo: pd.DataFrame,
     tested: bool,
 ) -> dict[str, Any]:
-    """Change by item, family, type and agent. Nothing inferential where it would claim what the design cannot show."""
+    """Change by item, family, type and agent. Nothing inferential where it would claim what the design cannot show.
+
+    Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a neutral
+    memory, which a reconstructed T0 does not spoil.
+    """
     agents = agent_drift(change, instrument, context.memoryless_weight)
     again, neutral = Retest.of(retest, change, instrument), Placebo.of(placebo, change, instrument)
     index, reliable = reliability_figures(change, instrument, again, neutral) if tested else (None, None)
@@ -107,7 +111,9 @@ def _figures(
         "tests_by_type": _tests_by_type(by_item, by_family) if tested else None,
         "agents": listed_agents(agents, change, index),
         "reliable_change": reliable,
-        "minus_placebo": placebo_figures(neutral, change, instrument, agents["weight"]) if tested else None,
+        "minus_placebo": placebo_figures(neutral, change, instrument, agents["weight"])
+        if not context.incomparable
+        else None,
         "delta": {
             "rekeyed": True,
             "items": list(change.delta.columns),

@@ -46,6 +46,16 @@ WORDS: Mapping[str, str] = {
         "No statement changed more than with a neutral memory: {tested} tested, the largest difference {change}, in "
         "“{item}” (scale {scale}; adjusted {p}; n = {n}/{total})."
     ),
+    "more": N_("higher"),
+    "less": N_("lower"),
+    "own": N_(
+        "At T1, agreement with “{item}” is {change} {went} with the own memory than with a neutral one (scale {scale}; "
+        "adjusted {p}; n = {n}/{total})."
+    ),
+    "none_own": N_(
+        "No statement is answered otherwise with the own memory than with a neutral one: {tested} tested, the largest "
+        "difference {change}, in “{item}” (scale {scale}; adjusted {p}; n = {n}/{total})."
+    ),
     "too_few": N_(
         "{n} agents are too few to tell whether a statement changed: had all moved alike, p adjusted for {tested} "
         "statements would still be {p}."
@@ -125,8 +135,9 @@ def statements(found: Found) -> dict[str, Statement]:
 
 
 def _changes(found: Found, known: Mapping[str, Statement], language: Language) -> Iterator[KeyFinding]:
-    """Nothing where no change was tested: one wave, T0 reconstructed, or waves that cannot be compared."""
-    beyond = listed(found, "drift", "minus_placebo", "items")
+    """Nothing where no change was tested: one wave, T0 reconstructed and no placebo, or waves that cannot be compared."""
+    drift = at(found, "drift") is not None
+    beyond = listed(found, "drift" if drift else "experience_effect", "minus_placebo", "items")
     against = [one for one in beyond if figure(one, "p_holm") is not None]
     paired = list(_against_placebo(against, known) if against else _between_waves(found, known))
     tested = [one for one in paired if one.p is not None]
@@ -143,11 +154,12 @@ def _changes(found: Found, known: Mapping[str, Statement], language: Language) -
         (one for one in tested if one.p is not None and one.p < LEVEL and one.n >= FEWEST), key=lambda one: -one.size
     )
     for place, one in enumerate(moved):
-        word = "beyond" if against else "moved" if place else "most"
+        word = ("beyond" if drift else "own") if against else "moved" if place else "most"
         yield _told(one, word, len(moved), len(tested), language)
     if not moved:
         largest = max(tested, key=lambda one: one.size)
-        yield _told(largest, "none_beyond" if against else "none", 0, len(tested), language)
+        word = ("none_beyond" if drift else "none_own") if against else "none"
+        yield _told(largest, word, 0, len(tested), language)
 
 
 def _between_waves(found: Found, known: Mapping[str, Statement]) -> Iterator[Moved]:
@@ -171,9 +183,9 @@ def _against_placebo(items: Sequence[Mapping[str, Any]], known: Mapping[str, Sta
 
 
 def _told(one: Moved, word: str, moved: int, tested: int, language: Language) -> KeyFinding:
-    words, null = in_language(WORDS, language), word not in ("most", "moved", "beyond")
+    words, null = in_language(WORDS, language), word not in ("most", "moved", "beyond", "own")
     size = number(one.change if null else abs(one.change), language)
-    went = words["rise" if one.change > 0 else "fall"]
+    went = words[("more", "less")[one.change < 0] if word == "own" else ("rise", "fall")[one.change < 0]]
     low, high = (number(end, language) for end in ends(one))
     text = sentence(
         WORDS[word], language, item=one.about.wording, moved=moved, tested=tested, went=went, change=size,

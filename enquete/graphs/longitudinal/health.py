@@ -83,7 +83,8 @@ def _placebo(arms: Arms) -> Made:
         return
     before, after = _waves(arms.main)
     placebo_before, placebo_after = _waves(arms.others[PLACEBO])
-    why = no_drift(arms.found) or ("" if len(placebo_after) else "one_wave")
+    why = no_drift(arms.found) if arms.found.get("kind") != "experience_effect" else ""
+    why = why or ("" if len(placebo_after) else "one_wave")
     if why:
         yield "", missing("placebo_exposure", why)
         return

@@ -97,6 +97,6 @@ def _figures(one: MinusPlacebo) -> dict[str, Any]:
         "n": one.n,
         "n_missing": one.n_missing,
         "difference": asdict(one.over_agents),
-        "excludes_zero": one.excludes_zero,
-        "unit": one.unit,
+        "p": one.p,
+        "p_holm": one.p_holm,
     }

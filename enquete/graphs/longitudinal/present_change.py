@@ -269,14 +269,17 @@ def _placebo(found: Row, change: Row, where: str, words: Mapping[str, str], lang
     labels = {family["family"]: f"**{escape(family['label'])}**" for family in change["families"]}
     rows = [_placebo_cells(labels[one["family"]], one, words, language) for one in placebo["families"]]
     rows += [_placebo_cells(wording[one["item"]], one, words, language) for one in placebo["items"][:ITEMS]]
-    yield f"### {words['placebo']}"
+    yield f"### {words['placebo' if found['drift'] else 'placebo_experience']}"
     baseline = words["own_baseline" if placebo["own_baseline"] else "shared_baseline"]
     yield words["placebo_note"].format(n=placebo["n_agents"], baseline=baseline)
-    yield table([words[key] for key in ("statement", "pairs", "main", "placebo_delta", "difference", "beyond")], rows)
+    yield table(
+        [words[key] for key in ("statement", "pairs", "main", "placebo_delta", "difference", "p_holm")],
+        rows,
+        numeric_from=1,
+    )
     yield source(words, f"{where}.minus_placebo")
 
 
 def _placebo_cells(name: str, one: Row, words: Mapping[str, str], language: Language) -> list[str]:
-    beyond = MISSING if one["excludes_zero"] is None else words["yes" if one["excludes_zero"] else "no"]
     return [name, of(one["n"], one["n"] + one["n_missing"]), number(one["main"], language),
-            number(one["placebo"], language), interval(one["difference"], language), beyond]  # fmt: skip
+            number(one["placebo"], language), interval(one["difference"], language), p_value(one["p_holm"], language)]  # fmt: skip

@@ -117,7 +117,7 @@ def _against(
             "share_main": float(shares[0][one.item]) if one.n else None,
             "share_placebo": float(shares[1][one.item]) if one.n else None,
             "difference": asdict(one.over_agents),
-            "excludes_zero": one.excludes_zero,
+            "p_holm": one.p_holm,
         }
         for one in minus_placebo(*arms)
     }

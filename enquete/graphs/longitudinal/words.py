@@ -114,15 +114,15 @@ WORDS: Mapping[str, str] = {
     "no_retest": N_("Without a retest arm it is not known how far answers vary of themselves: no RCI."),
     "overall": N_("all statements"),
     "placebo": N_("Drift minus placebo"),
+    "placebo_experience": N_("T1 with the own memory minus T1 with a neutral one"),
     "main": N_("Δ main arm"),
     "placebo_delta": N_("Δ placebo"),
     "difference": N_("difference"),
-    "beyond": N_("excludes 0"),
-    "yes": N_("yes"),
-    "no": N_("no"),
+    "p_holm": N_("p (Holm)"),
     "placebo_note": N_(
         "{n} agents were also asked at T1 with a neutral memory ({baseline}). Rekeyed values, weighted; 95% "
-        "intervals over agents of this run. “Excludes 0”: drift goes beyond what any memory brings about."
+        "intervals over agents of this run, each line's own. p: Wilcoxon's test of the difference by agent, by Holm over "
+        "all families and over all statements; below 0.05, drift goes beyond what any memory brings about."
     ),
     "own_baseline": N_("with a T0 of its own"),
     "shared_baseline": N_("starting from the main arm's T0"),
