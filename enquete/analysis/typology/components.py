@@ -135,8 +135,11 @@ def forced_places(block: Matrix) -> Matrix | None:
 
 
 def ranked(rows: Matrix, values: Matrix, rng: np.random.Generator) -> Matrix:
-    """Each row ranked into `values` (ascending), ties at random."""
-    order = np.lexsort((rng.random(rows.shape), rows), axis=1)
+    """Each row ranked into `values` (ascending), ties at random. Rows may come in stacks."""
+    lots, order = rng.random(rows.shape), rows.argsort(axis=-1)
+    ascending = np.take_along_axis(rows, order, axis=-1)
+    if (ascending[..., 1:] == ascending[..., :-1]).any():
+        order = np.lexsort((lots, rows), axis=-1)
     found = np.empty_like(rows)
-    np.put_along_axis(found, order, np.broadcast_to(values, found.shape), axis=1)
+    np.put_along_axis(found, order, np.broadcast_to(values, found.shape), axis=-1)
     return found

@@ -58,19 +58,17 @@ def fitted(blocks: Sequence[Matrix], rng: np.random.Generator) -> Continuum:
 
 
 def _calibrated(model: Continuum, rng: np.random.Generator) -> Continuum:
-    """By fixed-point iteration on the same simulated agents."""
+    """By fixed-point iteration on the same simulated agents, many data sets of as many agents as were observed."""
     goal, mean, squares = model.mean, model.mean, model.scales**2
-    positions = [_positions(model, rng) for _ in range(-(-CALIBRATED_ON // model.n))]
+    positions = np.stack([_positions(model, rng) for _ in range(-(-CALIBRATED_ON // model.n))])
     for _ in range(ROUNDS):
-        drawn = [np.hstack(_answers(model, one, rng)) for one in positions]
-        centres = [one.mean(axis=0) for one in drawn]
-        found = np.mean(
-            [(((one - c) @ model.axes.T) ** 2).sum(axis=0) for one, c in zip(drawn, centres, strict=True)], axis=0
-        )
+        drawn = np.concatenate(_answers(model, positions, rng), axis=-1)
+        centres = drawn.mean(axis=1, keepdims=True)
+        found = (((drawn - centres) @ model.axes.T) ** 2).sum(axis=1).mean(axis=0)
         if np.abs(found / squares - 1).max() < CLOSE:
             break
         ratio = np.sqrt(squares / np.maximum(found, NEGLIGIBLE * squares))
-        mean = mean + goal - np.mean(centres, axis=0)
+        mean = mean + goal - centres.mean(axis=(0, 1))
         scales = model.scales * np.clip(ratio, 1 / STEP, STEP)
         model = Continuum(model.n, mean, model.axes, scales, model.forms)
     return model
@@ -106,8 +104,9 @@ def _forms(blocks: Sequence[Matrix]) -> tuple[_Form, ...]:
 
 
 def _answers(model: Continuum, positions: Matrix, rng: np.random.Generator) -> list[Matrix]:
+    """By block: agents × columns, or data sets × agents × columns for the positions of several data sets."""
     latent = (positions * model.scales) @ model.axes + model.mean
-    return [_in_form(latent[:, form.columns], form, rng) for form in model.forms]
+    return [_in_form(latent[..., form.columns], form, rng) for form in model.forms]
 
 
 def _in_form(latent: Matrix, form: _Form, rng: np.random.Generator) -> Matrix:
