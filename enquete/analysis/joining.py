@@ -45,6 +45,8 @@ def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -
     """Both lists over all participants of either. Raises ValueError on a doubled participant, by the list's name."""
     for name, scores in zip(names, (first, second), strict=True):
         require_single(scores.index, name)
+    if first.index.equals(second.index):
+        return first, second
     rows = first.index.union(second.index)
     return first.reindex(rows), second.reindex(rows)
 
@@ -52,5 +54,5 @@ def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -
 def paired_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series, int]:
     """As `joined_scores`, of those who have both; and how many have not."""
     x, y = joined_scores(first, second, names)
-    both = x.notna() & y.notna()
-    return x[both], y[both], int((~both).sum())
+    both = x.notna().to_numpy() & y.notna().to_numpy()
+    return (x, y, 0) if both.all() else (x[both], y[both], int((~both).sum()))

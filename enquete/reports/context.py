@@ -81,13 +81,14 @@ def statuses(frame: pd.DataFrame) -> dict[str, int]:
 
 def counted(frame: pd.DataFrame) -> dict[str, JsonValue]:
     """n_responded and n_total of the rows, with the statuses that make up the difference."""
-    return {"n_responded": len(responded(frame)), "n_total": len(frame), "statuses": dict(statuses(frame))}
+    found = statuses(frame)
+    return {"n_responded": sum(found.get(one, 0) for one in RESPONDED), "n_total": len(frame), "statuses": dict(found)}
 
 
 def answering(frame: pd.DataFrame) -> dict[str, JsonValue]:
     """`counted`, and how many agents gave an answer, of how many that were to."""
-    answered = int(responded(frame)["participant"].nunique())
-    return {**counted(frame), "agents_responded": answered, "agents_total": int(frame["participant"].nunique())}
+    answered = frame.loc[frame["status"].isin(RESPONDED), "participant"].nunique()
+    return {**counted(frame), "agents_responded": int(answered), "agents_total": int(frame["participant"].nunique())}
 
 
 def tally(values: Iterable[str]) -> dict[str, int]:
@@ -101,10 +102,19 @@ def wide(
     """Participants × items in the given order, NaN where there is no answer.
 
     people: by default those among the rows of these items, in the population's order.
+    Raises ValueError where somebody answered an item twice.
     """
-    asked = rows[rows["item_id"].isin(items)]
-    table = asked.pivot(index="participant", columns="item_id", values=column).astype(float)
-    return table.reindex(index=asked["participant"].unique() if people is None else list(people), columns=list(items))
+    asked = rows.loc[rows["item_id"].isin(items), ["participant", "item_id", column]]
+    index = pd.Index(asked["participant"].unique() if people is None else list(people), name="participant")
+    columns = pd.Index(list(items), name="item_id")
+    who, what = index.get_indexer(asked["participant"]), columns.get_indexer(asked["item_id"])
+    kept = who >= 0
+    place = who[kept] * len(columns) + what[kept]
+    if len(np.unique(place)) < len(place):
+        raise ValueError("an item was answered twice by the same participant; give one arm, phase and round at a time")
+    cells = np.full(len(index) * len(columns), np.nan)
+    cells[place] = asked[column].to_numpy(dtype=np.float64, na_value=np.nan)[kept]
+    return pd.DataFrame(cells.reshape(len(index), len(columns)), index=index, columns=columns)
 
 
 UNIT = "run × wording"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from enquete.analysis.answers import Flags, Floats
 from enquete.analysis.joining import require_single
 from enquete.analysis.panel.measures import DISAGREEMENT_A
 
@@ -62,29 +63,30 @@ def hold_outs(
         raise ValueError(f"distance must be above 0 scale points, not {distance:g}")
     require_single(final.index, "final ratings")
     require_single(before.index, "before ratings")
-    rated, earlier = final.dropna().astype(float), before.reindex(final.dropna().index).astype(float)
+    f, there = final.to_numpy(dtype=float), final.notna().to_numpy()
+    same = before if before.index.equals(final.index) else before.reindex(final.index)
     m = float(before.median()) if median is None and before.notna().any() else median
-    if rated.empty or m is None:
-        return HoldOuts(
-            len(rated), len(final) - len(rated), int(earlier.notna().sum()), m, distance, (), (), None, None
-        )
-    gap, gap_before = rated - m, earlier - m
-    stayed = gap_before.abs().ge(distance) & (gap * gap_before).gt(0) & gap.abs().ge(gap_before.abs())
+    earlier, names = same.to_numpy(dtype=float)[there], final.index[there]
+    n_missing, paired = len(f) - len(names), int((~np.isnan(earlier)).sum())
+    if not len(names) or m is None:
+        return HoldOuts(len(names), n_missing, paired, m, distance, (), (), None, None)
+    gap, gap_before = f[there] - m, earlier - m
+    off = np.abs(gap)
+    stayed = (np.abs(gap_before) >= distance) & (gap * gap_before > 0) & (off >= np.abs(gap_before))
     below, above = (
-        stayed & side if (side & gap.abs().ge(distance)).mean() < MAJORITY else stayed & False
-        for side in (gap.lt(0), gap.gt(0))
+        stayed & side if (side & (off >= distance)).mean() < MAJORITY else np.zeros_like(stayed)
+        for side in (gap < 0, gap > 0)
     )
-    paired = int(earlier.notna().sum())
     return HoldOuts(
-        n_rated=len(rated),
-        n_missing=len(final) - len(rated),
+        n_rated=len(names),
+        n_missing=n_missing,
         n_paired=paired,
         median=m,
         distance=distance,
-        below=_ids(below),
-        above=_ids(above),
+        below=_ids(names, below),
+        above=_ids(names, above),
         share=int((below | above).sum()) / paired if paired else None,
-        mean_gap=float(gap.abs().mean()),
+        mean_gap=float(off.mean()),
     )
 
 
@@ -103,19 +105,22 @@ def camps(
     participant. Source of the cut: JASA 53 (1958), 789–798.
     """
     require_single(ratings.index, "final ratings")
-    rated = ratings.dropna().astype(float)
-    if agreement is None or agreement >= polarised_below or rated.nunique() < 2:
+    if agreement is None or agreement >= polarised_below:
+        return None
+    there = ratings.notna().to_numpy()
+    rated, names = ratings.to_numpy(dtype=float)[there], ratings.index[there]
+    if not rated.size or np.ptp(rated) == 0:
         return None
     low, high = _parting(rated)
-    below, above = rated.le(low), rated.ge(high)
+    below, above = rated <= low, rated >= high
     if min(below.mean(), above.mean()) < CAMP:
         return None
-    return Camps(_ids(below), _ids(above), int((~below & ~above).sum()), low, high)
+    return Camps(_ids(names, below), _ids(names, above), int((~below & ~above).sum()), low, high)
 
 
-def _parting(rated: pd.Series[float]) -> tuple[float, float]:
+def _parting(rated: Floats) -> tuple[float, float]:
     """The highest rating below and the lowest above the best cut, or all the best ones."""
-    points, counts = np.unique(rated.to_numpy(), return_counts=True)
+    points, counts = np.unique(rated, return_counts=True)
     n, total = np.cumsum(counts)[:-1], np.cumsum(points * counts)[:-1]
     rest, n_rest = (points * counts).sum() - total, counts.sum() - n
     between = n * n_rest * (total / n - rest / n_rest) ** 2
@@ -123,5 +128,5 @@ def _parting(rated: pd.Series[float]) -> tuple[float, float]:
     return float(points[best[0]]), float(points[best[-1] + 1])
 
 
-def _ids(chosen: pd.Series[bool]) -> tuple[str, ...]:
-    return tuple(map(str, chosen.index[chosen.to_numpy()]))
+def _ids(names: pd.Index[str], chosen: Flags) -> tuple[str, ...]:
+    return tuple(map(str, names[chosen]))

@@ -66,7 +66,7 @@ def converge(first: pd.Series[float], second: pd.Series[float], *, median: float
 def _both(first: pd.Series[float], second: pd.Series[float]) -> tuple[Floats, Floats, int, int]:
     """Ratings of those present in both rounds, and how many rated only in the first, only in the second."""
     x, y, _ = paired_scores(first, second, ("first round", "second round"))
-    only = [int(one.notna().sum()) - x.size for one in (first, second)]
+    only = [int(one.count()) - x.size for one in (first, second)]
     return x.to_numpy(dtype=float), y.to_numpy(dtype=float), only[0], only[1]
 
 

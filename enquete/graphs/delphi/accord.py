@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.reports.context import responded, tally
+from enquete.reports.context import RESPONDED, tally
 from enquete.state.asking import Language
 
 State = Literal["filled", "partly", "open", "not_applicable"]
@@ -25,6 +25,7 @@ ITEMS = (
 FILLED = frozenset(("M4", "M5", "M8", "M9", "M10", "M11", "M13", "M14", "M15", "M17", "M18", "M19", "R3", "R4", "R5"))
 PARTLY = frozenset(("I2", "M1", "M3", "M6", "M12", "R1", "D1"))
 NOT_APPLICABLE = frozenset(("M20", "M21"))
+OF_AGENTS = ["stakeholder_type", "memory_available"]
 AFTER_A_RATING = frozenset(("M17", "R4"))
 """Items that the record answers only once the themes have been rated."""
 
@@ -50,7 +51,7 @@ def _facts(
     found: Mapping[str, Any], frame: pd.DataFrame, instrument: DelphiInstrument, language: Language
 ) -> dict[str, Any]:
     last = [one for one in found["ratings"] if one["round"] == found["last_round"]]
-    people = frame.drop_duplicates("participant")
+    people = frame.loc[~frame["participant"].duplicated(), frame.columns.intersection(OF_AGENTS)]
     coding = found["coding"] or {}
     return {
         "topic": instrument.topic.in_(language),
@@ -83,6 +84,6 @@ def _times(frame: pd.DataFrame, number: int) -> dict[str, str]:
     """When the first and the last answer of a round came; "" where the table does not say."""
     if "asked_at" not in frame:
         return {"first": "", "last": ""}
-    asked = responded(frame[frame["round"].eq(number)])["asked_at"]
+    asked = frame.loc[frame["round"].eq(number) & frame["status"].isin(RESPONDED), "asked_at"]
     known = sorted(time for time in asked if time)
     return {"first": known[0], "last": known[-1]} if known else {"first": "", "last": ""}

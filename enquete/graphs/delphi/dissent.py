@@ -14,6 +14,8 @@ from enquete.reports.context import tally
 
 QUOTED = 20  # agents quoted a side; all are counted, all are in the response table
 
+READ = ["participant", "item_id", "value", "text", "agent_name", "stakeholder_type"]
+
 Kind = Literal["camps", "hold_outs", "scattered"]
 """Two sides of the panel; a minority that stayed off the median; neither, the ratings are merely spread."""
 
@@ -28,15 +30,16 @@ def dissent(panel: Panel, ratings: Sequence[Mapping[str, Any]], rounds: Mapping[
     """
     if panel.revised is None:
         return {"disagreements": [], "hold_outs": [], "medians_shown": {}}
-    rows = dict(list(rounds[panel.revised].groupby("item_id")))
-    last = [one for one in ratings if one["round"] == panel.revised and one["item"] in rows]
+    rows = rounds[panel.revised][READ]
+    asked = set(rows["item_id"])
+    last = [one for one in ratings if one["round"] == panel.revised and one["item"] in asked]
     stands = [_stand(one, panel, panel.revised) for one in last]
     # Most of a panel's ratings are shown nowhere: who stands where is told of those that are.
     disputed = [one for one in stands if one.rating["label"] == "disagreement"]
     held = [one for one in stands if one.rating["label"] != "disagreement" and one.n_holding_out]
     return {
-        "disagreements": [_told(one, rows[one.rating["item"]]) for one in disputed],
-        "hold_outs": [_told(one, rows[one.rating["item"]]) for one in held],
+        "disagreements": [_told(one, rows) for one in disputed],
+        "hold_outs": [_told(one, rows) for one in held],
         "medians_shown": {one.rating["item"]: one.found.median for one in stands},
     }
 
@@ -78,8 +81,11 @@ def _stand(rating: Mapping[str, Any], panel: Panel, number: int) -> _Stand:
 
 
 def _told(stand: _Stand, rows: pd.DataFrame) -> dict[str, Any]:
-    """Both sides of one item, with names and words. rows: its answers of the last round."""
-    people = rows.set_index("participant")
+    """Both sides of one item, with names and words. rows: answers of the last round."""
+    own = rows[rows["item_id"].eq(stand.rating["item"])].to_dict("records")
+    people = {row["participant"]: row for row in own}
+    earlier = dict(zip(stand.before.index, stand.before.tolist(), strict=True))
+    below, above = ([people[who] for who in side] for side in (stand.below, stand.above))
     median = stand.found.median or 0.0
     return {
         **stand.rating,
@@ -91,9 +97,9 @@ def _told(stand: _Stand, rows: pd.DataFrame) -> dict[str, Any]:
         "n_between": stand.n_between,
         "camps": stand.parts,
         "mean_gap": stand.found.mean_gap,
-        "below": _side(people.loc[list(stand.below)], stand.stood, stand.before, median),
-        "above": _side(people.loc[list(stand.above)], stand.stood, stand.before, median),
-        "by_type": _by_type(people[people["value"].notna()], set(stand.below), set(stand.above)),
+        "below": _side(below, stand.stood, earlier, median),
+        "above": _side(above, stand.stood, earlier, median),
+        "by_type": _by_type([row for row in own if pd.notna(row["value"])], stand),
     }
 
 
@@ -104,26 +110,30 @@ def _before(panel: Panel, rating: Mapping[str, Any], number: int, final: pd.Seri
     return panel.rated(rating["theme"], rating["dimension"], number - 1).reindex(final.index)
 
 
-def _side(members: pd.DataFrame, stood: frozenset[str], before: pd.Series[float], median: float) -> dict[str, Any]:
+def _side(
+    members: Sequence[Mapping[Any, Any]], stood: frozenset[str], before: Mapping[str, float], median: float
+) -> dict[str, Any]:
     """One side: everybody by id and type, some in their words: those first who gave a reason and came no closer."""
-    stayed = pd.Series([who in stood for who in members.index], index=members.index, dtype=bool)
-    earlier = before.reindex(members.index)
-    closer = (members["value"] - median).abs() < (earlier - median).abs()
-    keys = pd.DataFrame({"silent": members["text"].eq(""), "closer": closer, "moved": ~stayed})
-    order = keys.sort_values(list(keys.columns), kind="stable").index
-    quoted = [_quoted(who, members.loc[who], bool(stayed[who]), earlier[who]) for who in order[:QUOTED]]
+
+    def last(row: Mapping[Any, Any]) -> tuple[bool, bool, bool]:
+        closer = abs(row["value"] - median) < abs(before[row["participant"]] - median)
+        return row["text"] == "", closer, row["participant"] not in stood
+
     return {
         "n": len(members),
-        "n_stayed": int(stayed.sum()),
-        "by_type": tally(members["stakeholder_type"]),
-        "participants": [str(who) for who in members.index],
-        "quoted": quoted,
+        "n_stayed": sum(row["participant"] in stood for row in members),
+        "by_type": tally(row["stakeholder_type"] for row in members),
+        "participants": [row["participant"] for row in members],
+        "quoted": [
+            _quoted(row, row["participant"] in stood, before[row["participant"]])
+            for row in sorted(members, key=last)[:QUOTED]
+        ],
     }
 
 
-def _quoted(who: str, row: pd.Series[Any], stayed: bool, before: float) -> dict[str, Any]:
+def _quoted(row: Mapping[Any, Any], stayed: bool, before: float) -> dict[str, Any]:
     return {
-        "participant": who,
+        "participant": row["participant"],
         "name": row["agent_name"],
         "stakeholder_type": row["stakeholder_type"],
         "value": row["value"],
@@ -133,14 +143,15 @@ def _quoted(who: str, row: pd.Series[Any], stayed: bool, before: float) -> dict[
     }
 
 
-def _by_type(rated: pd.DataFrame, below: set[str], above: set[str]) -> list[dict[str, Any]]:
+def _by_type(rated: Sequence[Mapping[Any, Any]], stand: _Stand) -> list[dict[str, Any]]:
     """By stakeholder type: who rated, and who of them stands on which side."""
+    sides = {"n_below": set(stand.below), "n_above": set(stand.above)}
+    counts = {
+        name: tally(row["stakeholder_type"] for row in rated if row["participant"] in side)
+        for name, side in sides.items()
+    }
+    everybody = tally(row["stakeholder_type"] for row in rated)
     return [
-        {
-            "stakeholder_type": str(kind),
-            "n_rated": len(members),
-            "n_below": len(below.intersection(members.index)),
-            "n_above": len(above.intersection(members.index)),
-        }
-        for kind, members in rated.groupby("stakeholder_type")
+        {"stakeholder_type": kind, "n_rated": n, **{name: found.get(kind, 0) for name, found in counts.items()}}
+        for kind, n in sorted(everybody.items())
     ]
