@@ -54,5 +54,5 @@ def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -
 def paired_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series, int]:
     """As `joined_scores`, of those who have both; and how many have not."""
     x, y = joined_scores(first, second, names)
-    both = x.notna().to_numpy() & y.notna().to_numpy()
+    both = pd.notna(x.to_numpy()) & pd.notna(y.to_numpy())
     return (x, y, 0) if both.all() else (x[both], y[both], int((~both).sum()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -60,12 +61,20 @@ def permutation_p(
     own = np.asarray(labels, dtype=np.int64)
     exact = enumerable(own, exact_up_to)
     draws = min(draws, max(999, DRAWN // max(own.size, 1)))
-    every = _enumerate(own) if exact else np.random.default_rng(seed).permuted(np.tile(own, (draws, 1)), axis=1)
+    every = _enumerate(own) if exact else _drawn(own.tobytes(), draws, seed)
     observed = float(statistic(own[None, :])[0])
     extreme = int((statistic(every) >= observed - 1e-9 * max(1.0, abs(observed))).sum())
     if exact:
         return PermutationP(extreme / len(every), "exact permutation", len(every))
     return PermutationP((extreme + 1) / (draws + 1), "random permutation", draws)
+
+
+@lru_cache(maxsize=4)
+def _drawn(labels: bytes, draws: int, seed: int) -> Labels:
+    """Random relabellings; kept, since a table compares the same groups in one column after the other."""
+    found = np.random.default_rng(seed).permuted(np.tile(np.frombuffer(labels, dtype=np.int64), (draws, 1)), axis=1)
+    found.flags.writeable = False
+    return found
 
 
 def _enumerate(labels: Labels) -> Labels:
@@ -76,7 +85,9 @@ def _enumerate(labels: Labels) -> Labels:
     free = np.arange(n)[None, :]  # places not handed out yet, one row a relabelling
     for kind, count in zip(kinds[:-1], counts[:-1], strict=True):
         chosen = np.array(list(combinations(range(free.shape[1]), int(count))))
-        rest = np.array([[i for i in range(free.shape[1]) if i not in set(row)] for row in chosen.tolist()], dtype=int)
+        left = np.ones((len(chosen), free.shape[1]), dtype=bool)
+        np.put_along_axis(left, chosen, False, axis=1)
+        rest = np.nonzero(left)[1].reshape(len(chosen), -1)
         table = np.repeat(tables[-1], len(chosen), axis=0)
         places = free[:, chosen].reshape(len(table), int(count))
         np.put_along_axis(table, places, kind, axis=1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from enquete.analysis.joining import Floats, paired_scores
@@ -43,13 +42,11 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     joined = _joined(values, groups)
     if joined.reason:
         return joined.without()
-    h = float(stats.kruskal(*joined.samples()).statistic)
-    rank = np.asarray(stats.rankdata(joined.x), dtype=np.float64)
-    p, method = float(stats.chi2.sf(h, joined.k - 1)), "chi-squared"
-    if joined.x.size <= SMALL:
-        found = permutation_p(joined.label, lambda labels: _between(rank, labels, joined.k), seed=seed)
-        p, method = found.p, found.method
-    return joined.test(h, (joined.k - 1,), p, method, min(1.0, h / (joined.x.size - 1)))
+    n, k, rank = joined.x.size, joined.k, np.asarray(stats.rankdata(joined.x), dtype=np.float64)
+    between = float(_between(rank, joined.label[None, :], k)[0])
+    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(stats.tiecorrect(rank))
+    p, method = _p(joined, rank, seed) or (float(stats.chi2.sf(h, k - 1)), "chi-squared")
+    return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
 
 
 def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int = 0) -> GroupTest:
@@ -68,10 +65,7 @@ def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int =
     total = float(gap @ gap)
     effect = min(1.0, float(_between(gap, joined.label[None, :], k)[0]) / total)
     f = effect / (k - 1) / ((1 - effect) / (n - k)) if n > k and effect < 1 - 1e-12 else None
-    p, method = (None, "none") if f is None else (float(stats.f.sf(f, k - 1, n - k)), "F")
-    if n <= SMALL:
-        found = permutation_p(joined.label, lambda labels: _between(gap, labels, k), seed=seed)
-        p, method = found.p, found.method
+    p, method = _p(joined, gap, seed) or ((None, "none") if f is None else (float(stats.f.sf(f, k - 1, n - k)), "F"))
     return joined.test(f, (k - 1, n - k), p, method, effect)
 
 
@@ -89,13 +83,10 @@ class _Joined:
     def k(self) -> int:
         return len(self.names)
 
-    def samples(self) -> list[NDArray[np.float64]]:
-        return [self.x[self.label == group] for group in range(self.k)]
-
     def test(
         self, statistic: float | None, df: tuple[int, ...], p: float | None, method: str, effect: float | None
     ) -> GroupTest:
-        counts = {name: int((self.label == number).sum()) for number, name in enumerate(self.names)}
+        counts = dict(zip(self.names, np.bincount(self.label, minlength=self.k).tolist(), strict=True))
         return GroupTest(self.x.size, self.n_missing, counts, statistic, df, p, method, effect, self.reason)
 
     def without(self) -> GroupTest:
@@ -104,7 +95,7 @@ class _Joined:
 
 def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
     x, kind, n_missing = paired_scores(values, groups, ("values", "groups"))
-    label, names = pd.factorize(kind.astype(str), sort=True)
+    names, label = np.unique(kind.astype(str).to_numpy(dtype=object), return_inverse=True)
     data: Floats = np.asarray(x, dtype=np.float64)
     reason = ""
     if data.size < 3:
@@ -114,6 +105,14 @@ def _joined(values: pd.Series[float], groups: pd.Series[str]) -> _Joined:
     elif np.ptp(data) == 0:
         reason = "no variation"
     return _Joined(data, label.astype(np.int64), tuple(map(str, names)), n_missing, reason)
+
+
+def _p(joined: _Joined, scores: Floats, seed: int) -> tuple[float, str] | None:
+    """Of the permutation test on these scores, with its method; None where there are too many for one."""
+    if joined.x.size > SMALL:
+        return None
+    found = permutation_p(joined.label, lambda labels: _between(scores, labels, joined.k), seed=seed)
+    return found.p, found.method
 
 
 def _between(x: Floats, labels: Labels, k: int) -> Floats:

@@ -103,12 +103,16 @@ def polarities(points: Points | None, types: pd.Series[str], instrument: Scenari
 
 
 def _by_type(point: pd.DataFrame, types: pd.Series[str]) -> dict[str, Any]:
-    by_type = [{"stakeholder_type": kind, **_group(point[types.eq(kind)])} for kind in sorted(types.unique().tolist())]
-    return {**_group(point), "by_type": by_type}
+    wish, expectation, kinds = point["wish"].to_numpy(), point["expectation"].to_numpy(), types.to_numpy(dtype=object)
+    by_type = [
+        {"stakeholder_type": kind, **_group(wish[kinds == kind], expectation[kinds == kind])}
+        for kind in sorted(set(kinds.tolist()))
+    ]
+    return {**_group(wish, expectation), "by_type": by_type}
 
 
-def _group(point: pd.DataFrame) -> dict[str, Any]:
-    figures = asdict(group_polarity(point["wish"].to_numpy(), point["expectation"].to_numpy()))
+def _group(wish: Floats, expectation: Floats) -> dict[str, Any]:
+    figures = asdict(group_polarity(wish, expectation))
     n = figures.pop("n")
     del figures["n_missing"]
-    return {"n_responded": n, "n_total": len(point), **figures}
+    return {"n_responded": n, "n_total": len(wish), **figures}
