@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -104,8 +105,36 @@ GAPS = ("refused", "invalid", "failed")
 STATUSES = (*RESPONDED, *GAPS, "not_reached")
 
 _NEEDED = ("participant", "stakeholder_type", "item", "value", "scale_min", "scale_max", "status")
-_READ = ("family", "reverse_keyed", "item_position", "option_order", "block")
-_OF_AN_ITEM = ["scale_min", "scale_max", "reverse_keyed", "family"]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The columns that a table is read from, in arrays: frames cost more to handle than these numbers to read."""
+
+    participant: NDArray[np.object_]
+    stakeholder_type: NDArray[np.object_]
+    item: NDArray[np.object_]
+    status: NDArray[np.object_]
+    value: Floats
+    scale_min: Floats
+    scale_max: Floats
+    family: NDArray[np.object_]
+    reverse: Flags
+    position: Floats
+    order: NDArray[np.object_]
+    block: NDArray[np.object_]
+
+    def taking(self, kept: Flags) -> _Rows:
+        return _Rows(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+    def refuse(self, wrong: Flags, problem: str, column: str = "") -> None:
+        """ValueError about the first row that is wrong."""
+        if wrong.any():
+            row = int(wrong.argmax())
+            given = getattr(self, column)[row] if column else ""
+            value = f", {column} {given:g}" if isinstance(given, float) else f", {column} {given!r}" if column else ""
+            scale = f" {self.scale_min[row]:g}–{self.scale_max[row]:g}" if problem.endswith("scale") else ""
+            raise ValueError(f"participant {self.participant[row]!r}, item {self.item[row]!r}{value}: {problem}{scale}")
 
 
 def read_answers(frame: pd.DataFrame) -> Answers:
@@ -116,34 +145,33 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     block (what was shown together). Rows without a scale are left out; a value counts only where the status carries an
     answer. Raises ValueError naming the column, participant, item and value that are wrong, and what would be right.
     """
-    rows = _checked(frame)
-    person, participants = pd.factorize(rows["participant"], sort=True)
-    types = rows.drop_duplicates("participant").set_index("participant")["stakeholder_type"].reindex(participants)
-    closed = rows[rows["scale_min"].notna()]
-    who = person[rows["scale_min"].notna().to_numpy()]
-    what, items = pd.factorize(closed["item"], sort=True)
-    facts = _item_facts(closed, items)
-    value = closed["value"].where(closed["status"].isin(RESPONDED)).to_numpy(dtype=float)
+    rows = _read(frame)
+    person, participants = pd.factorize(rows.participant, sort=True)
+    _check(rows, person)
+    first = np.unique(person, return_index=True)[1]
+    has_scale = ~np.isnan(rows.scale_min)
+    closed, who = rows.taking(has_scale), person[has_scale]
+    what, items = pd.factorize(closed.item, sort=True)
+    facts = closed.taking(_firsts(closed, what))
+    value = np.where(np.isin(closed.status, RESPONDED), closed.value, np.nan)
     orders, order, chosen = _options(closed, value)
-    shape = (len(participants), len(items))
 
     def matrix(values: Floats) -> Floats:
-        filled = np.full(shape, np.nan)
+        filled = np.full((len(participants), len(items)), np.nan)
         filled[who, what] = values
         return filled
 
-    position = pd.to_numeric(closed["item_position"], errors="coerce").to_numpy(dtype=float)
     return Answers(
         participants=pd.Index(participants),
         items=pd.Index(items),
-        types=types.to_numpy(dtype=object),
-        families=facts["family"].to_numpy(dtype=object),
-        low=facts["scale_min"].to_numpy(dtype=float),
-        high=facts["scale_max"].to_numpy(dtype=float),
-        reverse=facts["reverse_keyed"].to_numpy(dtype=bool),
+        types=rows.stakeholder_type[first],
+        families=facts.family,
+        low=facts.scale_min,
+        high=facts.scale_max,
+        reverse=facts.reverse,
         value=matrix(value),
-        position=matrix(np.where(position >= 1, position, np.nan)),
-        block=_whole(matrix(pd.factorize(closed["block"])[0].astype(float))),
+        position=matrix(np.where(closed.position >= 1, closed.position, np.nan)),
+        block=_whole(matrix(pd.factorize(closed.block)[0].astype(float))),
         option_order=_whole(matrix(order.astype(float))),
         chosen=matrix(chosen),
         orders=orders,
@@ -154,53 +182,60 @@ def _whole(matrix: Floats) -> Codes:
     return np.nan_to_num(matrix, nan=-1).astype(np.int64)
 
 
-def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """A copy with every column of the right type, or ValueError."""
+def _read(frame: pd.DataFrame) -> _Rows:
     if missing := [name for name in _NEEDED if name not in frame.columns]:
         raise ValueError(f"answers lack the column(s) {', '.join(missing)}; needed are {', '.join(_NEEDED)}")
-    rows = frame[[name for name in (*_NEEDED, *_READ) if name in frame.columns]].assign(
-        **{name: pd.to_numeric(frame[name]).astype(float) for name in ("value", "scale_min", "scale_max")}
-    )
-    defaults: dict[str, str | float] = {"family": "", "block": "", "option_order": "", "item_position": np.nan}
-    rows = rows.assign(**{name: value for name, value in defaults.items() if name not in rows.columns})
-    keyed = rows["reverse_keyed"].eq(True) if "reverse_keyed" in rows.columns else False
-    rows = rows.assign(reverse_keyed=keyed, family=rows["family"].astype(object).fillna("").astype(str))
-    doubled = rows.duplicated(["participant", "item"])
-    _refuse(rows, doubled, "answered twice; give one arm, phase and round at a time")
-    _refuse(rows, ~rows["status"].isin(STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
-    _refuse(
-        rows,
-        rows["scale_min"].notna() & ~(rows["scale_max"] > rows["scale_min"]),
-        "needs scale_max > scale_min",
-        "scale_max",
-    )
-    off = rows["value"].lt(rows["scale_min"]) | rows["value"].gt(rows["scale_max"])
-    broken = rows["scale_min"].notna() & rows["value"].sub(rows["scale_min"]).mod(1).gt(0)
-    _refuse(rows, (off | broken) & rows["status"].isin(RESPONDED), "is not a point of the item's scale", "value")
-    kinds = rows.drop_duplicates(["participant", "stakeholder_type"])
-    _refuse(kinds, kinds.duplicated("participant"), "has two stakeholder types", "stakeholder_type")
-    return rows
+
+    def texts(name: str) -> NDArray[np.object_]:
+        return frame[name].to_numpy(dtype=object) if name in frame.columns else np.full(len(frame), "", dtype=object)
+
+    def numbers(name: str, errors: Literal["raise", "coerce"] = "raise") -> Floats:
+        if name not in frame.columns:
+            return np.full(len(frame), np.nan)
+        return np.asarray(pd.to_numeric(frame[name], errors=errors).to_numpy(dtype=np.float64, na_value=np.nan))
+
+    family = texts("family")
+    return _Rows(
+        texts("participant"), texts("stakeholder_type"), texts("item"), texts("status"), numbers("value"),
+        numbers("scale_min"), numbers("scale_max"), np.where(pd.isna(family), "", family),
+        np.asarray(texts("reverse_keyed") == True, dtype=bool),  # noqa: E712 - by element
+        numbers("item_position", "coerce"), texts("option_order"), texts("block"),
+    )  # fmt: skip
 
 
-def _refuse(rows: pd.DataFrame, wrong: pd.Series[bool], problem: str, column: str = "") -> None:
-    if wrong.any():
-        row = rows[wrong].iloc[0]
-        given = row[column] if column else ""
-        value = f", {column} {given:g}" if isinstance(given, float) else f", {column} {given!r}" if column else ""
-        scale = f" {row['scale_min']:g}–{row['scale_max']:g}" if problem.endswith("scale") else ""
-        raise ValueError(f"participant {row['participant']!r}, item {row['item']!r}{value}: {problem}{scale}")
+def _check(rows: _Rows, person: Codes) -> None:
+    """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
+    item = pd.factorize(rows.item)[0]
+    rows.refuse(_doubled(person * (len(rows.item) + 1) + item), "answered twice; give one arm, phase and round at a time")
+    rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
+    closed = ~np.isnan(rows.scale_min)
+    rows.refuse(closed & ~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")
+    off = (rows.value < rows.scale_min) | (rows.value > rows.scale_max) | ((rows.value - rows.scale_min) % 1 > 0)
+    rows.refuse(off & np.isin(rows.status, RESPONDED), "is not a point of the item's scale", "value")
+    kind = pd.factorize(rows.stakeholder_type)[0]
+    rows.refuse(_differs(person, kind), "has two stakeholder types", "stakeholder_type")
 
 
-def _item_facts(closed: pd.DataFrame, items: pd.Index[str]) -> pd.DataFrame:
-    facts = closed.drop_duplicates(["item", *_OF_AN_ITEM])
-    doubled = facts.duplicated("item")
-    _refuse(facts, doubled, "scale, keying or family differs between the item's rows; it must be one")
-    return facts.set_index("item")[_OF_AN_ITEM].reindex(items)
+def _doubled(codes: Codes) -> Flags:
+    return np.zeros(0, dtype=bool) if not len(codes) else np.asarray(pd.Series(codes).duplicated().to_numpy())
 
 
-def _options(closed: pd.DataFrame, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:
+def _differs(group: Codes, *columns: NDArray[Any]) -> Flags:
+    """Rows that are not in every column as the first of their group."""
+    _, first, own = np.unique(group, return_index=True, return_inverse=True)
+    return np.logical_or.reduce([column != column[first][own] for column in columns])
+
+
+def _firsts(closed: _Rows, what: Codes) -> Codes:
+    """The first row of each item, whose scale, keying and family all its rows have."""
+    differs = _differs(what, closed.scale_min, closed.scale_max, closed.reverse, closed.family)
+    closed.refuse(differs, "scale, keying or family differs between the item's rows; it must be one")
+    return np.unique(what, return_index=True)[1]
+
+
+def _options(closed: _Rows, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:
     """The distinct option orders, each row's index into them (−1 unknown), and the place of its answer."""
-    shown = closed["option_order"].map(lambda order: tuple(order) if isinstance(order, list) else order)
+    shown = pd.Series(closed.order, dtype=object).map(lambda order: tuple(order) if isinstance(order, list) else order)
     code, distinct = pd.factorize(shown)
     orders = tuple(_parsed(order) for order in distinct)
     known = np.array([*map(bool, orders), False])  # code −1, pandas' own for missing, is the last
@@ -210,8 +245,7 @@ def _options(closed: pd.DataFrame, value: Floats) -> tuple[tuple[tuple[float, ..
         table[row, : len(order)] = order
     match = table[code] == value[:, None]
     found = match.any(axis=1)
-    unknown = pd.Series((code >= 0) & ~np.isnan(value) & ~found, index=closed.index)
-    _refuse(closed, unknown, "is not among the options shown", "value")
+    closed.refuse((code >= 0) & ~np.isnan(value) & ~found, "is not among the options shown", "value")
     return orders, code, np.where(found, match.argmax(axis=1), np.nan)
 
 

@@ -11,7 +11,7 @@ from enquete.analysis.health.exposure import false_median
 from enquete.analysis.health.plausibility import unrevised
 from enquete.reports.context import Found, figure
 from enquete.reports.health.checks import Humans, Made, each, gaps, missing, scales
-from enquete.reports.health.occasions import answers, closed, occasion, phases, rounds
+from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases, rounds
 from enquete.reports.health.probes import Arms, repeated
 
 FALSE_MEDIAN = "false_median"
@@ -19,6 +19,7 @@ FALSE_MEDIAN = "false_median"
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Panelists whose revision left all as it was; ratings before feedback as anywhere, revised ones for gaps alone."""
+    rows = checkable(rows)
     for phase in phases(rows):
         own = occasion(rows, phase)
         rated = rounds(own)

@@ -13,7 +13,7 @@ from enquete.graphs.diversity.findings import findings
 from enquete.reports.context import Found, at, figure
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
-from enquete.reports.health.occasions import answers, occasion, phases
+from enquete.reports.health.occasions import answers, checkable, occasion, phases
 
 
 def forced(rows: pd.DataFrame) -> pd.Series[bool]:
@@ -23,6 +23,7 @@ def forced(rows: pd.DataFrame) -> pd.Series[bool]:
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Structure; coherence and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    rows = checkable(rows)
     n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
     yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
     for phase in phases(rows):

@@ -9,7 +9,7 @@ from enquete.analysis.health.exposure import negative_control, placebo_exposure
 from enquete.analysis.health.plausibility import direction_flips, zero_drift
 from enquete.reports.context import Found, at, listed
 from enquete.reports.health.checks import Humans, Made, any_other, each, missing
-from enquete.reports.health.occasions import answers, closed, occasion
+from enquete.reports.health.occasions import answers, checkable, closed, occasion
 from enquete.reports.health.probes import PLACEBO, Arms, repeated
 
 CONTROL = "negative_control"
@@ -18,6 +18,7 @@ CONTROL = "negative_control"
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that never move or turn round, only where T0 was measured; items that nothing should move; whether waves and
     families hang together; each wave."""
+    rows = checkable(rows)
     why = no_drift(found)
     waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
     before, after = map(answers, waves)

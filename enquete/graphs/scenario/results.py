@@ -11,11 +11,12 @@ from enquete.graphs.scenario.figures import figures
 from enquete.reports.context import Found, at
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
-from enquete.reports.health.occasions import answers, closed, occasion, phases
+from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     """Agents that wish for all scenarios alike; ratings as anywhere."""
+    rows = checkable(rows)
     wanted = at(found, "polarity", "desirability")
     for phase in phases(rows):
         own = closed(occasion(rows, phase))

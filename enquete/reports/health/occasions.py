@@ -10,6 +10,13 @@ from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health.expected import Expected, read_expected
 from enquete.reports.reading import RunReading
 
+READ = [
+    "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family", "dimension",
+    "reverse_keyed", "scale_min", "scale_max", "status", "value", "temperature", "elicitation", "distribution",
+    "item_position", "option_order", "attempts", "block",
+]  # fmt: skip
+"""The columns that the checks in this house read."""
+PLACES = ("round", "turn")
 KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant", "item_id"]
 
 
@@ -30,24 +37,35 @@ def _parts(reading: RunReading, name: str, phase: str) -> pd.DataFrame:
     return answers.assign(methodology=name, phase=phase)[[*KEY, "block"]]
 
 
+def checkable(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the checks read of the table, numbers as plain numbers: choosing rows of it costs a fraction."""
+    own = rows[rows.columns.intersection(READ)]
+    numbers = {str(name): "float64" for name, kind in own.dtypes.items() if kind == "Int64"}
+    return own.astype({**numbers, **dict.fromkeys(PLACES, "int64")})
+
+
 def answers(rows: pd.DataFrame) -> Answers:
     """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
-    once = rows.drop_duplicates(["participant", "item_id"])
-    return read_answers(once.rename(columns={"item_id": "item"}))
+    return read_answers(_once(rows))
 
 
 def expected(rows: pd.DataFrame) -> Expected | None:
     """The probabilities behind `answers`; None where single answers were asked for."""
-    once = rows.drop_duplicates(["participant", "item_id"]).rename(columns={"item_id": "item"})
+    if "distribution" not in rows or not rows["distribution"].fillna("").ne("").any():
+        return None
+    once = _once(rows)
     return read_expected(read_answers(once), once)
+
+
+def _once(rows: pd.DataFrame) -> pd.DataFrame:
+    again = rows.duplicated(["participant", "item_id"])
+    return (rows[~again] if again.any() else rows).rename(columns={"item_id": "item"})
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows for `nonresponse`: an item that is asked in several rounds or turns is several items."""
     places = [
-        rows[place].astype(str).radd(f"{place} ") + "/"
-        for place in ("session", "round", "turn")
-        if rows[place].nunique() > 1
+        rows[place].astype(str).radd(f"{place} ") + "/" for place in ("session", *PLACES) if rows[place].nunique() > 1
     ]
     item = rows["item_id"].astype(str)
     for place in reversed(places):
@@ -67,7 +85,7 @@ def closed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def rounds(rows: pd.DataFrame) -> list[int]:
     """Rounds with closed items that somebody answered, in order."""
-    return _sorted(closed(rows).loc[closed(rows)["value"].notna(), "round"])
+    return _sorted(rows.loc[rows["scale_min"].notna() & rows["value"].notna(), "round"].unique())
 
 
 def phases(rows: pd.DataFrame) -> list[str]:
