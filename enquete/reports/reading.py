@@ -31,6 +31,11 @@ SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.statu
 FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
 """
 
+PARTS = """
+SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part
+FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
+"""
+
 ANSWER_CALLS = """
 SELECT arm, subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
   sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
@@ -128,6 +133,10 @@ class RunReading(OpenedRun[ReadingLedger]):
 
     def answers(self, methodology: str, phase: str) -> pd.DataFrame:
         return self._frame(ANSWERS, (methodology, phase))
+
+    def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
+        """Where each answer was asked for (arm, session, round, turn, participant, item), and in which part."""
+        return iter(self.ledger.rows(PARTS, (methodology, phase)))
 
     def answer_calls(self, methodology: str, phase: str) -> pd.DataFrame:
         """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""

@@ -31,19 +31,21 @@ def nonresponse(frame: pd.DataFrame) -> list[Diagnostic]:
     if len(unknown := frame.loc[~frame["status"].isin(STATUSES), "status"]):
         raise ValueError(f"status {unknown.iloc[0]!r} is unknown; known are {', '.join(STATUSES)}")
     asked = frame[frame["status"].ne("not_reached")]
-    hits = asked.assign(**{kind: asked["status"].isin(of).astype(float) for kind, of in KINDS.items()})
+    read = asked[asked.columns.intersection([*_NEEDED, "attempts"])]
+    hits = read.assign(**{kind: read["status"].isin(of).astype(float) for kind, of in KINDS.items()})
     return [*_rates(hits, len(frame) - len(asked)), *_by_type(hits)]
 
 
 def _rates(hits: pd.DataFrame, n_not_reached: int) -> list[Diagnostic]:
     cells = hits.groupby(["item", "stakeholder_type"], sort=True)
+    cases, size = cells[list(KINDS)].sum(), cells.size()
     attempts = float(hits["attempts"].mean()) if "attempts" in hits.columns and len(hits) else None
     found = []
     for kind in KINDS:
-        above = cells_above(cells[kind].agg(["sum", "size"]))
+        above = cells_above(pd.DataFrame({"sum": cases[kind], "size": size}))
         value = float(hits[kind].mean()) if len(hits) else None
         detail: Detail = {
-            "n_cells": cells.ngroups,
+            "n_cells": len(size),
             "n_cells_above": len(above),
             "cells_above": above[:MOST_CELLS],
             "n_not_reached": n_not_reached,
@@ -74,28 +76,30 @@ def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
 
 def _by_type(hits: pd.DataFrame) -> list[Diagnostic]:
     """Agents are the unit: one who refuses everything is one case, not fifty."""
-    agents = hits.groupby("participant", sort=True).agg({"stakeholder_type": "first", **dict.fromkeys(KINDS, "mean")})
+    of_agents = hits.groupby("participant", sort=True)
+    agents = of_agents[list(KINDS)].mean().assign(stakeholder_type=of_agents["stakeholder_type"].first())
     sizes = agents["stakeholder_type"].value_counts()
     large = sorted(sizes.index[sizes >= LEAST_OF_A_TYPE])
     kept = agents[agents["stakeholder_type"].isin(large)]
     counts = {"agents": len(kept), "types": len(large), "agents_of_small_types": len(agents) - len(kept)}
     ps = [_kruskal(kept, kind) for kind in KINDS]
-    return [_difference(kind, kept, counts, p, adjusted) for kind, p, adjusted in zip(KINDS, ps, holm(ps), strict=True)]
+    means = kept.groupby("stakeholder_type")[list(KINDS)].mean()
+    return [_difference(kind, means[kind], counts, p, q) for kind, p, q in zip(KINDS, ps, holm(ps), strict=True)]
 
 
 def _kruskal(agents: pd.DataFrame, kind: str) -> float | None:
     """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second type."""
-    groups = [group.to_numpy(dtype=float) for _, group in agents.groupby("stakeholder_type")[kind]]
-    if len(groups) < 2 or agents[kind].nunique() < 2:
+    if agents[kind].nunique() < 2 or agents["stakeholder_type"].nunique() < 2:
         return None
+    groups = [group.to_numpy(dtype=float) for _, group in agents.groupby("stakeholder_type")[kind]]
     return float(stats.kruskal(*groups).pvalue)
 
 
 def _difference(
-    kind: str, agents: pd.DataFrame, counts: dict[str, int], p: float | None, adjusted: float | None
+    kind: str, means: pd.Series[float], counts: dict[str, int], p: float | None, adjusted: float | None
 ) -> Diagnostic:
+    """means: rate by type."""
     name = f"{kind}_by_type"
-    means = agents.groupby("stakeholder_type")[kind].mean()
     value = float(np.ptp(means.to_numpy(dtype=float))) if len(means) else None
     rates = {str(one): float(mean) for one, mean in means.items()}
     rule, ruling = THRESHOLDS[name], None

@@ -169,17 +169,19 @@ def types_apart(r: Floats, first: Codes, second: Codes, types: NDArray[np.object
     if within is None or between is None:
         return Apart(within, between, None, None)
     rng = np.random.default_rng(seed)
+    one, other, given = first[known], second[known], r[known]
+    total = float(given.sum())
     dealt = [rng.permutation(kind) for _ in range(DRAWS)]
-    null = np.array([_difference(r[known], (k[first] == k[second])[known]) for k in dealt])
+    null = np.array([_difference(given, k[one] == k[other], total) for k in dealt])
     return Apart(within, between, within - between, exceeded(within - between, null))
 
 
-def _difference(r: Floats, same: Flags) -> float:
-    n = int(same.sum())
+def _difference(r: Floats, same: Flags, total: float) -> float:
+    n = int(np.count_nonzero(same))
     if not 0 < n < r.size:
         return 0.0
     inside = float(r[same].sum())
-    return inside / n - (float(r.sum()) - inside) / (r.size - n)
+    return inside / n - (total - inside) / (r.size - n)
 
 
 def _flattened(apart: Apart, as_answered: float | None) -> Ruling | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from enquete.analysis.answers import Answers, read_answers
@@ -25,16 +26,11 @@ def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
 
     Positions count within a part, so that without it no order over several parts is known.
     """
-    stages = frame[["methodology", "phase"]].drop_duplicates().itertuples(index=False)
-    parts = [_parts(reading, str(name), str(phase)) for name, phase in stages]
-    known = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*KEY, "block"])
-    given = frame[KEY].astype({"round": "int64", "turn": "int64"})
-    return frame.assign(block=given.merge(known, how="left", on=KEY)["block"].fillna("").to_numpy())
-
-
-def _parts(reading: RunReading, name: str, phase: str) -> pd.DataFrame:
-    answers = reading.answers(name, phase).rename(columns={"item": "item_id", "part": "block"})
-    return answers.assign(methodology=name, phase=phase)[[*KEY, "block"]]
+    known: dict[tuple[object, ...], str] = {}
+    for name, phase in set(zip(frame["methodology"], frame["phase"], strict=True)):
+        known |= {(name, phase, *place): part for *place, part in reading.parts(name, phase)}
+    keys = zip(*(frame[column].tolist() for column in KEY), strict=True)
+    return frame.assign(block=np.array([known.get(key, "") for key in keys], dtype=object))
 
 
 def checkable(rows: pd.DataFrame) -> pd.DataFrame:
