@@ -185,17 +185,17 @@ def _resampled_e(values: pd.Series, groups: pd.Series, seed: int) -> tuple[float
 
     As with V, a resample is corrected for the noise that resampling adds, (1 − ε²)(g − 1)/(n − 1).
     """
-    cells = pd.DataFrame({"value": values.astype(float), "group": groups.astype(str)}).value_counts(sort=False)
-    cells = cells.sort_index()
-    value, _ = pd.factorize(cells.index.get_level_values("value"))
-    group, _ = pd.factorize(cells.index.get_level_values("group"))
+    value = np.unique(values.to_numpy(dtype=float), return_inverse=True)[1]
+    names, kind = np.unique(groups.astype(str).to_numpy(dtype=object), return_inverse=True)
+    cells, n_agents = np.unique(value * len(names) + kind, return_counts=True)
+    value, group = cells // len(names), pd.factorize(cells % len(names))[0]
     starts = np.flatnonzero(np.diff(value, prepend=-1))
     inside = (group[:, None] == np.arange(group.max() + 1)).astype(np.float64)
 
     def each(rows: Floats) -> Floats:
         return _epsilon_each(rows, value, starts, inside)
 
-    counts = cells.to_numpy().astype(np.float64)
+    counts = n_agents.astype(np.float64)
     n, estimate = counts.sum(), float(each(counts[None, :])[0])
     noise = (1 - estimate) * (inside.shape[1] - 1) / (n - 1)
     drawn = each(resampled_counts(counts, _draws(len(cells)), np.random.default_rng(seed)))
