@@ -124,7 +124,7 @@ class _Rows:
     order: NDArray[np.object_]
     block: NDArray[np.object_]
 
-    def taking(self, kept: Flags) -> _Rows:
+    def taking(self, kept: Flags | Codes) -> _Rows:
         return _Rows(*(getattr(self, one.name)[kept] for one in fields(self)))
 
     def refuse(self, wrong: Flags, problem: str, column: str = "") -> None:
@@ -206,7 +206,9 @@ def _read(frame: pd.DataFrame) -> _Rows:
 def _check(rows: _Rows, person: Codes) -> None:
     """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
     item = pd.factorize(rows.item)[0]
-    rows.refuse(_doubled(person * (len(rows.item) + 1) + item), "answered twice; give one arm, phase and round at a time")
+    rows.refuse(
+        _doubled(person * (len(rows.item) + 1) + item), "answered twice; give one arm, phase and round at a time"
+    )
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     closed = ~np.isnan(rows.scale_min)
     rows.refuse(closed & ~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")
@@ -223,7 +225,7 @@ def _doubled(codes: Codes) -> Flags:
 def _differs(group: Codes, *columns: NDArray[Any]) -> Flags:
     """Rows that are not in every column as the first of their group."""
     _, first, own = np.unique(group, return_index=True, return_inverse=True)
-    return np.logical_or.reduce([column != column[first][own] for column in columns])
+    return np.asarray(np.logical_or.reduce([column != column[first][own] for column in columns]), dtype=bool)
 
 
 def _firsts(closed: _Rows, what: Codes) -> Codes:

@@ -107,7 +107,7 @@ def wide(
     asked = rows.loc[rows["item_id"].isin(items), ["participant", "item_id", column]]
     index = pd.Index(asked["participant"].unique() if people is None else list(people), name="participant")
     columns = pd.Index(list(items), name="item_id")
-    who, what = index.get_indexer(asked["participant"]), columns.get_indexer(asked["item_id"])
+    who, what = index.get_indexer(pd.Index(asked["participant"])), columns.get_indexer(pd.Index(asked["item_id"]))
     kept = who >= 0
     place = who[kept] * len(columns) + what[kept]
     if len(np.unique(place)) < len(place):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ANSWERS = """
-SELECT o.arm, o.session, o.round, o.turn, o.participant, a.part, a.item, a.status, a.value, a.text, a.confidence,
-  a.data, a.notes, a.position AS item_position, a.options_shown AS option_order, a.asked_at
+SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.status, a.value, a.text, a.confidence,
+  a.data, a.notes, a.position, a.options_shown, a.asked_at
 FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
 """
 
@@ -131,16 +131,16 @@ class RunReading(OpenedRun[ReadingLedger]):
         """Memory digest by participant, as this arm had it in this phase."""
         return self.ledger.digests(phase) if arm.digest == "own" else {}
 
-    def answers(self, methodology: str, phase: str) -> pd.DataFrame:
-        return self._frame(ANSWERS, (methodology, phase))
+    def answers(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
+        return iter(self.ledger.rows(ANSWERS, (methodology, phase)))
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
         """Where each answer was asked for (arm, session, round, turn, participant, item), and in which part."""
         return iter(self.ledger.rows(PARTS, (methodology, phase)))
 
-    def answer_calls(self, methodology: str, phase: str) -> pd.DataFrame:
+    def answer_calls(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
         """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""
-        return self._frame(ANSWER_CALLS, (methodology, phase))
+        return iter(self.ledger.rows(ANSWER_CALLS, (methodology, phase)))
 
     def spent(self) -> pd.DataFrame:
         """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget.

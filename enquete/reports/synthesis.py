@@ -109,15 +109,10 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
     return prepared
 
 
-def compact(frame: pd.DataFrame) -> pd.DataFrame:
-    """Texts as plain objects: pandas then holds them in one piece, and choosing rows, done hundreds of times, costs a tenth."""
-    return frame.astype({name: object for name, kind in frame.dtypes.items() if isinstance(kind, pd.StringDtype)})
-
-
 def prepare(folder: Path, planned: Sequence[tuple[str, str]]) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder) as reading:
-        frame = compact(responses(reading, planned))
+        frame = responses(reading, planned, texts=object)
         return Prepared(frame, find(reading, frame))
 
 
@@ -136,7 +131,7 @@ def write_synthesis(
     """
     with open_run(folder) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None
-        frame = made.frame if made else compact(responses(reading, planned))
+        frame = made.frame if made else responses(reading, planned, texts=object)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)

@@ -108,7 +108,8 @@ def camps(
     if agreement is None or agreement >= polarised_below:
         return None
     there = ratings.notna().to_numpy()
-    rated, names = ratings.to_numpy(dtype=float)[there], ratings.index[there]
+    rated: Floats = np.asarray(ratings, dtype=np.float64)[there]
+    names = ratings.index[there]
     if not rated.size or np.ptp(rated) == 0:
         return None
     low, high = _parting(rated)

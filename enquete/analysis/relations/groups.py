@@ -44,7 +44,7 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
         return joined.without()
     n, k, rank = joined.x.size, joined.k, np.asarray(stats.rankdata(joined.x), dtype=np.float64)
     between = float(_between(rank, joined.label[None, :], k)[0])
-    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(stats.tiecorrect(rank))
+    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(stats.tiecorrect(rank))  # type: ignore[arg-type]
     p, method = _p(joined, rank, seed) or (float(stats.chi2.sf(h, k - 1)), "chi-squared")
     return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
 

@@ -8,11 +8,10 @@ on its others, so that the columns sum to what `answer` calls spent.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -43,6 +42,22 @@ FLAGS = ("reverse_keyed", "memory_available")
 OCCASION = ["arm", "session", "round", "turn", "participant"]
 ANSWER = [*OCCASION, "item_id"]
 BLOCK = [*OCCASION, "part"]
+READ = (
+    *ANSWER,
+    "part",
+    "status",
+    "value",
+    "text",
+    "confidence",
+    "data",
+    "notes",
+    "item_position",
+    "option_order",
+    "asked_at",
+)
+"""What the ledger holds of an answer, in the order of `RunReading.answers`."""
+NOTHING = (None,) * (len(READ) - len(BLOCK) - 2)
+"""In place of an answer that there is none of: value, text, …"""
 TOKENS = ["input_tokens", "output_tokens"]
 
 
@@ -96,6 +111,12 @@ class ResponseRow(BaseModel):
     output_tokens: int | None
 
 
+Key = tuple[str, str, int, int, str, str]
+"""Of an answer, as ANSWER names its parts."""
+Columns = dict[str, Sequence[Any]]
+"""Rows of a stage by column: joined and filled as plain lists, since a small stage in frames costs ten times as much."""
+
+
 @dataclass(frozen=True)
 class _Source:
     """Whose rows: a run, one of its methodologies, a phase."""
@@ -105,11 +126,14 @@ class _Source:
     phase: str
 
 
-def responses(reading: RunReading, planned: Sequence[tuple[str, str]] | None = None) -> pd.DataFrame:
+def responses(
+    reading: RunReading, planned: Sequence[tuple[str, str]] | None = None, *, texts: type[str] | type[object] = str
+) -> pd.DataFrame:
     """The table of a run: all arms, COLUMNS first, then what its methodologies append.
 
     planned: (methodology, phase) of what the run asks; by default as its record says. T0 of an earlier run that is this
     run's baseline is included under that run's own run_id; an agent whose id changed since then bears its present id.
+    texts: their dtype; pandas holds plain objects in one piece, and choosing rows, done hundreds of times, costs a tenth.
     """
     stages = planned_stages(reading.record) if planned is None else list(planned)
     order = {name: position for position, name in enumerate(reading.record.methods)}
@@ -122,10 +146,10 @@ def responses(reading: RunReading, planned: Sequence[tuple[str, str]] | None = N
             tables = {(s.methodology, s.phase): stage_rows(s) for s in [*_baseline(earlier, reading), *sources]}
             ids = {then: now for then, now in join(earlier.population, reading.population).matched if then != now}
         for (_, phase), table in tables.items():
-            if phase == "T0" and ids:
-                table["participant"] = table["participant"].replace(ids)
+            if phase == "T0":
+                table["participant"] = [ids.get(who, who) for who in table["participant"]]
     keys = sorted(tables, key=lambda stage: (order[stage[0]], stage[1]))
-    return _in_columns([tables[key] for key in keys], _own_columns(reading))
+    return _in_columns([tables[key] for key in keys], _own_columns(reading), texts)
 
 
 def _baseline(earlier: RunReading, reading: RunReading) -> list[_Source]:
@@ -134,27 +158,31 @@ def _baseline(earlier: RunReading, reading: RunReading) -> list[_Source]:
     return [_Source(earlier, name, "T0") for name in names if "T0" in reading.methodology(name).phases]
 
 
-def stage_rows(source: _Source) -> pd.DataFrame:
+def stage_rows(source: _Source) -> Columns:
     """All rows of one methodology in one phase: plan and answers joined on the answer's key."""
     reading, name, phase = source.reading, source.methodology, source.phase
     plan, asked = planned_rows(source)
-    answers = reading.answers(name, phase).rename(columns={"item": "item_id"})
-    table = plan.merge(answers, how="outer", on=ANSWER, suffixes=("_planned", ""), sort=False)
-    table["part"] = table["part"].fillna(table.pop("part_planned"))
-    table["status"] = table["status"].fillna("not_reached")
-    table = _ordered(table, reading)
-    table = _with_calls(table, reading.answer_calls(name, phase))
-    table = _with_people(table, reading.population)
-    table = _with_items(table, item_facts_of(reading, name))
-    table = _with_choices(table, asked)
-    return _with_run(table, source)
+    given: dict[Key, tuple[Any, ...]] = {row[: len(ANSWER)]: row for row in reading.answers(name, phase)}
+    rows = [given.get(key, (*key, part, "not_reached", *NOTHING)) for key, part in plan.items()]
+    beyond = [row for key, row in given.items() if key not in plan]
+    if not rows and not beyond:
+        return {}
+    table: Columns = dict(zip(READ, zip(*_ordered(rows, beyond, reading), strict=True), strict=True))
+    table |= _of_calls(table, reading.answer_calls(name, phase))
+    table |= _of_people(table["participant"], reading.population)
+    table |= _of_items(table, item_facts_of(reading, name))
+    table |= _of_run(table, source)
+    own = reading.methodology(name).answer_columns
+    table |= _of_data(table, asked, own)
+    return {column: table[column] for column in (*COLUMNS, "notes", *own)}
 
 
-def planned_rows(source: _Source) -> tuple[pd.DataFrame, dict[str, Item]]:
-    """What is owed, as far as it is known, and its items by id: ratings exist only once there are themes."""
+def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item]]:
+    """What is owed, as far as it is known, with the part it is asked in; and its items by id: ratings exist only once
+    there are themes."""
     reading, name, phase = source.reading, source.methodology, source.phase
     procedure = reading.procedure(name)
-    owed: list[tuple[str, str, int, int, str, str, str]] = []
+    owed: dict[Key, str] = {}
     asked: dict[str, Item] = {}
     for arm in reading.record.arms:
         desk = reading.desk(name, phase, arm)
@@ -164,16 +192,13 @@ def planned_rows(source: _Source) -> tuple[pd.DataFrame, dict[str, Item]]:
                     for part in desk.parts(block):
                         k = part.key
                         asked.update((item.id, item) for item in part.items)
-                        owed += [
-                            (k.arm, k.session, k.round, k.turn, k.participant, k.part, item.id)
-                            for item in part.in_shown_order()
-                        ]
-    plan = pd.DataFrame(owed, columns=[*OCCASION, "part", "item_id"])
-    plan["plan_order"] = np.arange(len(plan), dtype=float)
-    if plan.duplicated(ANSWER).any():
-        twice = plan[plan.duplicated(ANSWER)].iloc[0][ANSWER].to_dict()
-        raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
-    return plan, asked
+                        for item in part.in_shown_order():
+                            key = (k.arm, k.session, k.round, k.turn, k.participant, item.id)
+                            if key in owed:
+                                twice = dict(zip(ANSWER, key, strict=True))
+                                raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
+                            owed[key] = k.part
+    return owed, asked
 
 
 def undetermined(reading: RunReading, name: str, phase: str) -> set[str]:
@@ -199,31 +224,42 @@ def _blocks(source: _Source, unit: str, number: int, desk: LocalDesk) -> Sequenc
         raise
 
 
-def _ordered(table: pd.DataFrame, reading: RunReading) -> pd.DataFrame:
+def _ordered(
+    planned: Sequence[tuple[Any, ...]], beyond: Sequence[tuple[Any, ...]], reading: RunReading
+) -> list[tuple[Any, ...]]:
     """As planned; what was answered beyond the plan stands at the end of its arm and round."""
     arms = {arm.id: position for position, arm in enumerate(reading.record.arms)}
     people = {who.id: position for position, who in enumerate(reading.population)}
-    table["arm_order"] = table["arm"].map(arms).fillna(len(arms))
-    table["person_order"] = table["participant"].map(people).fillna(len(people))
-    keys = ["arm_order", "round", "plan_order", "person_order", "session", "turn", "item_position", "item_id"]
-    return table.sort_values(keys, kind="stable", ignore_index=True)
+    position = READ.index("item_position")
+
+    def place(row: tuple[Any, ...]) -> tuple[int, int]:
+        return arms.get(row[0], len(arms)), row[2]
+
+    def last(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        _, session, _, turn, who, item, *_ = row
+        return people.get(who, len(people)), session, turn, row[position], item
+
+    return sorted([*planned, *sorted(beyond, key=last)], key=place)
 
 
-def _with_calls(table: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
+def _of_calls(table: Columns, calls: Iterable[tuple[Any, ...]]) -> Columns:
     """Attempts, first prompt and time on every row of the block; tokens on its first row alone."""
-    places = (
-        table["session"] + "|" + table["round"].astype(int).astype(str) + "|" + table["turn"].astype(int).astype(str)
-    )
-    table["subject"] = table["participant"] + "|" + places + "|" + table["part"]
-    table = table.merge(calls, how="left", on=["arm", "subject"], sort=False)
-    table["attempts"] = table["attempts"].fillna(0)
-    table.loc[table.duplicated(BLOCK), TOKENS] = np.nan
-    return table
+    known = {(arm, subject): tuple(figures) for arm, subject, *figures in calls}
+    nothing, untold, told = (0, None, None, None, None), (None,) * len(TOKENS), set[tuple[str, str]]()
+    found = []
+    for arm, session, number, turn, who, part in zip(*(table[name] for name in BLOCK), strict=True):
+        call = (arm, f"{who}|{session}|{number}|{turn}|{part}")
+        figures = known.get(call, nothing)
+        found.append((*figures[: -len(untold)], *untold) if call in told else figures)
+        told.add(call)
+    names = ("attempts", "prompt_hash", "latency_ms", *TOKENS)
+    return dict(zip(names, zip(*found, strict=True), strict=True))
 
 
-def _with_people(table: pd.DataFrame, population: Sequence[Participant]) -> pd.DataFrame:
-    people = participants_table(population).rename(columns={"name": "agent_name"})
-    return table.merge(people, how="left", left_on="participant", right_index=True, sort=False)
+def _of_people(participants: Sequence[str], population: Sequence[Participant]) -> Columns:
+    known = {who.id: (who.agent_id, who.name, who.stakeholder_type) for who in population}
+    found = zip(*(known.get(who, (None, None, None)) for who in participants), strict=True)
+    return dict(zip(("agent_id", "agent_name", "stakeholder_type"), found, strict=True))
 
 
 def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
@@ -234,32 +270,19 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
     return people.astype({"name": "str", "stakeholder_type": "str"})
 
 
-def _with_items(table: pd.DataFrame, facts: Callable[[str], ItemFacts]) -> pd.DataFrame:
+def _of_items(table: Columns, facts: Callable[[str], ItemFacts]) -> Columns:
     """Scale and keying by item; the rekeyed value is min + max − value where the item is reverse-keyed."""
-    known = {item: facts(item) for item in table["item_id"].unique()}
-    for column in ("family", "dimension", "reverse_keyed", "scale_min", "scale_max"):
-        table[column] = table["item_id"].map({item: getattr(fact, column) for item, fact in known.items()})
-    value = table["value"].astype(float)
-    turned = table["scale_min"].astype(float) + table["scale_max"].astype(float) - value
-    table["value_rekeyed"] = value.where(~table["reverse_keyed"].astype(bool), turned)
-    return table
+    known = {item: facts(item) for item in dict.fromkeys(table["item_id"])}
+    own = [known[item] for item in table["item_id"]]
+    names = ("family", "dimension", "reverse_keyed", "scale_min", "scale_max")
+    rekeyed = [_rekeyed(value, fact) for value, fact in zip(table["value"], own, strict=True)]
+    return {**{name: [getattr(fact, name) for fact in own] for name in names}, "value_rekeyed": rekeyed}
 
 
-def _with_choices(table: pd.DataFrame, asked: Mapping[str, Item]) -> pd.DataFrame:
-    """Which options were chosen, by their values and by their labels; "" where an answer chooses none."""
-    rows = list(zip(table["item_id"], table["data"], strict=True))
-    chosen = [
-        (kind_of(item).choice(data), kind_of(item).chosen(item, data))
-        if (item := asked.get(name)) and (data := _parsed(text)) is not None
-        else ("", "")
-        for name, text in rows
-    ]
-    return table.assign(choice=[one for one, _ in chosen], chosen=[label for _, label in chosen])
-
-
-def _parsed(text: object) -> JsonValue:
-    found: JsonValue = json.loads(text) if isinstance(text, str) and text else None
-    return found
+def _rekeyed(value: float | None, fact: ItemFacts) -> float | None:
+    if value is None or not fact.reverse_keyed:
+        return value
+    return None if fact.scale_min is None or fact.scale_max is None else fact.scale_min + fact.scale_max - value
 
 
 def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
@@ -273,30 +296,33 @@ def item_facts_of(reading: RunReading, name: str) -> Callable[[str], ItemFacts]:
     return facts
 
 
-def _with_run(table: pd.DataFrame, source: _Source) -> pd.DataFrame:
+def _of_run(table: Columns, source: _Source) -> Columns:
     """What is the same for all rows of a stage, or of one of its arms."""
-    reading, record = source.reading, source.reading.record
-    table = table.assign(
-        sim_id=record.sim_id,
-        run_id=record.asked_by(source.methodology),
-        methodology=source.methodology,
-        phase=source.phase,
-        language=record.language,
-        instrument_hash=record.instruments[source.methodology].hash,
-        baseline=_baseline_word(record.baseline) if source.phase == "T0" else "",
-    )
+    reading, record, n = source.reading, source.reading.record, len(table["arm"])
+    same = {
+        "sim_id": record.sim_id,
+        "run_id": record.asked_by(source.methodology),
+        "methodology": source.methodology,
+        "phase": source.phase,
+        "language": record.language,
+        "instrument_hash": record.instruments[source.methodology].hash,
+        "baseline": _baseline_word(record.baseline) if source.phase == "T0" else "",
+    }
     arms = {arm.id: arm for arm in record.arms}
-    for column, read in _ARM_COLUMNS.items():
-        table[column] = table["arm"].map({name: read(arm) for name, arm in arms.items()})
     remembering = {
         name: {who for who, text in reading.memories(source.phase, arm).items() if text is not None}
         for name, arm in arms.items()
     }
-    table["memory_available"] = False
-    for name, members in remembering.items():
-        table.loc[table["arm"].eq(name) & table["participant"].isin(list(members)), "memory_available"] = True
-    table["distribution"] = _distributions(table)
-    return _with_data(table, reading.methodology(source.methodology).answer_columns)
+    places = zip(table["arm"], table["participant"], strict=True)
+    return {
+        **{name: [value] * n for name, value in same.items()},
+        **{name: _by_arm(table["arm"], {arm: read(arms[arm]) for arm in arms}) for name, read in _ARM_COLUMNS.items()},
+        "memory_available": [who in remembering[arm] for arm, who in places],
+    }
+
+
+def _by_arm(column: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
+    return [values[arm] for arm in column]
 
 
 _ARM_COLUMNS: Mapping[str, Callable[[Arm], Any]] = {
@@ -312,26 +338,39 @@ def _baseline_word(baseline: str) -> str:
     return "reconstructed" if baseline == "reconstructed" else "measured"
 
 
-def _distributions(table: pd.DataFrame) -> list[str]:
-    """The probabilities of each answer as JSON; "" where one answer was asked for, or none came."""
-    given = table["data"].where(table["elicitation"].eq("distribution"))
-    data = [_parsed(text) for text in given]
-    return [json.dumps(one["distribution"]) if isinstance(one, dict) and "distribution" in one else "" for one in data]
-
-
-def _with_data(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """A methodology's own columns: members of an answer's `data` by name, anything else of it in the first one.
-
-    A column named `notes` gets the answer's notes.
+def _of_data(table: Columns, asked: Mapping[str, Item], columns: Sequence[str]) -> Columns:
+    """What an answer holds beside its value: which options were chosen, by their values and by their labels ("" where none
+    is); its probabilities as JSON ("" where one answer was asked for, or none came); and a methodology's own columns:
+    members of the answer's `data` by name, anything else of it in the first one. A column named `notes` gets the answer's notes.
     """
-    if not columns:
-        return table
     data = [_parsed(text) for text in table["data"]]
-    for column in columns:
-        table[column] = [_member(value, column, first=column == columns[0]) for value in data]
+    chosen = [_chosen(asked.get(item), one) for item, one in zip(table["item_id"], data, strict=True)]
+    found: Columns = {
+        "choice": [one for one, _ in chosen],
+        "chosen": [label for _, label in chosen],
+        "distribution": [_shares(one, how) for one, how in zip(data, table["elicitation"], strict=True)],
+        **{column: [_member(one, column, first=column == columns[0]) for one in data] for column in columns},
+    }
     if "notes" in columns:
-        table["notes"] = ["; ".join(json.loads(t)) if isinstance(t, str) and t else "" for t in table["notes"]]
-    return table
+        found["notes"] = ["; ".join(json.loads(text)) if text else "" for text in table["notes"]]
+    return found
+
+
+def _parsed(text: str | None) -> JsonValue:
+    found: JsonValue = json.loads(text) if text else None
+    return found
+
+
+def _chosen(item: Item | None, data: JsonValue) -> tuple[str, str]:
+    if item is None or data is None:
+        return "", ""
+    kind = kind_of(item)
+    return kind.choice(data), kind.chosen(item, data)
+
+
+def _shares(data: JsonValue, elicitation: str) -> str:
+    asked = elicitation == "distribution" and isinstance(data, dict) and "distribution" in data
+    return json.dumps(data["distribution"]) if asked else ""  # type: ignore[index, call-overload]
 
 
 def _member(value: Any, column: str, *, first: bool) -> Any:
@@ -343,14 +382,21 @@ def _own_columns(reading: RunReading) -> list[str]:
     return list(dict.fromkeys(c for name in reading.record.methods for c in reading.methodology(name).answer_columns))
 
 
-def _in_columns(tables: Sequence[pd.DataFrame], own: Sequence[str]) -> pd.DataFrame:
+def _in_columns(tables: Sequence[Columns], own: Sequence[str], texts: type[str] | type[object]) -> pd.DataFrame:
     """One table with the columns of COLUMNS in their order and in their types, whatever the stages had."""
-    names = [*COLUMNS, *own]
-    full = [table.reindex(columns=names) for table in tables if len(table)]
-    table = pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=names)
-    types: dict[str, Any] = {**dict.fromkeys(INTEGERS, "Int64"), **dict.fromkeys(NUMBERS, "float64")}
-    for name in INTEGERS:
-        table[name] = pd.to_numeric(table[name]).astype("Float64")
-    texts = [name for name in COLUMNS if name not in {*INTEGERS, *NUMBERS, *FLAGS}]
-    table[texts] = table[texts].fillna("")
-    return table.astype({**types, **dict.fromkeys(FLAGS, "bool"), **dict.fromkeys(texts, "str")})
+    full = [(table, len(table["arm"])) for table in tables if table]
+    frame: dict[str, pd.Series[Any]] = {}
+    for name in dict.fromkeys([*COLUMNS, *own]):
+        # Taken out of the stages, whose rows would else be held twice.
+        values = [one for table, n in full for one in (table.pop(name, None) or [None] * n)]
+        if name in INTEGERS:
+            frame[name] = pd.Series(values, dtype="Int64")
+        elif name in NUMBERS:
+            frame[name] = pd.Series(values, dtype="float64")
+        elif name in FLAGS:
+            frame[name] = pd.Series(values, dtype="bool")
+        elif name in COLUMNS:
+            frame[name] = pd.Series([one or "" for one in values], dtype=texts)
+        else:
+            frame[name] = pd.Series(values)
+    return pd.DataFrame(frame)
