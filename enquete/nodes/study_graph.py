@@ -11,7 +11,7 @@ import asyncio
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
@@ -38,10 +38,19 @@ PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
 LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 
 
+class Closed(TypedDict):
+    """What a synthesis tells the run's state."""
+
+    status: str
+    findings: list[str]  # page one's sentences
+
+
 class Synthesise(Protocol):
     """Writes findings, report and exports of a run and returns its status. Given by graphs/, because reports/ lies above."""
 
-    async def __call__(self, workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str: ...
+    async def __call__(
+        self, workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False
+    ) -> Closed: ...
 
 
 def node_name(methodology: str, phase: str, phases: tuple[str, ...]) -> str:
@@ -173,9 +182,9 @@ class Steps:
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
         """Findings, report and exports from the ledger."""
         async with using(state["run"]) as workplace:
-            status = await self._synthesise(workplace, planned(workplace.record))
-            await workplace.ledger.set_stage("", "synthesis", status)
-        return {"status": status}
+            closed = await self._synthesise(workplace, planned(workplace.record))
+            await workplace.ledger.set_stage("", "synthesis", closed["status"])
+        return {**closed}
 
     def _released(self, workplace: Workplace) -> bool:
         """Whether work was refused only for what was held for work that is over by now: then it goes on at once."""

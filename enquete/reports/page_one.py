@@ -6,11 +6,9 @@ Measured by: at most MOST_WORDS words; every figure in it follows from all_respo
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -92,13 +90,6 @@ def page_one(
         by_methodology=stated,
         titles=titles,
     )
-
-
-def load_page_one(folder: Path) -> dict[str, Any]:
-    """Page one of the last synthesis in this folder; {} before the first."""
-    file = folder / FILE
-    found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return found if isinstance(found, dict) else {}
 
 
 def _stated(name: str, own: Evaluation, found: Any, language: Language) -> list[KeyFinding]:

@@ -81,12 +81,15 @@ class Part:
     probabilities: bool = False  # asked for in place of one answer
 
 
-def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
+def write_report(folder: Path, reading: RunReading, material: Material, *, status: str, partial: bool) -> PageOne:
+    """All layers; page one is returned too."""
     report = Report(reading, material, status=status, partial=partial)
     write_json(folder / FILE, report.page.as_json())
+    write_atomically(folder / "page_one.md", report.brief())
     write_atomically(folder / "report.md", report.markdown())
     write_atomically(folder / "appendix.md", report.appendix())
     write_atomically(folder / "report.html", report.html())
+    return report.page
 
 
 class Report:

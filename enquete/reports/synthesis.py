@@ -18,6 +18,7 @@ from enquete.checkpoints.folders import RECORD, write_atomically
 from enquete.checkpoints.ledger import Failure
 from enquete.locale import tell
 from enquete.nodes.provenance import as_file
+from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
 from enquete.reports.context import RESPONDED, statuses, with_ids
 from enquete.reports.crossing import narrative
@@ -49,6 +50,7 @@ class Written:
     status: str
     results: dict[str, JsonValue] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)  # page one's sentences
     bugs: list[Failure] = field(default_factory=list)
 
 
@@ -60,8 +62,8 @@ class Prepared:
     found: Findings
 
 
-async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str:
-    """Write everything and return the run's status.
+async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
+    """Write everything and return the run's status, and page one's findings.
 
     "completed" when every planned stage is done; "failed" if a stage failed, a bug was recorded or every call failed;
     else, and always where `partial`, the status as it was filed. A bug in an analysis is filed like any other.
@@ -84,7 +86,7 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     for name in workplace.record.methods:
         if name not in buggy:
             await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
-    return written.status
+    return {"status": written.status, "findings": written.findings}
 
 
 async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> Prepared | None:
@@ -143,10 +145,10 @@ def write_synthesis(
         _raise_flags(reading, found, material.health)
         write_exports(target, reading, material)
         write_figures(target, material.figures)
-        write_report(target, reading, material, status=status, partial=partial)
+        page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))
         results: dict[str, JsonValue] = {name: dict(result) for name, result in found.results.items()}
-        written = Written(status, results, _flags(reading, found), found.bugs)
+        written = Written(status, results, _flags(reading, found), [one.text for one in page.findings], found.bugs)
         write_json(target / RESULTS, _summary(reading, frame, written, partial=partial))
         if not partial:
             move_latest(reading.interviews, canonical(reading, stages, frame))

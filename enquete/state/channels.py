@@ -72,6 +72,7 @@ class InterviewsState(InterviewsInput, total=False):
     awaiting: str  # what the run waits for, "" when for nothing
     outcomes: Annotated[dict[str, str], merge_by_id]  # "delphi/T1" → done
     flags: Annotated[list[str], merge_notes]
+    findings: list[str]  # page one's sentences
     status: str
 
 
@@ -80,6 +81,7 @@ class InterviewsOutput(TypedDict, total=False):
 
     run: str
     status: str
+    findings: list[str]
     outcomes: Annotated[dict[str, str], merge_by_id]
     flags: Annotated[list[str], merge_notes]
 

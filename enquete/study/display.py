@@ -49,8 +49,15 @@ def in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def table(summary: Mapping[str, Any], stages: Sequence[StageStatus], flags: Sequence[str], report: str) -> str:
-    """HTML: the run (`Run.summary`) and its status, one row a stage, then who answered, what to mind, where the report is."""
+def table(
+    summary: Mapping[str, Any],
+    stages: Sequence[StageStatus],
+    flags: Sequence[str],
+    report: str,
+    page: Mapping[str, Any],
+) -> str:
+    """HTML: page one's findings, the run (`Run.summary`) and its status, one row a stage, then who answered, what to mind, where the
+    report is."""
     rows = [
         (
             stage.methodology, stage.phase, stage.outcome if stage.outcome == "done" else f"{stage.outcome} {stage.note}".strip(),
@@ -69,7 +76,15 @@ def table(summary: Mapping[str, Any], stages: Sequence[StageStatus], flags: Sequ
         *(f"⚑ {_text(flag)}" for flag in flags),
         _text(f"report: {report}" if report else ""),
     ]
-    return f"<div>{_lines(head)}{_rows(rows)}{_lines(foot)}</div>"
+    return f"<div>{_found(page)}{_lines(head)}{_rows(rows)}{_lines(foot)}</div>"
+
+
+def _found(page: Mapping[str, Any]) -> str:
+    """Title and findings."""
+    if not page:
+        return ""
+    sentences = "".join(f"<li>{_text(one['text'])}</li>" for one in page["findings"])
+    return f"<h3>{_text(page['title'])}</h3><p>{_text(page['asked'])}</p><ol>{sentences}</ol>"
 
 
 def _lines(lines: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,6 +96,20 @@ class Run:
             if isinstance(findings, dict):
                 found += [str(flag) for flag in findings.get("flags", [])]
         return found
+
+    @property
+    def page_one(self) -> dict[str, Any]:
+        """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be used, and up to
+        ten findings of every methodology; {} before the first stop."""
+        file = self.path / "page_one.json"
+        found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def brief(self) -> str:
+        """Page one, Markdown; "" before the first stop."""
+        file = self.path / "page_one.md"
+        return file.read_text("utf-8") if file.is_file() else ""
 
     @property
     def report(self) -> str:
@@ -202,7 +217,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""
-        return table(self.summary(), self.stages, self.flags, report)
+        return table(self.summary(), self.stages, self.flags, report, self.page_one)
 
     def _ipython_display_(self) -> None:
         show(self._repr_html_, lambda: interactive(self.drawn))

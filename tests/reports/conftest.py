@@ -114,8 +114,8 @@ async def _make(
         if prepare is not None:
             await prepare(workplace)
         if write:
-            status = await synthesise(workplace, planned(workplace.record), partial=partial)
-            await workplace.ledger.set_stage("", "", status)
+            closed = await synthesise(workplace, planned(workplace.record), partial=partial)
+            await workplace.ledger.set_stage("", "", closed["status"])
     return Made(choice.folder)
 
 

@@ -250,8 +250,8 @@ def test_an_earlier_bug_in_an_analysis_is_cleared_once_it_is_mended(make, person
     async def again() -> tuple[str, int]:
         async with using(str(made.folder), Machine()) as workplace:
             await workplace.ledger.record_failure(Failure("main", "longitudinal", "", 0, "analysis", "E: x", "T"))
-            status = await synthesise(workplace, [("longitudinal", "T1")])
-            return status, len(workplace.ledger.failures())
+            closed = await synthesise(workplace, [("longitudinal", "T1")])
+            return closed["status"], len(workplace.ledger.failures())
 
     assert asyncio.run(again()) == ("completed", 0)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from enquete.graphs.interviews import study_graph
 from enquete.graphs.registry import methodologies
+from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
 from enquete.state.request import parse_request
 from enquete.study.background import wait
@@ -19,14 +20,15 @@ from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
 
 
-async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> str:
+async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
     """The status that the synthesis would have given, and no file."""
     await workplace.ledger.drain()
     stages = workplace.ledger.stages()
     outcomes = {stages[stage].outcome if stage in stages else "" for stage in planned}
     if not partial and ("failed" in outcomes or workplace.ledger.failures()):
-        return "failed"
-    return "completed" if outcomes == {"done"} and not partial else str(stages[("", "")].outcome)
+        return {"status": "failed", "findings": []}
+    status = "completed" if outcomes == {"done"} and not partial else str(stages[("", "")].outcome)
+    return {"status": status, "findings": []}
 
 
 @cache

@@ -184,12 +184,25 @@ def check(sim: o.Sim, root: o.Root = None, as_json: o.Json = False) -> int:
     return code
 
 
-def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
+Brief: TypeAlias = Annotated[
+    bool, typer.Option("--brief", help="Page one alone: what was found, and whether it can be used.")
+]
+
+
+def report(
+    sim: o.Sim,
+    run_id: o.RunId = None,
+    root: o.Root = None,
+    out: o.Out = None,
+    brief: Brief = False,
+    as_json: o.Json = False,
+) -> int:
     """Print a run's report: formatted in a terminal, Markdown anywhere else.
 
     \b
     Examples:
       enquete report sim_683e8059ab27 --root uploads
+      enquete report ./my_sim --brief
       enquete report ./my_sim > report.md
 
     \b
@@ -200,14 +213,15 @@ def report(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
         command = Place(sim, root, out).command("export", run.run_id)
         raise RunNotFound(f"run {run.run_id} has no report; write it from the ledger with: {command}")
     if as_json:
-        one_object({"run_id": run.run_id, "report": summary.report_path(run), "markdown": run.report, "exit_code": 0})
+        told = {"page_one": run.page_one} if brief else {"page_one": run.page_one, "markdown": run.report}
+        one_object({"run_id": run.run_id, "report": summary.report_path(run), **told, "exit_code": 0})
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - not for --help
         from rich.markdown import Markdown  # noqa: PLC0415
 
-        Console().print(Markdown(run.report))
+        Console().print(Markdown(run.brief if brief else run.report))
     else:
-        result(run.report)
+        result(run.brief if brief else run.report)
     return 0
 
 

@@ -62,6 +62,12 @@ def stage_object(run: Run, stage: StageStatus, status: StatusWord) -> dict[str, 
     return {**stage_of(run, stage, status).model_dump(), "n_complete": complete}
 
 
+def findings(run: Run) -> list[str]:
+    """Page one's sentences, which are in the language of the interviews."""
+    stated = [f"{place}. {one['text']}" for place, one in enumerate(run.page_one.get("findings", ()), start=1)]
+    return [say("found"), *stated, ""] if stated else []
+
+
 def report_path(run: Run) -> str | None:
     file = run.path / "report.md"
     return str(file) if file.is_file() else None
@@ -72,6 +78,7 @@ def lines(run: Run, place: Place) -> list[str]:
     return [
         *headline(run),
         "",
+        *findings(run),
         *stage_table(run),
         *spent_lines(run),
         "",

@@ -160,6 +160,7 @@ TEXTS: Mapping[str, str] = {
     "own": N_("default server"),
     "driven": N_("A process is driving it right now; the figures are those of this moment."),
     "killed": N_("no end is filed: its process was killed. Nothing is lost; resume it"),
+    "found": N_("What was found:"),
     "demo_start": N_(
         "The demo interviews invented stakeholders of {topic}, before and after a simulation. No key is needed: "
         "the built-in synthetic respondent answers, in {language}."

@@ -136,7 +136,8 @@ class ResultData(OfRun):
 
 
 class ReportData(OfRun):
-    """The report as Markdown, and what a reader must know before using the data."""
+    """Page one as data, the report as Markdown, and what a reader must know before using the data."""
 
+    page_one: dict[str, JsonValue]
     report: str
     flags: list[str]

@@ -163,7 +163,7 @@ def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | Non
 def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
-    return ReportData(**_named(run, sim_id), report=report_of(rooted, run), flags=run.flags)
+    return ReportData(**_named(run, sim_id), page_one=run.page_one, report=report_of(rooted, run), flags=run.flags)
 
 
 def _named(run: Run, sim_id: str) -> dict[str, Any]:

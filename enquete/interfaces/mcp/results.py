@@ -37,7 +37,7 @@ from enquete.interfaces.mcp.shapes import (
     SimulationState,
     answer,
 )
-from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, uri
+from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, sentences, uri
 from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.status import status_of
@@ -89,6 +89,7 @@ def get_interview_results(
             section=section,
             page=page,
             pages=len(pages),
+            findings=sentences(run, methodology) if section is None and page == 1 else [],
             sections=sections if section is None else [],
             entries=chosen,
             resource_uri=uri(sim_id, run.run_id, "results", methodology),
@@ -100,6 +101,7 @@ def results_text(state: ResultsState, *, synthetic: bool) -> str:
     where = f", section {state.section}" if state.section else ""
     lines = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
     lines += [SYNTHETIC] if synthetic else []
+    lines += [f"Found: {finding}" for finding in state.findings]
     lines += [
         f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries
     ]

@@ -33,6 +33,7 @@ class RunState(BaseModel):
     tokens: int
     expected_tokens: Annotated[int | None, Field(description="likely in the end; None where nothing was estimated")]
     stages: list[Stage]
+    findings: Annotated[list[str], Field(description="page one of the report; empty before the first stop")] = []
     flags: Annotated[list[str], Field(description="what must be known before the data are used; the first few")]
     flags_total: int
     report_uri: Annotated[str | None, Field(description="resource; None before there is a report")]
@@ -87,6 +88,7 @@ class ResultsState(BaseModel):
     section: str | None
     page: int
     pages: int
+    findings: Annotated[list[str], Field(description="the methodology's findings as sentences; without a section")]
     sections: list[SectionOf]
     entries: list[Entry]
     resource_uri: Annotated[str, Field(description="all findings of the methodology as JSON")]

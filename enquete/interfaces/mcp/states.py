@@ -44,11 +44,21 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
         stages=[stage_of(run, stage, status) for stage in run.stages],
+        findings=sentences(run),
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
         next=next_call(run, status, known_as),
     )
+
+
+def sentences(run: Run, methodology: str | None = None) -> list[str]:
+    """Findings of page one, or all of one methodology, ten at most."""
+    page = run.page_one
+    if methodology is None:
+        return [str(one["text"]) for one in page.get("findings", ())]
+    own = [one["findings"] for one in page.get("methodologies", ()) if one["methodology"] == methodology]
+    return [str(one["text"]) for one in (own[0] if own else ())]
 
 
 def next_call(run: Run, status: StatusWord, sim_id: str) -> str:
@@ -76,6 +86,7 @@ def run_text(state: RunState) -> str:
     lines.append(f"{state.calls:,} calls, {state.tokens:,} tokens; answered by {state.model}, in {state.language}.")
     if state.respondent == "synthetic":
         lines.append(SYNTHETIC)
+    lines += [f"Found: {finding}" for finding in state.findings]
     lines += [f"Before the data are used: {flag}" for flag in state.flags]
     if state.flags_total > len(state.flags):
         lines.append(f"… and {state.flags_total - len(state.flags)} more in the report.")
