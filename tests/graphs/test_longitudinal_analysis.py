@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from enquete.analysis.change.paired import paired_by_item
+from enquete.graphs.longitudinal.across import headlines, measures
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.findings import findings
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.present import files, item_facts, section
+from enquete.graphs.longitudinal.results import EVALUATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
+from enquete.reports.crossing.claims import Missing
+from tests.support.texts import prose, row, texts
 
 INSTRUMENT = load_shipped(LongitudinalInstrument, "longitudinal")
 STRAIGHT, REVERSE = "stock_cod_recovery", "stock_baltic_loss"  # both of family stock, 1–5
@@ -25,9 +27,13 @@ Wave = dict[str, dict[str, float | None]]
 
 
 def rows(
-    phase: str, answers: Wave, memory: tuple[str, ...] = (), baseline: str = "", arm: tuple[str, str] = ("main", "main")
+    phase: str,
+    answers: Wave,
+    memory: tuple[str, ...] | None = None,
+    baseline: str = "",
+    arm: tuple[str, str] = ("main", "main"),
 ) -> list[dict]:
-    """Rows for every item of the instrument: the given answers, the rest not reached."""
+    """Rows for every item of the instrument: the given answers, the rest not reached. memory: at T1 everybody's."""
     made = []
     for who, values in answers.items():
         for item in (*(item.item_id for item in INSTRUMENT.items), "comment"):
@@ -38,7 +44,7 @@ def rows(
                 {"phase": phase, "round": 0, "run_id": "run_1", "participant": who, "agent_name": who.upper(),
                  "stakeholder_type": TYPES[who], "item_id": item, "status": "ok" if answered else "not_reached",
                  "value": value, "value_rekeyed": turned, "confidence": 0.5 if value is not None else None,
-                 "text": f"said {who}" if item == "comment" and answered else "", "memory_available": who in memory,
+                 "text": f"said {who}" if item == "comment" and answered else "", "memory_available": phase == "T1" if memory is None else who in memory,
                  "baseline": baseline, "arm": arm[0], "arm_role": arm[1]}
             )  # fmt: skip
     return made
@@ -130,8 +136,11 @@ def test_items_have_effects_with_intervals_and_a_row_for_each_group():
     mean = item_of(found["drift"], STRAIGHT)["effects"]["mean_change"]
     assert mean["estimate"] == 0.75
     assert 0 < mean["low"] < 0.75 < mean["high"] <= 1
-    assert "Statements by group" not in section(found, "en")  # there is only one group
-    assert "95% intervals in brackets" in section(found, "en")
+    section, appendix = texts(EVALUATION, found)
+    assert "Statements by group" not in appendix  # there is only one group
+    # T1: 1, 2·4, 3·4, 4·3: s² = 10.25/11; change: nine of one, s² = 2.25/11; ± 2.201·s/√12
+    assert row(section, "The western")[1:4] == ["12 / 12", "2.00", "2.75 [2.14; 3.36]"]
+    assert row(section, "The western")[4].startswith("0.75 [0.46; 1.04]")
 
 
 def test_families_are_tested_on_rekeyed_scores():
@@ -159,41 +168,26 @@ def test_rows_by_type_that_could_not_be_significant_are_left_out_counted_and_des
     assert by_type["seven"]["p_bh"] == by_type["many"]["p_bh"] == pytest.approx(2 / 2**7)
     assert found["drift"]["tests_by_type"]["items"] == {"n": 14 * 3, "n_untestable": 14 * 3 - 2}
     assert found["drift"]["tests_by_type"]["families"] == {"n": 4 * 3, "n_untestable": 4 * 3 - 2}
-    assert "40 of 42 rows by group are not tested" in section(found, "en")
-    assert "10 von 12 Zeilen nach Gruppen sind nicht getestet" in section(found, "de")
 
 
-def test_the_most_telling_rows_stand_in_the_order_of_p_and_families_show_the_raw_p():
-    text = section(groups_of({"few": 5, "many": 12, "seven": 7}), "en")
-    table = text.partition("#### Statements by group")[2].partition("*Source")[0]
-    groups = [line.split(" | ")[1] for line in table.splitlines() if line.startswith("| ")][2:]
-    assert groups[:3] == ["many", "seven", "few"]  # p 2/2¹², 2/2⁷, none with the largest change
-    assert "with the smallest p, the smallest first" in table
+def test_by_group_stands_what_was_tested_and_groups_of_few_have_no_effect_sizes():
+    _, text = texts(EVALUATION, groups_of({"few": 4, "many": 12, "seven": 7}))
+    by_group = text.partition("#### Statements by group")[2].partition("*Source")[0]
+    groups = [line.split(" | ")[1] for line in by_group.splitlines() if line.startswith("| The")]
+    assert groups == ["many", "seven"]  # p 2/2¹², 2/2⁷
+    assert "2 of 42 rows by group could be tested" in by_group
     families = text.partition("### Change by family and group")[2]
-    assert "| p | p (Holm) | p (BH) |" in families
-    assert "| 0.016 |" in families  # 2/2⁷
+    assert row(families, " | seven")[7:] == ["0.016", "0.016", "0.016"]  # 2/2⁷
+    assert "few" not in families.partition("Groups of fewer than 5 agents are left out")[0]
+    _, none = texts(EVALUATION, groups_of({"few": 5, "some": 5}))
+    assert "Not one of 28 rows by group could be tested" in none
+    assert "smallest p" not in none
 
 
 def test_changes_that_all_go_one_way_are_said_to_in_place_of_an_interval():
     found = groups_of({"many": 12})
     for language, words in (("en", "1.00 (one direction)"), ("de", "1,00 (eine Richtung)")):
-        text = section(found, language)
-        assert words in text
-        assert ("has collapsed" if language == "en" else "Fällt ein Hodges–Lehmann-Intervall zusammen") in " ".join(
-            text.split()
-        )
-
-
-def test_without_tests_the_longest_rows_are_those_that_changed_most():
-    TYPES.update({f"g{i}": f"group {i}" for i in range(3)})
-    before: Wave = {f"g{i}": {STRAIGHT: 1.0} for i in range(3)}
-    after: Wave = {f"g{i}": {STRAIGHT: 1.0 + i} for i in range(3)}
-    context = AnalysisContext(language="en", baseline="reconstructed")
-    found = dict(analyse(frame(rows("T0", before), rows("T1", after)), INSTRUMENT, None, context))
-    text = section(found, "en")
-    assert "with the largest change, the largest first" in text
-    assert text.index("| group 2 |") < text.index("| group 1 |")
-    assert found["experience_effect"]["tests_by_type"] is None
+        assert words in texts(EVALUATION, found, language)[1]
 
 
 RETEST = ("retest", "probe")
@@ -212,7 +206,7 @@ def test_without_a_retest_arm_there_is_no_reliable_change_and_the_reason_is_give
     assert found["drift"]["reliable_change"]["retest_phase"] is None
     assert found["drift"]["reliable_change"]["overall"]["reason"] == "no retest arm and no reliability given"
     assert {agent["rci"] for agent in found["drift"]["agents"]} == {None}
-    assert "Without a retest arm" in section(found, "en")
+    assert "Without a retest arm" in texts(EVALUATION, found)[1]
 
 
 def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else():
@@ -236,7 +230,7 @@ def test_the_retest_arm_gives_the_reliable_change_index_and_nothing_else():
     assert found["items"] == alone["items"]
     assert found["drift"]["items"] == alone["drift"]["items"]
     for language in ("de", "en"):
-        assert f"{rci:.2f}".replace(".", "," if language == "de" else ".") in section(found, language)
+        assert f"{rci:.2f}".replace(".", "," if language == "de" else ".") in texts(EVALUATION, found, language)[1]
 
 
 def test_a_perfect_retest_gives_no_index_but_a_reason_in_the_reports_language():
@@ -246,7 +240,7 @@ def test_a_perfect_retest_gives_no_index_but_a_reason_in_the_reports_language():
     )
     assert found["drift"]["reliable_change"]["retest_phase"] == "T1"
     assert found["drift"]["reliable_change"]["overall"]["n_up"] is None
-    assert "r\\_tt ist 1" in section(found, "de")
+    assert "r\\_tt ist 1" in texts(EVALUATION, found, "de")[1]
 
 
 def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
@@ -268,8 +262,9 @@ def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
     stock = next(f for f in placebo["families"] if f["family"] == "stock")
     assert stock["difference"]["estimate"] == 1.25
     assert found["waves"]["T1"]["n_total"] == 10 * 15  # the placebo arm's rows are in no main figure
-    assert "Drift minus placebo" in section(found, "en")
-    assert "Drift minus Placebo" in section(found, "de")
+    assert row(texts(EVALUATION, found)[1].partition("### Change minus placebo")[2], "The western")[1:4] == [
+        "8 / 8", "1.50", "0.25"
+    ]  # fmt: skip
     own = frame(*(rows(p, w, tuple(w), arm=PLACEBO) for p, w in (("T0", neutral), ("T1", neutral))))
     again = analyse(pd.concat([table[table["arm"].eq("main")], own]), INSTRUMENT, None, MEASURED)["drift"]
     assert item_of(again["minus_placebo"], STRAIGHT)["placebo"] == 0
@@ -312,9 +307,26 @@ def test_a_reconstructed_baseline_gives_an_experience_effect_without_tests():
     effects = [row["effects"] for item in found["experience_effect"]["items"] for row in (item, *item["by_type"])]
     assert all(figure["low"] is None for effect in effects for figure in effect.values())
     for language, words in (("de", "Erfahrungseffekt, keine Drift"), ("en", "Experience effect, not drift")):
-        text = section(found, language)
-        assert words in text
-        assert "p (Holm)" not in text
+        section, appendix = texts(EVALUATION, found, language)
+        assert words in section
+        assert "p (Holm) | p (BH) |\n|---|---:|---:|---:|---:|---:|" not in appendix
+        assert ("drift" in section.lower().replace(words.lower(), "")) is False
+
+
+@pytest.mark.parametrize("baseline", ["measured", "reconstructed"])
+def test_where_nobody_had_a_memory_no_effect_of_it_is_told(baseline):
+    table = frame(rows("T0", T0), rows("T1", T1, memory=()))
+    found = dict(analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline=baseline)))
+    kind = found["kind"]
+    assert found[kind]["interpretable"] is False
+    assert "p" not in found[kind]["items"][0]
+    reason = "No agent that answered at T1 had a memory, so nothing of the simulation can show in the answers"
+    assert f"**The change cannot be interpreted.** {reason}." in texts(EVALUATION, found)[0]
+    assert found["flags"][-1] == f"Longitudinal: the change cannot be interpreted. {reason}."
+    (measure,) = measures(found, table)
+    assert isinstance(measure.values, Missing)  # so “Memory changes the answers” is never said
+    assert not any(one.leads or one.said for one in headlines(found, "en"))
+    assert {one.kind for one in EVALUATION.findings(found, "en")} <= {"position"}
 
 
 def test_a_changed_model_makes_drift_not_interpretable():
@@ -322,7 +334,7 @@ def test_a_changed_model_makes_drift_not_interpretable():
     assert found["drift"]["interpretable"] is False
     assert found["drift"]["reasons"] == ["The model was x"]
     assert "p" not in found["drift"]["items"][0]
-    assert "Drift is not interpretable" in section(found, "en")
+    assert "**The change cannot be interpreted.** The model was x." in texts(EVALUATION, found)[0]
 
 
 @pytest.mark.parametrize(
@@ -340,11 +352,13 @@ def test_a_changed_model_makes_drift_not_interpretable():
 def test_whatever_is_missing_gives_null_and_counts_never_nan(table, language):
     found = analyse(table, INSTRUMENT, None, AnalysisContext(language=language, baseline="measured"))
     json.dumps(found, allow_nan=False)
-    text = section(found, language)
-    assert not re.search(r"\b(nan|None)\b", text)
-    assert ("describe this run" if language == "en" else "beschreiben diesen Lauf") in text
+    section, _ = texts(EVALUATION, found, language)
+    assert prose(section) <= 150
     for phase in table["phase"].unique():
-        assert set(files(found, table[table["phase"].eq(phase)], phase)) == {"responses.jsonl", "aggregate.json"}
+        assert set(EVALUATION.files(found, table[table["phase"].eq(phase)], phase)) == {
+            "responses.jsonl",
+            "aggregate.json",
+        }
 
 
 def test_comments_are_listed_with_who_said_them_and_a_large_wave_evenly():
@@ -358,6 +372,6 @@ def test_comments_are_listed_with_who_said_them_and_a_large_wave_evenly():
 
 
 def test_item_facts_say_family_scale_and_keying():
-    facts = item_facts(REVERSE, INSTRUMENT)
+    facts = EVALUATION.item_facts(REVERSE, INSTRUMENT)
     assert (facts.family, facts.reverse_keyed, facts.scale_min, facts.scale_max) == ("stock", True, 1, 5)
-    assert item_facts("comment", INSTRUMENT).scale_min is None
+    assert EVALUATION.item_facts("comment", INSTRUMENT).scale_min is None

@@ -19,6 +19,7 @@ ALPHA = 0.05
 NO_FINDINGS = Missing("no_longitudinal", N_("The longitudinal survey is missing"))
 ONE_WAVE = Missing("one_wave", N_("There is only one wave"))
 INCOMPARABLE = Missing("incomparable", N_("T0 and T1 cannot be compared"))
+NO_MEMORY = Missing("no_memory", N_("No agent had a memory, so no experience effect can be told"))
 NO_PAIRS = Missing("no_pairs", N_("No agent answered in both waves"))
 
 
@@ -30,7 +31,7 @@ def moved(found: Found) -> pd.Series[float] | Missing:
     if not isinstance(kind, str):
         return ONE_WAVE
     if at(found, kind, "interpretable") is False:
-        return INCOMPARABLE
+        return INCOMPARABLE if kind == "drift" else NO_MEMORY
     agents = [agent for agent in listed(found, kind, "agents") if agent.get("n_items") and "participant" in agent]
     values = {str(agent["participant"]): agent.get("mean_abs") for agent in agents}
     return pd.Series(values, dtype=float).dropna() if values else NO_PAIRS

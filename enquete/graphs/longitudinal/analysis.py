@@ -6,7 +6,7 @@ figures without tests and intervals. Every figure stands beside its n; missing d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -29,7 +29,8 @@ FLAGS: Mapping[str, str] = {
         "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
         "Differences from T1 are an experience effect, not drift."
     ),
-    "incomparable": N_("Longitudinal: drift is not interpretable. {why}."),
+    "incomparable": N_("Longitudinal: the change cannot be interpreted. {why}."),
+    "no_memory": N_("No agent that answered at T1 had a memory, so nothing of the simulation can show in the answers"),
 }
 
 
@@ -46,9 +47,11 @@ def analyse(
     asked = [wave for wave in WAVES if len(waves[wave])]
     kind = _kind(asked, context)
     change = Change.between(waves["T0"], waves["T1"], instrument) if kind else None
-    tested = kind == "drift" and not context.incomparable
-    figures = _figures(change, instrument, context, retest=retest, placebo=placebo, tested=tested) if change else {}
-    drift = {"interpretable": not context.incomparable, "reasons": list(context.incomparable), **figures}
+    reasons = [*context.incomparable, *_without_memory(waves["T1"], context)] if kind else []
+    figures: dict[str, Any] = {}
+    if change:
+        arms = {"retest": retest, "placebo": placebo}
+        figures = _figures(change, instrument, context, **arms, kind=kind, reasons=reasons)
     return findings(
         context,
         {
@@ -58,10 +61,10 @@ def analyse(
             "waves": {wave: counts(waves[wave]) for wave in asked},
             "pairing": pairing(change, waves, context.pairing) if change else None,
             "items": described_items(waves, instrument, context.language),
-            "drift": drift if kind == "drift" else None,
+            "drift": figures if kind == "drift" else None,
             "experience_effect": figures if kind == "experience_effect" else None,
             "comments": comments(waves, instrument, context.language),
-            "flags": _flags(kind, context),
+            "flags": _flags(kind, reasons, context),
         },
     )
 
@@ -79,10 +82,17 @@ def _kind(asked: list[str], context: AnalysisContext) -> str | None:
     return "experience_effect" if context.baseline == "reconstructed" else "drift"
 
 
-def _flags(kind: str | None, context: AnalysisContext) -> list[str]:
+def _without_memory(rows: pd.DataFrame, context: AnalysisContext) -> list[str]:
+    """Why a difference says nothing of the simulation: those who answered at T1 were the same persona with nothing to remember."""
+    answered = rows[rows["value"].notna()]
+    remembered = answered.empty or answered["memory_available"].any()
+    return [] if remembered else [in_language(FLAGS, context.language)["no_memory"]]
+
+
+def _flags(kind: str | None, reasons: Sequence[str], context: AnalysisContext) -> list[str]:
     words = in_language(FLAGS, context.language)
     flags = [words["reconstructed"]] if kind == "experience_effect" else []
-    return [*flags, *(words["incomparable"].format(why=why.removesuffix(".")) for why in context.incomparable)]
+    return [*flags, *(words["incomparable"].format(why=why.removesuffix(".")) for why in reasons)]
 
 
 def _figures(
@@ -92,28 +102,32 @@ def _figures(
     *,
     retest: pd.DataFrame,
     placebo: pd.DataFrame,
-    tested: bool,
+    kind: str | None,
+    reasons: Sequence[str],
 ) -> dict[str, Any]:
     """Change by item, family, type and agent. Nothing inferential where it would claim what the design cannot show.
 
     Against a placebo that starts from the same T0, T0 cancels out: what is compared is T1 with the own and with a neutral
     memory, which a reconstructed T0 does not spoil.
+
+    reasons: why the change cannot be interpreted; [] where it can.
     """
+    tested = kind == "drift" and not reasons
     agents = agent_drift(change, instrument, context.memoryless_weight)
     again, neutral = Retest.of(retest, change, instrument), Placebo.of(placebo, change, instrument)
     index, reliable = reliability_figures(change, instrument, again, neutral) if tested else (None, None)
     by_item = items(change, tested=tested)
     by_family = families(change, instrument, agents, context.language, tested=tested)
     return {
+        "interpretable": not reasons,
+        "reasons": list(reasons),
         "population": population_drift(agents, context.memoryless_weight),
         "items": by_item,
         "families": by_family,
         "tests_by_type": _tests_by_type(by_item, by_family) if tested else None,
         "agents": listed_agents(agents, change, index),
         "reliable_change": reliable,
-        "minus_placebo": placebo_figures(neutral, change, instrument, agents["weight"])
-        if not context.incomparable
-        else None,
+        "minus_placebo": None if reasons else placebo_figures(neutral, change, instrument, agents["weight"]),
         "delta": {
             "rekeyed": True,
             "items": list(change.delta.columns),

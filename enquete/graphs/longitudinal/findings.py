@@ -11,9 +11,9 @@ Every figure can be had from all_responses.csv with pandas and scipy, over answe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from enquete.analysis.change.paired import smallest_p
 from enquete.analysis.means import mean_interval, mean_of
@@ -61,6 +61,7 @@ WORDS: Mapping[str, str] = {
         "statements would still be {p}."
     ),
     "unmoved": N_("Nobody changed an answer to any of {tested} statements between T0 and T1 (n = {n}/{total})."),
+    "same": N_("No answer to any of {tested} statements differs from the one with a neutral memory (n = {n}/{total})."),
     "highest": N_(
         "Agreement is strongest with “{item}”: mean {mean} (scale {scale}; 95% interval {low} to {high}; n = "
         "{n}/{total})."
@@ -94,15 +95,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class Moved:
-    """Change of a statement, with p after correction; None where nobody changed, so that there was nothing to test."""
+    """Change of a statement as answered. Without tests (`tested`) neither p nor interval; p is None too where nobody changed."""
 
     about: Statement
     n: int
     n_total: int
     change: float
-    p: float | None
+    p: float | None = None  # adjusted
     low: float | None = None
     high: float | None = None
+    tested: bool = True
 
     @property
     def size(self) -> float:
@@ -113,8 +115,8 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
     """What moved, the largest change first, or that nothing did; then the strongest and the weakest agreement."""
     known = statements(found)
     places = list(_positions(known, language))
-    changes = list(_changes(found, known, language))
-    yield from changes[: PER_METHODOLOGY - len(places)]
+    moved = list(_changes(found, known, language))
+    yield from moved[: PER_METHODOLOGY - len(places)]
     yield from places
 
 
@@ -136,15 +138,14 @@ def statements(found: Found) -> dict[str, Statement]:
 
 def _changes(found: Found, known: Mapping[str, Statement], language: Language) -> Iterator[KeyFinding]:
     """Nothing where no change was tested: one wave, T0 reconstructed and no placebo, or waves that cannot be compared."""
-    drift = at(found, "drift") is not None
-    beyond = listed(found, "drift" if drift else "experience_effect", "minus_placebo", "items")
-    against = [one for one in beyond if figure(one, "p_holm") is not None]
-    paired = list(_against_placebo(against, known) if against else _between_waves(found, known))
+    beyond = against_placebo(found, known)
+    paired = beyond or [one for one in changes(found, known) if one.tested]
     tested = [one for one in paired if one.p is not None]
+    words = _words(found, placebo=bool(beyond))
     if not paired:
         return
     if not tested:
-        yield _told(paired[0], "unmoved", 0, len(paired), language)
+        yield _told(paired[0], words.same, 0, len(paired), language)
         return
     n, total = max(one.n for one in tested), max(one.n_total for one in tested)
     if smallest_p(n) * len(tested) >= LEVEL:
@@ -154,32 +155,54 @@ def _changes(found: Found, known: Mapping[str, Statement], language: Language) -
         (one for one in tested if one.p is not None and one.p < LEVEL and one.n >= FEWEST), key=lambda one: -one.size
     )
     for place, one in enumerate(moved):
-        word = ("beyond" if drift else "own") if against else "moved" if place else "most"
-        yield _told(one, word, len(moved), len(tested), language)
+        yield _told(one, words.others if place else words.first, len(moved), len(tested), language)
     if not moved:
-        largest = max(tested, key=lambda one: one.size)
-        word = ("none_beyond" if drift else "none_own") if against else "none"
-        yield _told(largest, word, 0, len(tested), language)
+        yield _told(max(tested, key=lambda one: one.size), words.none, 0, len(tested), language)
 
 
-def _between_waves(found: Found, known: Mapping[str, Statement]) -> Iterator[Moved]:
-    delta = at(found, "drift", "delta") or {"items": [], "values": []}
+class _Words(NamedTuple):
+    """Names of sentences: of the largest change, the others, and of none."""
+
+    first: str
+    others: str
+    none: str
+    same: str
+
+
+def _words(found: Found, *, placebo: bool) -> _Words:
+    if not placebo:
+        return _Words("most", "moved", "none", "unmoved")
+    what = "beyond" if found.get("kind") == "drift" else "own"
+    return _Words(what, what, f"none_{what}", "same")
+
+
+def changes(found: Found, known: Mapping[str, Statement]) -> list[Moved]:
+    """Of every statement that agents answered in both waves: drift, or the experience effect."""
+    change = at(found, str(found.get("kind")))
+    delta = at(change, "delta") or {"items": [], "values": []}
     column = {str(item): place for place, item in enumerate(delta["items"])}
-    for one in listed(found, "drift", "items"):
-        if "p_holm" not in one or figure(one, "mean_change") is None:
+    moved = []
+    for one in listed(change, "items"):
+        if one["mean_change"] is None:
             continue
-        about = known[str(one["item"])]
+        about, tested = known[str(one["item"])], "p_holm" in one
         values = [row[column[about.item]] for row in delta["values"]]
         mean = mean_of([float("nan") if value is None else about.keyed * value for value in values])
-        n_total = int(one["n"]) + int(one["n_missing"])
-        yield Moved(about, mean.n, n_total, mean.mean or 0.0, figure(one, "p_holm"), mean.low, mean.high)
+        counts = mean.n, int(one["n"]) + int(one["n_missing"]), mean.mean or 0.0
+        sure = (figure(one, "p_holm"), mean.low, mean.high) if tested else (None, None, None)
+        moved.append(Moved(about, *counts, *sure, tested=tested))
+    return moved
 
 
-def _against_placebo(items: Sequence[Mapping[str, Any]], known: Mapping[str, Statement]) -> Iterator[Moved]:
-    for one in items:
-        about, n = known[str(one["item"])], int(one["n"])
-        difference = figure(one, "difference", "estimate") or 0.0
-        yield Moved(about, n, n + int(one["n_missing"]), about.keyed * difference, figure(one, "p_holm"))
+def against_placebo(found: Found, known: Mapping[str, Statement]) -> list[Moved]:
+    """The same minus the change under a neutral memory. [] without a placebo arm."""
+    moved = []
+    for one in listed(found, str(found.get("kind")), "minus_placebo", "items"):
+        about, n, difference = known[str(one["item"])], int(one["n"]), figure(one, "difference", "estimate")
+        if difference is not None:
+            p = figure(one, "p_holm")
+            moved.append(Moved(about, n, n + int(one["n_missing"]), about.keyed * difference, p))
+    return moved
 
 
 def _told(one: Moved, word: str, moved: int, tested: int, language: Language) -> KeyFinding:

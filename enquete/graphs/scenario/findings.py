@@ -19,7 +19,7 @@ from enquete.analysis.means import Mean, mean_interval
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.key_findings import FEWEST, LEVEL, PER_METHODOLOGY, KeyFinding, Kind, p_told, sentence
-from enquete.reports.markdown import number
+from enquete.reports.markdown import number, readable
 from enquete.state.asking import Language
 
 GROUPS = 3  # of the ratings that groups differ on, those they differ on most
@@ -179,8 +179,8 @@ class Stated:
         return self._finding(
             f"groups.{test['item']}", "groups", "difference", (highest["mean"] - lowest["mean"]) / self._range(dimension),
             (test["n"], test["n_total"]), test["p_holm"], (test["item"],), "heatmap", numbers, dimension=dimension,
-            scenario=self.labels[scenario], groups=len(test["groups"]), highest=highest["stakeholder_type"],
-            lowest=lowest["stakeholder_type"],
+            scenario=self.labels[scenario], groups=len(test["groups"]), highest=readable(highest["stakeholder_type"]),
+            lowest=readable(lowest["stakeholder_type"]),
         )  # fmt: skip
 
     # --- numbers and words -------------------------------------------------------------------------------------------
