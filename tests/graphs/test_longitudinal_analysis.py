@@ -44,7 +44,8 @@ def rows(
                 {"phase": phase, "round": 0, "run_id": "run_1", "participant": who, "agent_name": who.upper(),
                  "stakeholder_type": TYPES[who], "item_id": item, "status": "ok" if answered else "not_reached",
                  "value": value, "value_rekeyed": turned, "confidence": 0.5 if value is not None else None,
-                 "text": f"said {who}" if item == "comment" and answered else "", "memory_available": phase == "T1" if memory is None else who in memory,
+                 "text": f"said {who}" if item == "comment" and answered else "",
+                 "memory_available": phase == "T1" if memory is None else who in memory,
                  "baseline": baseline, "arm": arm[0], "arm_role": arm[1]}
             )  # fmt: skip
     return made

@@ -161,15 +161,20 @@ def test_every_number_of_the_longitudinal_section_equals_the_table(whole):
         index="participant", columns=["phase", "round", "item_id"], values="value"
     )
     wording = {item["wording"]: item["item"] for item in whole.results()["longitudinal"]["items"]}
-    for row in rows_of_table(whole.report(), "### Answers by statement")[1:]:
-        item = wording[row[0].removesuffix(" ↔").replace("&#64;", "@")]
-        for wave, cells in (("T0", row[1:6]), ("T1", row[6:11])):
-            values = wide[(wave, 0, item)]
-            assert cells[0] == "7 / 7"
-            assert float(cells[1]) == pytest.approx(values.mean(), abs=0.0051)
-            assert float(cells[2]) == values.median()
-            counts = [int(n) for n in cells[4].split(" (")[0].split(" · ")]
-            assert counts == [int((values == point).sum()) for point in range(1, 6)]
+    section, appendix = (
+        rows_of_table(whole.report(), head)[1:] for head in ("## Longitudinal", "### Answers by statement")
+    )
+    assert [row[0] for row in section] == [row[0].removesuffix(" ↔") for row in appendix] == list(wording)
+    for (statement, n, first, last, *_), cells in zip(section, appendix, strict=True):
+        before, after = (wide[(wave, 0, wording[statement])] for wave in ("T0", "T1"))
+        assert n == cells[1] == cells[5] == "7 / 7"
+        assert float(first) == pytest.approx(before.mean(), abs=0.0051)
+        assert float(last.split(" [")[0]) == pytest.approx(after.mean(), abs=0.0051)
+        for values, (median, _, counts) in ((before, cells[2:5]), (after, cells[6:9])):
+            assert float(median) == values.median()
+            assert [int(count) for count in counts.split(" · ")] == [
+                int((values == point).sum()) for point in range(1, 6)
+            ]
 
 
 # --- what is missing, failed, partial --------------------------------------------------------------------------------
