@@ -263,7 +263,7 @@ def test_drift_minus_placebo_is_taken_over_the_agents_that_both_arms_asked():
     stock = next(f for f in placebo["families"] if f["family"] == "stock")
     assert stock["difference"]["estimate"] == 1.25
     assert found["waves"]["T1"]["n_total"] == 10 * 15  # the placebo arm's rows are in no main figure
-    assert row(texts(EVALUATION, found)[1].partition("### Change minus placebo")[2], "The western")[1:4] == [
+    assert row(texts(EVALUATION, found)[1].partition("### Drift minus placebo")[2], "The western")[1:4] == [
         "8 / 8", "1.50", "0.25"
     ]  # fmt: skip
     own = frame(*(rows(p, w, tuple(w), arm=PLACEBO) for p, w in (("T0", neutral), ("T1", neutral))))
@@ -285,7 +285,10 @@ def test_a_placebo_that_is_bought_is_not_thrown_away_when_t0_is_reconstructed():
         found = dict(analyse(table, INSTRUMENT, None, AnalysisContext(language="en", baseline="reconstructed")))
         one = item_of(found["experience_effect"]["minus_placebo"], STRAIGHT)
         assert (one["difference"]["estimate"], one["p_holm"]) == (1.5, 2 / 2**8)
-        assert "T1 with the own memory minus T1 with a neutral one" in section(found, "en")
+        section, appendix = texts(EVALUATION, found)
+        assert "### T1 with the own memory minus T1 with a neutral one" in appendix
+        assert row(section, "The western")[-2:] == ["1.50", "0.008"]
+        assert "They are not tested" not in section
         told.append([each.text for each in findings(found, "en") if each.kind == "difference"])
     assert told[0] == told[1]
     assert "is 1.50 higher with the own memory than with a neutral one" in told[0][0]

@@ -15,7 +15,7 @@ from enquete.graphs.longitudinal.findings import findings
 from enquete.reports.context import AnalysisContext
 from enquete.reports.key_findings import MOST_WORDS, KeyFinding
 from enquete.state.asking import Language
-from tests.graphs.test_longitudinal_analysis import INSTRUMENT, MEASURED, TYPES, Wave, frame, rows
+from tests.graphs.test_longitudinal_analysis import INSTRUMENT, MEASURED, PLACEBO, TYPES, Wave, frame, rows
 
 ITEMS = [item.item_id for item in INSTRUMENT.items]
 REVERSED, STRAIGHT = "stock_baltic_loss", "stock_cod_recovery"
@@ -99,6 +99,23 @@ def test_a_null_is_said_as_a_null() -> None:
     assert found[0].kind == "null"
     assert found[0].text.startswith("7 agents are too few to tell whether a statement changed")
     assert found[0].text.endswith("p adjusted for 14 statements would still be 0.22.")
+
+
+def test_with_a_placebo_arm_only_what_goes_beyond_it_is_stated() -> None:
+    """One statement moves under either memory, a reverse-keyed one under the agents' own alone: it falls as answered."""
+    first, second = panel(14, {STRAIGHT: 1, REVERSED: -1})
+    _, neutral = panel(14, {STRAIGHT: 1})
+    _, found = said(first, second, more=[rows("T1", neutral, arm=PLACEBO)])
+    change = pd.Series({who: second[who][REVERSED] - neutral[who][REVERSED] for who in first})
+    (one, *others) = found
+    assert [each.kind for each in others] == ["position", "position"]
+    assert one.items == (REVERSED,)
+    assert one.numbers == {"change": pytest.approx(change.mean()), "p": pytest.approx(signed_rank(change)), "n": 14}
+    assert one.text.startswith("Against a neutral memory, agreement with “The decline of fish stocks in the Baltic Sea")
+    _, nothing = said(first, second, more=[rows("T1", second, arm=PLACEBO)])
+    assert nothing[0].text == (
+        "No answer to any of 14 statements differs from the one with a neutral memory (n = 14/14)."
+    )
 
 
 @pytest.mark.parametrize(
