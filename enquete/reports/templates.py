@@ -18,7 +18,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from enquete.locale import C_, Words, plural, tell
-from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
+from enquete.reports.markdown import MISSING, escape, excerpt, number, of, p_value, quote, readable, share
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
@@ -47,6 +47,7 @@ def _environment(language: Language) -> Environment:
         "share": lambda value: share(value, language),
         "p": lambda value: p_value(value, language),
         "kind": readable,
+        "excerpt": excerpt,
         "dimension": lambda name: dimension_name(name, language),
     }
     return made

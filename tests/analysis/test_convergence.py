@@ -64,7 +64,7 @@ def test_consensus_is_ranked_by_iqr_then_importance():
     table = pd.DataFrame({"iqr": [1, 0, 1, 2, np.nan, 1], "median": [4, 3, 5, 5, 5, 4]}, index=list("dbcaef"))
     ranked = rank_consensus(table)
     assert ranked.index.tolist() == ["b", "c", "d", "f"]  # d and f are equal: by id
-    assert ranked["rank"].tolist() == [1, 2, 3, 4]
+    assert ranked[["rank", "rank_to"]].to_numpy().tolist() == [[1, 1], [2, 2], [3, 4], [3, 4]]
     assert rank_consensus(table[::-1]).index.tolist() == ranked.index.tolist()
 
 

@@ -144,7 +144,7 @@ def test_every_count_in_the_report_equals_the_table(make, personas):
 
 def test_every_number_of_the_delphi_section_equals_the_table(whole):
     table = whole.table()
-    rows = rows_of_table(whole.report(), "### Delphi: ratings")[1:]
+    rows = rows_of_table(whole.report(), "### Ratings by theme")[1:]
     ids = {theme["label"]: theme["id"] for theme in whole.results()["delphi"]["themes"]}
     assert len(rows) == len(ids) * 2 * 2
     for label, dimension, number, n, median, iqr, mean, *_ in rows:

@@ -89,12 +89,14 @@ def is_consensus(iqr: float | None, *, at_most: float = CONSENSUS_IQR) -> bool:
 def rank_consensus(statements: pd.DataFrame, *, at_most: float = CONSENSUS_IQR) -> pd.DataFrame:
     """Consensus statements, the closest agreement first: by IQR ascending, then median importance descending.
 
-    statements: index = theme id, columns iqr and median (of importance). Equal ones keep the order of their ids, so the
-    ranking does not depend on the order given. Returns the rows with IQR ≤ at_most and a column rank from 1.
+    statements: index = theme id, columns iqr and median (of importance). Equal ones share their places and keep the order of
+    their ids, so the ranking does not depend on the order given. Returns the rows with IQR ≤ at_most and columns rank and
+    rank_to, the first and the last place that a theme shares, from 1.
     """
     chosen = statements[statements["iqr"] <= at_most].sort_index(kind="stable")
     ranked = chosen.sort_values(["iqr", "median"], ascending=[True, False], kind="stable")
-    return ranked.assign(rank=range(1, len(ranked) + 1))
+    alike = ranked.assign(rank=range(1, len(ranked) + 1)).groupby(["iqr", "median"])["rank"]
+    return ranked.assign(rank=alike.transform("min"), rank_to=alike.transform("max"))
 
 
 STABLE_UP_TO = 0.15

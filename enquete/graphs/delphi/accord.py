@@ -2,7 +2,7 @@
 
 ACCORD (Gattrell et al. 2024, PLOS Medicine 21: e1004326) lists 35 items for reports of consensus exercises: title 1,
 introduction 3, methods 21, results 5, discussion 2, other information 3. It was written for panels of people; that this
-panel is simulated is said wherever an item asks about panellists. Our paraphrases of the items are in `accord_words`.
+panel is simulated is said wherever an item asks about panellists. Our paraphrases of the items are in `accord.md.j2`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ WORDS = {
     "tied": N_("tied: shared ranks"),
     "consensus": N_("consensus"),
     "open": N_("open"),
-    "disagreement": N_("disagreement"),
+    "disagreement": N_("disputed"),
     "hover_rank": N_("{theme}: rank {rank}, 95% interval {low} to {high}"),
 }
 

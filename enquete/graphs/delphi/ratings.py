@@ -194,7 +194,10 @@ def consensus(panel: Panel, ratings: Sequence[Mapping[str, Any]]) -> list[dict[s
     frame = pd.DataFrame.from_dict(rated, orient="index")[["iqr", "median"]].astype(float)
     ranked = rank_consensus(frame, at_most=panel.instrument.disagreement.consensus_iqr)
     labels = {theme["id"]: theme["label"] for theme in panel.themes}
-    return [{"rank": int(n), "label_of_theme": labels[theme], **rated[theme]} for theme, n in ranked["rank"].items()]
+    return [
+        {"rank": int(first), "rank_to": int(last), "label_of_theme": labels[theme], **rated[theme]}
+        for theme, first, last in zip(ranked.index, ranked["rank"], ranked["rank_to"], strict=True)
+    ]
 
 
 def ranking(panel: Panel) -> list[dict[str, Any]]:
