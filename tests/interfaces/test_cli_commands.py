@@ -315,7 +315,7 @@ def test_json_is_ascii_where_the_terminal_is(people: Path) -> None:
             "PYTHONIOENCODING": "ascii",
             "PATH": "",
             "HOME": str(people.parent),
-            "PYTHONPATH": str(Path(cli.__file__).parents[2]),
+            "PYTHONPATH": str(Path(cli.__file__).parents[3]),
         },
     )
     assert "Fährhaus" in json.loads(said.stdout.decode("ascii"))["error"]["message"]
