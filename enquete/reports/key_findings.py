@@ -78,7 +78,7 @@ def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
 
 
 def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
-    """Of every methodology its first, the best ranked first; one that joins methodologies; then the next best of all."""
+    """Of every methodology its first, the best ranked first; then the next best of all; last, one that joins methodologies."""
     firsts = ranked(own[0] for own in by_methodology.values() if own)
     others = ranked(one for own in by_methodology.values() for one in own[1:] if one.kind != "null")
-    return [*firsts, *across[:1], *others][:ON_PAGE_ONE]
+    return [*firsts, *others, *across[:1]][:ON_PAGE_ONE]

@@ -84,11 +84,18 @@ def page_one(
         findings=tuple(leading(stated, across)),
         across=tuple(across[:PER_METHODOLOGY]),
         usable=tuple(
-            Usable(name, titles.get(name, name), verdict(one, language), reasons(health, name, language, most=1))
+            Usable(name, titles.get(name, name), verdict(one, language), _why(health, name, language))
             for name, one in health.verdicts.items()
         ),
         by_methodology=stated,
         titles=titles,
+    )
+
+
+def _why(health: Health, name: str, language: Language) -> str:
+    """The weightiest reason; "" where the verdict says it itself."""
+    return (
+        "" if health.verdicts[name].verdict == "usable as far as checked" else reasons(health, name, language, most=1)
     )
 
 

@@ -80,11 +80,11 @@ WORDS: Mapping[str, str] = {
 
 
 def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
-    """Shared views, the largest, what divides and what is common, types; or that there are none."""
+    """The largest shared view, how many there are, what divides and what is common, types; or that there are none."""
     if at(found, "participation"):
         stated = Stated(found, language)
-        yield from stated.views()
         yield from stated.largest()
+        yield from stated.views()
         yield from stated.dividing()
         yield from stated.common()
         yield from stated.types()
@@ -115,7 +115,7 @@ class Stated:
             numbers = {"views": len(factors), "share": explained, "n": n}
             yield self._finding(
                 "asked" if asked else "views" if len(factors) > 1 else "one_view", "position" if asked else "difference",
-                explained, (n, total), "factors", numbers, p, name="views", shown_share=share(explained, self.language),
+                explained, (n, total), "scree", numbers, p, name="views", shown_share=share(explained, self.language),
             )  # fmt: skip
         elif self.q["reason"] == "chance":
             p = min(one["p"] for one in told["eigenvalues"])
@@ -144,7 +144,7 @@ class Stated:
             end: shortened(self.short[item], min(QUOTED, room)) for end, item in (("top", top), ("bottom", bottom))
         }
         yield self._finding(
-            word, "position", holders / self.q["n_analysed"], (self.q["n_analysed"], self.q["n_total"]), "factors", numbers,
+            word, "position", holders / self.q["n_analysed"], (self.q["n_analysed"], self.q["n_total"]), "statements", numbers,
             None, (top, bottom), name="largest", **quoted, **shown,
         )  # fmt: skip
 

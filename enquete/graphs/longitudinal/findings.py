@@ -260,5 +260,5 @@ def _stands(word: str, one: Statement, language: Language) -> KeyFinding:
     text = sentence(WORDS[word], language, item=one.wording, scale=one.scale, n=n, total=total, **shown)
     size = abs(float(one.last["mean"]) - (one.low + one.high) / 2) / (one.range / 2)
     return KeyFinding(
-        f"agreement.{one.item}", text, "position", size, n, total, None, (one.item,), "likert", {**numbers, "n": n}
+        f"agreement.{one.item}", text, "position", size, n, total, None, (one.item,), "answers", {**numbers, "n": n}
     )

@@ -107,7 +107,7 @@ class Stated:
         own = {} if counts else {**self._mean(best, dimension), **self._mean(worst, dimension, "_lowest")}
         return self._finding(
             f"{dimension}.highest", word, "null" if counts else "difference", change / self._range(dimension),
-            (pair["n"], pair["n_total"]), p, (f"{best}/{dimension}", f"{worst}/{dimension}"), "heatmap",
+            (pair["n"], pair["n_total"]), p, (f"{best}/{dimension}", f"{worst}/{dimension}"), "groups",
             {**own, "change": change}, dimension=dimension, best=self.labels[best], worst=self.labels[worst], **counts,
         )  # fmt: skip
 
@@ -118,7 +118,7 @@ class Stated:
             p=number(p, self.language),
         )  # fmt: skip
         numbers = {"n": n, "tested": tested, "p": p}
-        return KeyFinding(f"{dimension}.highest", text, "null", 0.0, n, n, p, (), "heatmap", numbers)
+        return KeyFinding(f"{dimension}.highest", text, "null", 0.0, n, n, p, (), "groups", numbers)
 
     def places(self) -> Iterator[KeyFinding]:
         """Scenarios whose wish and expectation both lie clear of the midpoint, the clearest first."""
@@ -164,7 +164,7 @@ class Stated:
             closest = min(tested, key=lambda one: float(one["p_holm"]))
             yield self._finding(
                 "groups.none", "no_groups", "null", 0.0, (closest["n"], closest["n_total"]), closest["p_holm"],
-                (closest["item"],), "heatmap", {}, dimension=closest["dimension"], tested=len(tested), fewest=FEWEST,
+                (closest["item"],), "groups", {}, dimension=closest["dimension"], tested=len(tested), fewest=FEWEST,
             )  # fmt: skip
 
     def _differ(self, test: Row) -> KeyFinding:
@@ -178,7 +178,7 @@ class Stated:
         numbers = {"mean": highest["mean"], "mean_lowest": lowest["mean"], "effect": test["epsilon_squared"]}
         return self._finding(
             f"groups.{test['item']}", "groups", "difference", (highest["mean"] - lowest["mean"]) / self._range(dimension),
-            (test["n"], test["n_total"]), test["p_holm"], (test["item"],), "heatmap", numbers, dimension=dimension,
+            (test["n"], test["n_total"]), test["p_holm"], (test["item"],), "groups", numbers, dimension=dimension,
             scenario=self.labels[scenario], groups=len(test["groups"]), highest=readable(highest["stakeholder_type"]),
             lowest=readable(lowest["stakeholder_type"]),
         )  # fmt: skip

@@ -1,0 +1,312 @@
+"""The figures of findings, computed again from all_responses.csv with pandas, numpy and scipy alone.
+
+Nothing of Enquete is imported: each function follows the recipe in the docstring of a methodology's findings.py. `again(finding,
+rows)` gives the numbers by name that can be had so; p of permutations, which need the same random numbers, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+Numbers = dict[str, float]
+
+
+def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """rows: the main arm's rows of the finding's methodology."""
+    answered = rows[rows["status"].isin(["ok", "repaired"])]
+    if finding["methodology"] != "laddering":
+        answered = answered[answered["value"].notna()]
+    name = finding["id"].partition(".")[0]
+    return RECIPES[finding["methodology"], name](finding, answered)
+
+
+def interval(values: pd.Series, low: float, high: float, suffix: str = "") -> Numbers:
+    """Mean ± t(.975, n − 1)·s/√n, cut at the ends of the scale."""
+    mean, half = values.mean(), stats.t.ppf(0.975, len(values) - 1) * values.std() / np.sqrt(len(values))
+    ends = {"mean": mean, "low": max(low, mean - half), "high": min(high, mean + half)}
+    return {f"{key}{suffix}": value for key, value in ends.items()}
+
+
+def scale(rows: pd.DataFrame) -> tuple[float, float]:
+    return rows["scale_min"].iloc[0], rows["scale_max"].iloc[0]
+
+
+def signed_rank(differences: Iterable[float]) -> float:
+    """Wilcoxon's exact two-sided p given the mid-ranks, zeros left out: all sign patterns, by their distribution of rank sums."""
+    values = np.array([one for one in differences if one])
+    if not len(values):
+        return 1.0
+    ranks = np.round(2 * stats.rankdata(np.abs(values))).astype(int)
+    ways = np.zeros(ranks.sum() + 1)
+    ways[0] = 1.0
+    for rank in ranks:
+        ways[rank:] += ways[:-rank].copy()
+    positive = ranks[values > 0].sum()
+    smaller = min(positive, ranks.sum() - positive)
+    return min(1.0, 2 * ways[: smaller + 1].sum() / 2.0 ** len(ranks))
+
+
+def holm(p: dict[Any, float]) -> dict[Any, float]:
+    adjusted, so_far = {}, 0.0
+    for place, key in enumerate(sorted(p, key=lambda one: p[one])):
+        so_far = max(so_far, min(1.0, p[key] * (len(p) - place)))
+        adjusted[key] = so_far
+    return adjusted
+
+
+def epsilon(groups: Iterable[pd.Series]) -> float:
+    listed = list(groups)
+    return stats.kruskal(*listed).statistic / (sum(map(len, listed)) - 1)
+
+
+# --- longitudinal ----------------------------------------------------------------------------------------------------
+
+
+def waves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Agents × items: T1 − T0."""
+    t0, t1 = (
+        rows[rows["phase"].eq(phase)].pivot(index="participant", columns="item_id", values="value")
+        for phase in ("T0", "T1")
+    )
+    return (t1 - t0).dropna(axis=1, how="all")
+
+
+def drift(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    changes = waves(rows)
+    moving = {item: signed_rank(own.dropna()) for item, own in changes.items() if own.dropna().any()}
+    adjusted = holm(moving)
+    own = changes[finding["items"][0]].dropna()
+    half = stats.t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
+    moved = sum(p < 0.05 for p in adjusted.values())
+    return {
+        "change": own.mean(), "low": own.mean() - half, "high": own.mean() + half, "p": adjusted[finding["items"][0]],
+        "n": len(own), "moved": moved, "tested": len(adjusted),
+    }  # fmt: skip
+
+
+def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    own = rows[rows["item_id"].eq(finding["items"][0])]
+    last = own[own["phase"].eq(own["phase"].max())]
+    return {**interval(last["value"], *scale(last)), "n": len(last)}
+
+
+# --- scenarios -------------------------------------------------------------------------------------------------------
+
+
+def highest_scenario(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    best, worst = finding["items"]
+    dimension = best.rpartition("/")[2]
+    wide = rows[rows["dimension"].eq(dimension)].pivot(index="participant", columns="item_id", values="value")
+    pairs = {(a, b): signed_rank((wide[b] - wide[a]).dropna()) for a in wide for b in wide if a < b}
+    both = (wide[best] - wide[worst]).dropna()
+    ends = scale(rows[rows["dimension"].eq(dimension)])
+    return {
+        **interval(wide[best].dropna(), *ends), **interval(wide[worst].dropna(), *ends, "_lowest"), "change": both.mean(),
+        "n": len(both), "p": holm(pairs)[tuple(sorted((best, worst)))], "tested": len(pairs),
+    }  # fmt: skip
+
+
+def place(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    wished, expected = (rows[rows["item_id"].eq(item)] for item in finding["items"])
+    n = min(len(wished), len(expected))
+    return {
+        **interval(wished["value"], *scale(wished)),
+        **interval(expected["value"], *scale(expected), "_expected"),
+        "n": n,
+    }
+
+
+def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Of stakeholder types with five raters or more."""
+    own = rows[rows["item_id"].eq(finding["items"][0])]
+    own = own[own["round"].eq(own["round"].max())]
+    groups = {kind: part["value"] for kind, part in own.groupby("stakeholder_type") if len(part) >= 5}
+    means = {kind: values.mean() for kind, values in groups.items()}
+    return {
+        "mean": max(means.values()), "mean_lowest": min(means.values()), "effect": epsilon(groups.values()),
+        "n": sum(map(len, groups.values())), "groups": len(groups),
+    }  # fmt: skip
+
+
+# --- Delphi ----------------------------------------------------------------------------------------------------------
+
+
+def last_round(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["round"].eq(rows["round"].max())]
+
+
+def van_der_eijk(counts: np.ndarray) -> float:
+    """Agreement A (van der Eijk 2001): layers of the distribution, each with its own agreement, weighted by their mass."""
+    left, total, found, k = counts.astype(float).copy(), counts.sum(), 0.0, len(counts)
+    while left.sum() > 0:
+        least = left[left > 0].min()
+        pattern = (left > 0).astype(int)
+        weight = least * pattern.sum() / total
+        s = pattern.sum()
+        if s == 1:
+            unimodality = 1.0
+        else:
+            triples = [
+                (pattern[i], pattern[j], pattern[m]) for i in range(k) for j in range(i + 1, k) for m in range(j + 1, k)
+            ]
+            tdu = sum(one == (1, 0, 1) for one in triples)
+            tu = sum(one in ((1, 1, 0), (0, 1, 1)) for one in triples)
+            unimodality = ((k - 2) * tu - (k - 1) * tdu) / ((k - 2) * (tu + tdu)) if tu + tdu else 1.0
+        found += weight * unimodality * (1 - (s - 1) / (k - 1))
+        left = np.where(left > 0, left - least, 0)
+        left[left < 1e-9] = 0
+    return found
+
+
+def camps(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    own = last_round(rows[rows["item_id"].eq(finding["items"][0])])
+    values, (low, high) = own["value"], scale(own)
+    below, above = (values.le(finding["numbers"]["low_at"]).sum(), values.ge(finding["numbers"]["high_at"]).sum())
+    wilson = stats.binomtest(int(above), len(values)).proportion_ci(method="wilson")
+    counts = np.array([values.eq(point).sum() for point in np.arange(low, high + 1)])
+    return {
+        "below": below, "above": above, "share": above / len(values), "low": wilson.low, "high": wilson.high, "n": len(values),
+        "agreement": van_der_eijk(counts),
+    }  # fmt: skip
+
+
+def highest_theme(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    own = last_round(rows[rows["item_id"].eq(finding["items"][0])])
+    q1, median, q3 = np.percentile(own["value"], [25, 50, 75])
+    return {"median": median, "q1": q1, "q3": q3, **interval(own["value"], *scale(own)), "n": len(own)}
+
+
+def agreed(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """IQR at most 1 and no dispute; disputed: IQR above 2, or A below 0.2 (the shipped instruments' limits)."""
+    found = {"agreed": 0, "disputed": 0}
+    sizes = []
+    for item in finding["items"]:
+        own = last_round(rows[rows["item_id"].eq(item)])
+        values, (low, high) = own["value"], scale(own)
+        q1, q3 = np.percentile(values, [25, 75])
+        a = van_der_eijk(np.array([values.eq(point).sum() for point in np.arange(low, high + 1)]))
+        disputed = q3 - q1 > 2 or a < 0.2
+        found["disputed"] += disputed
+        found["agreed"] += not disputed and q3 - q1 <= 1
+        sizes.append(len(values))
+    return {**found, "themes": len(finding["items"]), "n": min(sizes)}
+
+
+def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    rated = rows[rows["item_id"].isin(finding["items"])]
+    first, last = (rated[rated["round"].eq(number)] for number in (rated["round"].min(), rated["round"].max()))
+    medians = first.groupby("item_id")["value"].median()
+    both = first.merge(last, on=["participant", "item_id"], suffixes=("_first", "_last"))
+    off = both.assign(
+        before=(both["value_first"] - both["item_id"].map(medians)).abs(),
+        after=(both["value_last"] - both["item_id"].map(medians)).abs(),
+    )  # fmt: skip
+    means = off.groupby("participant")[["before", "after"]].mean()
+    closer = (means["after"] < means["before"] - 1e-12).sum()
+    return {
+        "before": means["before"].mean(), "after": means["after"].mean(), "closer": closer, "n": len(means),
+        "p": signed_rank((means["after"] - means["before"]).round(12)),
+    }  # fmt: skip
+
+
+def by_rule(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Agents with an answered turn; every answer was read by a rule where the respondent is a program."""
+    return {"n": rows["participant"].nunique(), "read": len(rows), "answers": len(rows)}
+
+
+# --- sorts -----------------------------------------------------------------------------------------------------------
+
+
+def sorts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Agents × statements, complete sorts alone."""
+    grid = rows[rows["dimension"].eq("") | rows["dimension"].isna()] if "dimension" in rows else rows
+    return grid.pivot(index="participant", columns="item_id", values="value").dropna()
+
+
+def views(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    wide = sorts(rows[rows["item_id"].isin(statements(rows))])
+    eigenvalues = np.sort(np.linalg.eigvalsh(np.corrcoef(wide.to_numpy())))[::-1]
+    k = int(finding["numbers"]["views"])
+    return {"share": eigenvalues[:k].sum() / len(wide), "n": len(wide)}
+
+
+def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Principal components of the agents' correlations, varimax with Kaiser's normalisation; who defines a view, and its grid."""
+    grid = rows[rows["item_id"].isin(statements(rows))]
+    wide = sorts(grid)
+    values, vectors = np.linalg.eigh(np.corrcoef(wide.to_numpy()))
+    k = int((values > parallel(wide)).sum()) if "views" not in finding["numbers"] else int(finding["numbers"]["views"])
+    order = np.argsort(values)[::-1][:k]
+    loadings = varimax(vectors[:, order] * np.sqrt(values[order]))
+    squares = loadings**2
+    defining = (np.abs(loadings) > 1.96 / np.sqrt(wide.shape[1])) & (2 * squares > squares.sum(axis=1, keepdims=True))
+    sides = [(int((defining[:, f] & (sign * loadings[:, f] > 0)).sum()), f, sign) for f in range(k) for sign in (1, -1)]
+    holders, f, sign = max(sides)
+    weight = np.where(defining[:, f], loadings[:, f] / (1 - squares[:, f]), 0.0)
+    placed = pd.Series(sign * (weight @ wide.to_numpy()), index=wide.columns).sort_values(kind="stable")
+    places = np.sort(wide.iloc[0].to_numpy())
+    array = dict(zip(placed.index, places, strict=True))
+    top, bottom = finding["items"]
+    return {
+        "holders": holders, "opposed": int(defining[:, f].sum()) - holders, "n": len(wide), "top_place": array[top],
+        "bottom_place": array[bottom],
+    }  # fmt: skip
+
+
+def parallel(wide: pd.DataFrame, draws: int = 200) -> float:
+    """The 99th percentile of the largest eigenvalue where every agent's sort is dealt at random."""
+    random = np.random.default_rng(7)
+    tables = (random.permuted(wide.to_numpy(), axis=1) for _ in range(draws))
+    return float(np.percentile([np.linalg.eigvalsh(np.corrcoef(one))[-1] for one in tables], 99))
+
+
+def varimax(loadings: np.ndarray, rounds: int = 500) -> np.ndarray:
+    length = np.sqrt((loadings**2).sum(axis=1, keepdims=True))
+    rows, rotation = loadings / length, np.eye(loadings.shape[1])
+    for _ in range(rounds):
+        turned = rows @ rotation
+        u, _, v = np.linalg.svd(rows.T @ (turned**3 - turned * (turned**2).mean(axis=0)))
+        rotation = u @ v
+    return rows @ rotation * length
+
+
+def statements(rows: pd.DataFrame) -> list[str]:
+    """The items of the forced grid: those whose scale has its middle at 0."""
+    return list(rows.loc[rows["scale_min"].eq(-rows["scale_max"]), "item_id"].unique())
+
+
+def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    own = rows[rows["item_id"].eq(finding["items"][0])]
+    values = own["value"]
+    return {
+        "sd": values.std(), "above": (values > 0).sum(), "below": (values < 0).sum(), **interval(values, *scale(own)),
+        "n": len(values),
+    }  # fmt: skip
+
+
+RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
+    ("longitudinal", "drift"): drift,
+    ("longitudinal", "agreement"): agreement,
+    **{
+        ("scenario", name): highest_scenario
+        for name in ("desirability", "plausibility", "fairness", "impact", "feasibility")
+    },
+    ("scenario", "place"): place,
+    ("scenario", "groups"): group_means,
+    ("delphi", "groups"): group_means,
+    ("delphi", "camps"): camps,
+    ("delphi", "highest"): highest_theme,
+    ("delphi", "tied"): highest_theme,
+    ("delphi", "agreed"): agreed,
+    ("delphi", "revision"): revision,
+    ("laddering", "by_rule"): by_rule,
+    ("diversity", "views"): views,
+    ("diversity", "largest"): largest,
+    ("diversity", "divides"): statement,
+    ("diversity", "common"): statement,
+}

@@ -1,0 +1,112 @@
+"""Page one: short, in the run's language, and every figure on it as it follows from the table."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from enquete.locale import catalogue
+from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS
+from enquete.state.request import RunRequest
+from tests.reports.conftest import ALL, TYPES, Made, _make
+from tests.reports.recount import RECIPES, again
+
+METHODS = ["longitudinal", "diversity", "delphi", "scenario"]
+CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"}}
+"""Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts."""
+
+
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Forty personas of four types, in English: enough for groups to be compared."""
+    folder = tmp_path_factory.mktemp("crowd")
+    people = [
+        {"name": f"Agent {i}", "persona": f"{TYPES[i % len(TYPES)]} no. {i} at the Baltic coast, a fisher", "type": TYPES[i % len(TYPES)]}
+        for i in range(40)
+    ]  # fmt: skip
+    (folder / "people.json").write_text(json.dumps(people), "utf-8")
+    request = RunRequest(
+        sim=str(folder / "people.json"), out=str(folder / "out"), respondent="synthetic", language="en", methods=METHODS
+    )
+    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+
+
+def page(made: Made) -> dict:
+    return json.loads((made.synthesis / "page_one.json").read_text("utf-8"))
+
+
+@pytest.fixture(params=["whole", "full", "crowd"])
+def run(request: pytest.FixtureRequest) -> Made:
+    return request.getfixturevalue(request.param)
+
+
+def test_every_number_follows_from_the_table(run: Made) -> None:
+    table = pd.read_csv(
+        run.synthesis / "exports" / "all_responses.csv", keep_default_na=False, na_values={"value": [""]}
+    )
+    table = table[table["arm_role"].eq("main")]
+    for column in ("value", "scale_min", "scale_max"):
+        table[column] = pd.to_numeric(table[column])
+    found = page(run)["findings"]
+    assert found
+    for one in found:
+        counted = again(one, table[table["methodology"].eq(one["methodology"])])
+        key = (one["methodology"], one["id"].partition(".")[0])
+        for name, value in one["numbers"].items():
+            if name not in CHANCE.get(key, set()) and name in counted:
+                assert counted[name] == pytest.approx(value, abs=1e-6), (one["id"], name)
+        left = set(one["numbers"]) - set(counted) - CHANCE.get(key, set())
+        assert left <= {"low_at", "high_at", "tied", "tested"}, (one["id"], left)
+
+
+def test_it_is_short_and_names_who_answered(run: Made) -> None:
+    text = (run.synthesis / "page_one.md").read_text("utf-8")
+    assert len(re.findall(r"\w[\w.,’'-]*", text)) <= MOST_WORDS
+    assert len(page(run)["title"].replace("…", "").split()) <= TITLE_WORDS
+    assert "ynthetic" in text or "ynthetisch" in text
+    assert text.startswith("# ")
+
+
+def test_it_is_the_beginning_of_the_report(run: Made) -> None:
+    page_, report = ((run.synthesis / name).read_text("utf-8") for name in ("page_one.md", "report.md"))
+    without = re.sub(r"\n *!\[.*?\]\(.*?\)\n", "\n", report)
+    squeezed = re.sub(r"\s+", " ", without)
+    assert squeezed.startswith(re.sub(r"\s+", " ", page_).strip())
+
+
+def test_three_to_five_findings_of_a_run_large_enough(crowd: Made) -> None:
+    found = page(crowd)["findings"]
+    assert 3 <= len(found) <= 5
+    assert {one["methodology"] for one in found} >= {"longitudinal", "diversity", "delphi", "scenario"}
+    assert {key[0] for key in RECIPES} >= {one["methodology"] for one in found}
+
+
+def test_its_figures_are_there(run: Made) -> None:
+    for one in page(run)["findings"]:
+        assert (
+            not one["figure"] or Path(run.synthesis / "figures" / f"{one['methodology']}-{one['figure']}.svg").is_file()
+        ), one["id"]
+
+
+IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\bmain\b|\bNone\b|\bnan\b")
+ELSEWHERE = re.compile(
+    r"`[^`]*`|\]\([^)]*\)|\b[\w/]+\.(csv|json|jsonl|md)\b|„[^“]*“|“[^”]*”"
+)  # code, links, files, words of agents
+
+
+@pytest.mark.parametrize(("name", "language"), [("full", "de"), ("whole", "en"), ("crowd", "en")])
+def test_the_report_has_no_identifier_and_no_untranslated_word(
+    name: str, language: str, request: pytest.FixtureRequest
+) -> None:
+    made = request.getfixturevalue(name)
+    text = ELSEWHERE.sub(" ", (made.synthesis / "report.md").read_text("utf-8"))
+    assert IDENTIFIER.findall(text) == []
+    if language != "en":
+        marked = [english for english, told in catalogue(language).items() if english != told and len(english) > 12]
+        plain = [english for english in marked if "{" not in english and "\x04" not in english]
+        assert [english for english in plain if re.search(rf"\b{re.escape(english)}\b", text)] == []
