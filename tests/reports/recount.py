@@ -240,7 +240,7 @@ def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     grid = rows[rows["item_id"].isin(statements(rows))]
     wide = sorts(grid)
     values, vectors = np.linalg.eigh(np.corrcoef(wide.to_numpy()))
-    k = int((values > parallel(wide)).sum()) if "views" not in finding["numbers"] else int(finding["numbers"]["views"])
+    k = parallel(wide)
     order = np.argsort(values)[::-1][:k]
     loadings = varimax(vectors[:, order] * np.sqrt(values[order]))
     squares = loadings**2
@@ -258,11 +258,13 @@ def largest(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     }  # fmt: skip
 
 
-def parallel(wide: pd.DataFrame, draws: int = 200) -> float:
-    """The 99th percentile of the largest eigenvalue where every agent's sort is dealt at random."""
+def parallel(wide: pd.DataFrame, draws: int = 500) -> int:
+    """How many eigenvalues, from the largest on, exceed the 99th percentile of their rank where every sort is dealt at random."""
     random = np.random.default_rng(7)
     tables = (random.permuted(wide.to_numpy(), axis=1) for _ in range(draws))
-    return float(np.percentile([np.linalg.eigvalsh(np.corrcoef(one))[-1] for one in tables], 99))
+    chance = np.percentile([np.linalg.eigvalsh(np.corrcoef(one))[::-1] for one in tables], 99, axis=0)
+    above = np.linalg.eigvalsh(np.corrcoef(wide.to_numpy()))[::-1] > chance
+    return int(np.argmin(above)) if not above.all() else len(above)
 
 
 def varimax(loadings: np.ndarray, rounds: int = 500) -> np.ndarray:
