@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.analysis.panel.dispersion import agreement, describe
-from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement, rank_consensus
+from enquete.analysis.panel.dispersion import describe, is_split
+from enquete.analysis.panel.measures import converge, is_consensus, is_disagreement, is_polarised, rank_consensus
 
 
 def series(**ratings):
@@ -45,15 +45,37 @@ def test_doubled_participant_is_refused():
         converge(series(a=1), pd.Series([1.0, 2.0], index=["a", "a"]))
 
 
-def test_split_on_two_and_four_is_found_by_a_alone():
-    split = describe([2] * 10 + [4] * 10, 1, 5)
-    assert split.iqr == 2
-    assert not is_disagreement(split.iqr, None)
-    assert is_disagreement(split.iqr, split.agreement)
-    assert is_disagreement(2.5, 0.9)
-    assert is_disagreement(split.iqr, 0.5, iqr_above=1.5)
-    assert not is_disagreement(None, None)
-    assert not is_disagreement(1, agreement([0, 10, 10, 0, 0]))
+@pytest.mark.parametrize(
+    ("counts", "split"),
+    [
+        ([0, 10, 0, 10, 0], True),
+        ([0, 13, 0, 12, 0], True),  # A is .2, not below
+        ([0, 11, 3, 11, 0], True),  # η² by hand: 11·14/25²·(53/14 − 2)²/.88 = .893
+        ([0, 9, 7, 9, 0], False),  # 9·16/25²·(57/16 − 2)²/.72 = .78
+        ([0, 17, 0, 8, 0], False),  # 8 of 25 are less than a third: some hold out
+        ([0, 0, 10, 10, 0], False),  # neighbours
+        ([5, 5, 5, 5, 5], False),
+        ([1, 5, 8, 5, 1], False),
+        ([8, 4, 1, 4, 8], True),
+        ([0, 0, 10, 0, 10, 0, 0], True),
+        ([0, 0, 0, 0, 10, 0, 10, 0, 0, 0, 0], False),  # two of ten points apart, both about the middle
+    ],
+)
+def test_a_half_half_split_is_called_a_split(counts: list[int], split: bool) -> None:
+    assert is_split(counts) == split
+
+
+def test_split_on_two_and_four_is_no_matter_of_the_iqr():
+    def of(*counts: int):
+        return describe(np.repeat(np.arange(1, 6), counts), 1, 5)
+
+    assert of(0, 13, 0, 12, 0).iqr == 2
+    assert is_disagreement(of(0, 13, 0, 12, 0))
+    assert is_disagreement(of(8, 0, 2, 8, 2), polarised_below=-1)  # IQR 3
+    assert not is_disagreement(of(0, 10, 10, 0, 0))
+    assert not is_disagreement(of(0, 0, 0, 0, 0))
+    assert is_polarised(of(10, 0, 0, 0, 10))
+    assert is_polarised(of(0, 0, 0, 0, 0)) is None
 
 
 def test_consensus_label():

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from enquete.analysis.panel.dispersion import describe
 from enquete.analysis.panel.holdouts import camps, hold_outs
+from enquete.analysis.panel.measures import is_polarised
 
 RATINGS = st.lists(st.one_of(st.integers(1, 5), st.none()), min_size=1, max_size=20)
-SPLIT = -1.0  # an A that is polarised whatever the limit
 
 
 def _round(values):
@@ -68,7 +68,7 @@ def test_the_scale_turned_round_turns_the_sides(values):
     found, turned = hold_outs(ratings, ratings), hold_outs(6 - ratings, 6 - ratings)
     assert (found.below, found.above) == (turned.above, turned.below)
     assert len(found.below) < len(values) / 2 or not found.below
-    split, other = camps(ratings, SPLIT), camps(6 - ratings, SPLIT)
+    split, other = camps(ratings, polarised=True), camps(6 - ratings, polarised=True)
     assert (split is None) == (other is None)
     if split and other:
         assert (split.below, split.above, split.n_between) == (other.above, other.below, other.n_between)
@@ -76,13 +76,13 @@ def test_the_scale_turned_round_turns_the_sides(values):
 
 def test_camps_part_where_the_ratings_do():
     # n1·n2·(difference of means)²: after 1 2·4·9 = 72, after 2 3·3·(14/3 − 4/3)² = 100, after 4 4·2·9 = 72
-    found = camps(_round([1, 1, 2, 4, 5, 5]), SPLIT)
+    found = camps(_round([1, 1, 2, 4, 5, 5]), polarised=True)
     assert (found.low, found.high) == (2, 4)
     assert (found.below, found.above, found.n_between) == (("p0", "p1", "p2"), ("p3", "p4", "p5"), 0)
 
 
 def test_who_could_belong_to_either_camp_belongs_to_none():
-    found = camps(_round([1, 1, 3, 5, 5]), SPLIT)
+    found = camps(_round([1, 1, 3, 5, 5]), polarised=True)
     assert (found.below, found.above, found.n_between) == (("p0", "p1"), ("p3", "p4"), 1)
 
 
@@ -95,15 +95,13 @@ def test_a_quarter_of_the_panel_is_a_camp_and_fewer_hold_out(ones, fives, split)
     ratings = _round([1] * ones + [5] * fives)
     agreement = describe(ratings.to_numpy(), 1, 5).agreement
     assert agreement < 0.2
-    assert (camps(ratings, agreement) is not None) == split
+    assert (camps(ratings, polarised=agreement < 0.2) is not None) == split
     assert bool(hold_outs(ratings, ratings).above) == (fives < 25 and ones > 25)
 
 
 def test_a_panel_that_is_not_polarised_has_no_camps():
-    assert camps(_round([2, 2, 4, 4]), 0.2) is None
-    assert camps(_round([2, 2, 4, 4]), 0.19) is not None
-    assert camps(_round([2, 2, 4, 4]), None) is None
-    assert camps(_round([2, 2, 2]), SPLIT) is None
+    assert camps(_round([2, 2, 4, 4]), polarised=False) is None
+    assert camps(_round([2, 2, 2]), polarised=True) is None
 
 
 def test_even_splits_leave_no_hold_outs_where_the_half_iqr_made_nearly_everybody_one():
@@ -112,7 +110,7 @@ def test_even_splits_leave_no_hold_outs_where_the_half_iqr_made_nearly_everybody
     found = hold_outs(even, even)
     assert (len(found.below), len(found.above)) == (10, 10)  # 1 and 5 about the median 3; before: all but the ten at 3
     ends = _round([1] * 25 + [5] * 25)
-    assert camps(ends, describe(ends.to_numpy(), 1, 5).agreement) is not None
+    assert camps(ends, polarised=bool(is_polarised(describe(ends.to_numpy(), 1, 5)))) is not None
 
 
 def test_nobody_and_bad_input():
@@ -125,4 +123,4 @@ def test_nobody_and_bad_input():
     with pytest.raises(ValueError, match="before ratings: participant 'p' occurs more than once"):
         hold_outs(_round([1]), pd.Series([1.0, 2], ["p", "p"]))
     with pytest.raises(ValueError, match="final ratings: participant 'p' occurs more than once"):
-        camps(pd.Series([1.0, 2], ["p", "p"]), SPLIT)
+        camps(pd.Series([1.0, 2], ["p", "p"]), polarised=True)

@@ -40,7 +40,7 @@ def test_no_typology_in_noise() -> None:
 def test_types_far_apart_are_found(k: int) -> None:
     blocks, truth = clouds(48, k, 8.0)
     found = choose(blocks, 0)
-    assert (found.k, found.reason, found.p) == (k, "typology", 0.01)
+    assert (found.k, found.reason, found.p) == (k, "typology", 0.005)  # the floor of 199 draws, below the level of .01
     assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
 
 
@@ -65,7 +65,7 @@ def test_planted_types_are_counted(sizes: tuple[int, ...], seed: int) -> None:
 def test_a_continuum_has_no_types_though_its_columns_are_related(dimensions: int, uniform: bool) -> None:
     found = types(continuum(50, dimensions, 0, uniform=uniform), 0)
     assert (found.choice.k, found.choice.reason, found.labels) == (1, "continuum", None)
-    assert found.choice.p == 0.01  # independence is beaten
+    assert found.choice.p == 0.005  # independence is beaten
     told = found.choice.continuity
     assert told is not None
     assert told.p > 0.01 or max(told.excess.values()) < LEAST_EXCESS

@@ -88,7 +88,7 @@ def test_planted_consensus_and_polarisation_are_found(theme):
     for seed in SEEDS:
         _, values = rate(rating(theme), seed)
         found = describe(values, 1, 5)
-        assert is_disagreement(found.iqr, found.agreement) == TRUTH.themes[theme].polarised
+        assert is_disagreement(found) == TRUTH.themes[theme].polarised
         assert is_consensus(found.iqr) != TRUTH.themes[theme].polarised
 
 

@@ -93,7 +93,7 @@ def test_a_panel_has_camps_and_speaks_of_the_topic(language) -> None:
             crowd = [who.model_copy(update={"stakeholder_type": KINDS[i % kinds]}) for i, who in enumerate(people(60))]
             rated = [truth(who, block(who, (item,), method="delphi", round_=2), language, 0)[0].value for who in crowd]
             found = describe(rated, 1, 5)
-            assert is_disagreement(found.iqr, found.agreement) == theme.polarised, name
+            assert is_disagreement(found) == theme.polarised, name
 
 
 def test_futures_are_wished_for_more_and_less() -> None:

@@ -9,12 +9,11 @@ import pandas as pd
 
 from enquete.analysis.answers import Flags, Floats
 from enquete.analysis.joining import require_single
-from enquete.analysis.panel.measures import DISAGREEMENT_A
+from enquete.analysis.panel.dispersion import parting
 
 DISTANCE = 2.0  # half the width of a five-point scale: the neighbour of the median still agrees with it
 MAJORITY = 0.5  # of the raters; whoever is that many does not hold out, the others do
 CAMP = 0.25  # of the raters on either side: fewer are a minority within a panel, not its other half
-TIED = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,44 +89,31 @@ def hold_outs(
     )
 
 
-def camps(
-    ratings: pd.Series[float],
-    agreement: float | None,
-    *,
-    polarised_below: float = DISAGREEMENT_A,
-) -> Camps | None:
-    """The two sides of a polarised item: A < 0.2 and at least a quarter of the raters on each; else None.
+def camps(ratings: pd.Series[float], *, polarised: bool) -> Camps | None:
+    """The two sides of a polarised item, with at least a quarter of the raters on each; else None.
 
     The sides part where the ratings do: at the cut with the most variance between the two (n₁·n₂·(x̄₁ − x̄₂)² largest). Points
     between two cuts that do so alike (3 of 1, 3, 5) belong to neither side.
 
-    ratings: by participant, NaN where missing. agreement: van der Eijk's A of them. Raises ValueError for a doubled
-    participant. Source of the cut: JASA 53 (1958), 789–798.
+    ratings: by participant, NaN where missing. Raises ValueError for a doubled participant.
     """
     require_single(ratings.index, "final ratings")
-    if agreement is None or agreement >= polarised_below:
+    if not polarised:
         return None
     there = ratings.notna().to_numpy()
     rated: Floats = np.asarray(ratings, dtype=np.float64)[there]
     names = ratings.index[there]
     if not rated.size or np.ptp(rated) == 0:
         return None
-    low, high = _parting(rated)
+    points, counts = np.unique(rated, return_counts=True)
+    low, high = parting(points, counts.astype(np.float64))
     below, above = rated <= low, rated >= high
     if min(below.mean(), above.mean()) < CAMP:
         return None
     return Camps(_ids(names, below), _ids(names, above), int((~below & ~above).sum()), low, high)
 
 
-def _parting(rated: Floats) -> tuple[float, float]:
-    """The highest rating below and the lowest above the best cut, or all the best ones."""
-    points, counts = np.unique(rated, return_counts=True)
-    n, total = np.cumsum(counts)[:-1], np.cumsum(points * counts)[:-1]
-    rest, n_rest = (points * counts).sum() - total, counts.sum() - n
-    between = n * n_rest * (total / n - rest / n_rest) ** 2
-    best = np.flatnonzero(between >= between.max() * (1 - TIED))
-    return float(points[best[0]]), float(points[best[-1] + 1])
-
-
 def _ids(names: pd.Index[str], chosen: Flags) -> tuple[str, ...]:
     return tuple(map(str, names[chosen]))
+def _ids(chosen: pd.Series[bool]) -> tuple[str, ...]:
+    return tuple(map(str, chosen.index[chosen.to_numpy()]))

@@ -70,15 +70,19 @@ def _both(first: pd.Series[float], second: pd.Series[float]) -> tuple[Floats, Fl
     return x.to_numpy(dtype=float), y.to_numpy(dtype=float), only[0], only[1]
 
 
+def is_polarised(spread: Dispersion, *, below: float = DISAGREEMENT_A) -> bool | None:
+    """Van der Eijk's A < 0.2, or two sides that lie apart; None where there are no ratings."""
+    if not spread.n:
+        return None
+    return spread.split or (spread.agreement is not None and spread.agreement < below)
+
+
 def is_disagreement(
-    iqr: float | None,
-    agreement: float | None,
-    *,
-    iqr_above: float = DISAGREEMENT_IQR,
-    agreement_below: float = DISAGREEMENT_A,
+    spread: Dispersion, *, iqr_above: float = DISAGREEMENT_IQR, polarised_below: float = DISAGREEMENT_A
 ) -> bool:
-    """IQR > 2 or van der Eijk's A < 0.2: the IQR alone misses a panel split half and half on 2 and 4 (IQR 2, A ⅙)."""
-    return (iqr is not None and iqr > iqr_above) or (agreement is not None and agreement < agreement_below)
+    """IQR > 2 or polarised: the IQR alone misses a panel split half and half on 2 and 4 (IQR 2)."""
+    wide = spread.iqr is not None and spread.iqr > iqr_above
+    return wide or bool(is_polarised(spread, below=polarised_below))
 
 
 def is_consensus(iqr: float | None, *, at_most: float = CONSENSUS_IQR) -> bool:
@@ -168,7 +172,7 @@ class PanelMeasure:
     round: int
     spread: Dispersion  # among them A, Tastle–Wierman, bimodality
     consensus: bool | None  # IQR ≤ 1; None without ratings
-    polarised: bool | None  # A < 0.2; None where A is not defined
+    polarised: bool | None  # A < 0.2 or split; None without ratings
     stability: Stability | None
     p_holm: float | None  # of stability.wilcoxon, over the items of this round
     p_bh: float | None
@@ -222,7 +226,7 @@ def _round(
             round=number,
             spread=spread,
             consensus=is_consensus(spread.iqr, at_most=consensus_iqr) if spread.n else None,
-            polarised=None if spread.agreement is None else spread.agreement < polarised_below,
+            polarised=is_polarised(spread, below=polarised_below),
             stability=stood,
             p_holm=p_holm,
             p_bh=p_bh,

@@ -39,7 +39,7 @@ from enquete.analysis.typology.components import (
 
 CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
-DRAWS = 99
+DRAWS = 199  # the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value
 EXCEEDANCES = 5  # draws that reach the observed value before the test is over (Besag & Clifford 1991)
 AT_A_TIME = 10  # null data sets that are clustered together at first; then twice as many each time
 FIRST_DRAWS = 19  # against a continuum: enough to see that there is no hope

@@ -254,11 +254,10 @@ def headlines(found: Found, language: Language) -> Iterator[Headline]:
     )
     dimensions = [str(one.get("dimension")) for one in listed(found, "dimensions")]
     ranked = "importance" if "importance" in dimensions else next(iter(dimensions), "")
-    limit = figure(found, "thresholds", "polarised_below")
     for one in listed(found, "ratings"):
         if one.get("round") == last:
             about = (names.get(str(one.get("theme")), str(one.get("theme"))), _dimension(one, language))
-            yield _polarised(one, about, limit)
+            yield _polarised(one, about)
             if one.get("dimension") == ranked:
                 yield _agreed(one, about)
     for one in listed(found, "concordance"):
@@ -277,11 +276,12 @@ def _concordance(one: Mapping[str, Any], language: Language) -> Headline:
     return Headline(f"delphi.w.{one.get('dimension')}", kind, said, w, about, said is not None)
 
 
-def _polarised(one: Mapping[str, Any], about: tuple[str, str], limit: float | None) -> Headline:
-    """By A against the instrument's limit; fewer than two raters say nothing."""
-    a = figure(one, "agreement")
-    said = None if a is None or limit is None or one.get("polarised") is None else a < limit
-    return Headline(f"delphi.polarised.{one.get('item')}", "polarised", said, a, about, bool(said))
+def _polarised(one: Mapping[str, Any], about: tuple[str, str]) -> Headline:
+    """By A against the instrument's limit, or a split; fewer than two raters say nothing."""
+    said = None if one.get("polarised") is None else bool(one["polarised"])
+    return Headline(
+        f"delphi.polarised.{one.get('item')}", "polarised", said, figure(one, "agreement"), about, bool(said)
+    )
 
 
 def _agreed(one: Mapping[str, Any], about: tuple[str, str]) -> Headline:

@@ -23,7 +23,7 @@ Kind = Literal["camps", "hold_outs", "scattered"]
 def dissent(panel: Panel, ratings: Sequence[Mapping[str, Any]], rounds: Mapping[int, pd.DataFrame]) -> dict[str, Any]:
     """Who stands where after the last revision; empty before one.
 
-    disagreements: the ratings that stay disputed (IQR or A beyond the instrument's limits). hold_outs: the other ratings on
+    disagreements: the ratings that stay disputed (IQR or A beyond the instrument's limits, or split). hold_outs: the other ratings on
     which somebody holds out. medians_shown: what the panel was told, by item.
 
     ratings: of `ratings.described`; rounds: the rows of each round, for names, types and reasons.
@@ -69,7 +69,7 @@ def _stand(rating: Mapping[str, Any], panel: Panel, number: int) -> _Stand:
     before = _before(panel, rating, number, final)
     scale = panel.instrument.scale_of(rating["dimension"])
     found = hold_outs(final, before, median=shown, distance=(scale.max - scale.min) / 2)
-    split = camps(final, rating["agreement"], polarised_below=panel.instrument.disagreement.polarised_below)
+    split = camps(final, polarised=bool(rating["polarised"]))
     if split is not None:
         stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
         there = frozenset(map(str, before.index[stood]))

@@ -8,7 +8,8 @@ the last round of rating, on the dimension that themes are ranked by (importance
 - below, above: values ≤ low_at and ≥ high_at, the two points named; agreement: van der Eijk's A; share, low, high: of
   `above` among n, with Wilson's 95 % interval.
 - median, q1, q3: numpy's percentiles (type 7); mean, low, high: mean ± t(.975, n − 1)·s/√n, cut at the ends of the scale;
-  tied: themes with that median, of those that are not disputed (IQR > disagreement_iqr or A < polarised_below).
+  tied: themes with that median, of those that are not disputed (IQR > disagreement_iqr, A < polarised_below, or split:
+  `dispersion.is_split`).
 - agreed, disputed: themes with IQR ≤ consensus_iqr that are not disputed; disputed ones.
 - before, after: mean over agents of their mean |value − M| in the first and the last round of rating, over the items they
   rated in both, all dimensions; M: the item's median in the first; closer: agents with less; p: Wilcoxon's, exact.

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.panel.dispersion import Dispersion
 from enquete.analysis.panel.measures import (
     PanelMeasure,
     converge,
@@ -90,7 +91,7 @@ def _table(rows: pd.DataFrame, themes: Themes, instrument: DelphiInstrument) -> 
 def described(panel: Panel) -> list[dict[str, Any]]:
     """Per theme, dimension and round of rating: figures of the spread, and three verdicts that none derives from another.
 
-    agreed: IQR within the instrument's limit. polarised: A below its limit. stability: against the round before, among those
+    agreed: IQR within the instrument's limit. polarised: A below its limit, or a split. stability: against the round before, among those
     who rated in both. `label` sums up for the reader: disagreement, consensus, or open in between.
     """
     limits, themes, dimensions = panel.instrument.disagreement, panel.themes, panel.dimensions
@@ -120,21 +121,21 @@ def _rating(one: PanelMeasure, theme: str, dimension: str, panel: Panel) -> dict
         "n_total": n + missing,
         **figures,
         "distribution": {str(point): int(counts.get(point, 0)) for point in range(scale.min, scale.max + 1)},
-        "label": label(n, one.spread.iqr, one.spread.agreement, instrument),
+        "label": label(one.spread, instrument),
         "agreed": one.consensus if n > 1 else None,
         "polarised": one.polarised if n > 1 else None,
         "stability": {**asdict(one.stability), **corrected} if one.stability else None,
     }
 
 
-def label(n: int, iqr: float | None, agreement: float | None, instrument: DelphiInstrument) -> str | None:
+def label(spread: Dispersion, instrument: DelphiInstrument) -> str | None:
     """disagreement, consensus, or open in between. Two camps are never a consensus; fewer than two raters are neither."""
     limits = instrument.disagreement
-    if iqr is None or n < 2:
+    if spread.n < 2:
         return None
-    if is_disagreement(iqr, agreement, iqr_above=limits.disagreement_iqr, agreement_below=limits.polarised_below):
+    if is_disagreement(spread, iqr_above=limits.disagreement_iqr, polarised_below=limits.polarised_below):
         return "disagreement"
-    return "consensus" if is_consensus(iqr, at_most=limits.consensus_iqr) else "open"
+    return "consensus" if is_consensus(spread.iqr, at_most=limits.consensus_iqr) else "open"
 
 
 def convergence(panel: Panel) -> list[dict[str, Any]]:

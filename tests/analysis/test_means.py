@@ -1,0 +1,18 @@
+"""Means with Student's interval against scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from enquete.analysis.means import mean_of
+
+
+def test_interval_is_scipys_and_ends_at_the_scale() -> None:
+    x = np.array([1.0, 2, 2, 5, np.nan])
+    found, expected = mean_of(x), stats.ttest_1samp(x[:4], 0).confidence_interval(0.95)
+    assert (found.n, found.mean) == (4, 2.5)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert mean_of(x, (1, 5)).low == 1
+    assert (mean_of([3.0]).mean, mean_of([3.0]).low, mean_of([]).mean) == (3, None, None)
