@@ -122,6 +122,14 @@ def test_every_agent_has_its_view_loadings_archetype_and_membership(panel: dict[
     assert {f"{bipolar}+", f"{bipolar}-"} <= counts.keys()
 
 
+def test_variance_shares_of_the_poles_of_one_factor_do_not_sum_to_112_percent(panel: dict[str, Any]) -> None:
+    """One row a factor: its poles share eigenvalue and variance, which are printed once."""
+    rows = re.findall(r"^\| (\d\S*(?: / \d−)?) \| [\d /]+ \| [\d.]+ \| (\d+)% \|", section(panel, "en"), re.MULTILINE)
+    assert len(rows) == len(panel["q"]["factors"])
+    assert sum(" / " in views for views, _ in rows) == sum(one["bipolar"] for one in panel["q"]["factors"]) == 1
+    assert sum(int(share) for _, share in rows) <= 100
+
+
 def test_an_agent_without_axes_still_has_a_view_and_one_without_a_sort_has_none() -> None:
     frame = table(45)
     no_axes = frame["participant"].eq("agent:0") & frame["item_id"].isin(AXES)

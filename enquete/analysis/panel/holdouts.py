@@ -115,5 +115,3 @@ def camps(ratings: pd.Series[float], *, polarised: bool) -> Camps | None:
 
 def _ids(names: pd.Index[str], chosen: Flags) -> tuple[str, ...]:
     return tuple(map(str, names[chosen]))
-def _ids(chosen: pd.Series[bool]) -> tuple[str, ...]:
-    return tuple(map(str, chosen.index[chosen.to_numpy()]))

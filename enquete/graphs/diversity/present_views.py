@@ -70,11 +70,11 @@ def _factors(q: Found, words: Words, language: Language) -> Iterator[str]:
     if q["manual"]:
         added, removed = (sum(map(len, q["manual"][key].values())) for key in ("add", "remove"))
         yield words["manual"].format(added=added, removed=removed)
-    rows = [
-        [_signed(view["view"]), str(view["n"]), number(one["eigenvalue"], language), share(one["explained"], language),
+    rows = [  # what a factor explains it explains once, whether or not it has two poles
+        [" / ".join(_signed(view["view"]) for view in one["views"]), " / ".join(str(view["n"]) for view in one["views"]),
+         number(one["eigenvalue"], language), share(one["explained"], language),
          number(one["reliability"], language, 3), number(one["se"], language, 3)]
         for one in q["factors"]
-        for view in one["views"]
     ]  # fmt: skip
     yield table([words[key] for key in ("view", "n", "eigenvalue", "explained", "reliability", "se")], rows)
     if q["dropped"]:
