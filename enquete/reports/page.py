@@ -24,10 +24,17 @@ _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _ALONE = re.compile(r"<p>(<figure.*?</figure>)</p>", re.DOTALL)
 
 
-def page(report: str, appendix: str, figures: Mapping[str, Figure], embedded: Embedded, language: Language) -> str:
-    """The whole page from the two Markdown texts. HTML within them stays text."""
+def page(
+    report: str,
+    appendix: str,
+    figures: Mapping[str, Figure],
+    strips: Mapping[str, str],
+    embedded: Embedded,
+    language: Language,
+) -> str:
+    """The whole page from the two Markdown texts. HTML within them stays text. strips: page one's figures as SVG, by name."""
     drawn = {f"figures/{name.replace('/', '-')}.svg": one for name, one in figures.items()}
-    writer = Writer(drawn, embedded)
+    writer = Writer(drawn, strips, embedded)
     first, *sections = _chapters(writer.html(report))
     rest = _chapters(writer.html(appendix))[1:]
     contents = [(anchor, title) for anchor, title, _ in sections]
@@ -38,10 +45,11 @@ def page(report: str, appendix: str, figures: Mapping[str, Figure], embedded: Em
 
 
 class Writer:
-    """Markdown to HTML with figures in place of images, once each in full; where one is shown again, it is small."""
+    """Markdown to HTML with figures in place of images."""
 
-    def __init__(self, drawn: Mapping[str, Figure], embedded: Embedded) -> None:
+    def __init__(self, drawn: Mapping[str, Figure], strips: Mapping[str, str], embedded: Embedded) -> None:
         self._drawn, self._embedded = drawn, embedded
+        self._strips = {f"figures/{name}.svg": svg for name, svg in strips.items()}
         self._renderer = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
         self._renderer.renderer.rules["image"] = self._image  # type: ignore[attr-defined]
 
@@ -51,7 +59,10 @@ class Writer:
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
     def _image(self, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-        figure = self._drawn.get(str(tokens[place].attrs.get("src", "")))
+        source = str(tokens[place].attrs.get("src", ""))
+        if source in self._strips:
+            return f'<figure class="strip">{self._strips[source]}</figure>'
+        figure = self._drawn.get(source)
         if figure is None:
             return ""
         return f'<figure id="f-{figure.name.replace("/", "-")}">{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'

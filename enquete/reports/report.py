@@ -26,6 +26,7 @@ from enquete.reports.crossing.section import details, summary
 from enquete.reports.embedded import Embedded
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
+from enquete.reports.figures.strip import draw, strip_of
 from enquete.reports.findings import Findings
 from enquete.reports.health.presented import sections as health_sections
 from enquete.reports.health.presented import shapes_table, verdict_table
@@ -45,6 +46,8 @@ from enquete.state.asking import Language
 
 LIMITS = 4
 """Caveats in the report, the gravest; the others are in the appendix."""
+FINDINGS = 3
+"""Of a methodology in its section beside those on page one; the others are in the appendix."""
 HEALTH = "health"
 """Whose figures stand with instrument health: the name that their names begin with."""
 DATA = "exports/all_responses.csv"
@@ -77,6 +80,7 @@ class Part:
     appendix: str = ""
     missing: str = ""
     findings: Sequence[KeyFinding] = ()  # those that are not on page one
+    further: Sequence[KeyFinding] = ()  # those for the appendix
     figures: Sequence[Figure] = ()
     probabilities: bool = False  # asked for in place of one answer
 
@@ -87,6 +91,8 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
     write_json(folder / FILE, report.page.as_json())
     write_atomically(folder / "page_one.md", report.brief())
     write_atomically(folder / "report.md", report.markdown())
+    for name, drawn in report.strips_drawn(plain=True).items():
+        write_atomically(folder / "figures" / f"{name}.svg", drawn)
     write_atomically(folder / "appendix.md", report.appendix())
     write_atomically(folder / "report.html", report.html())
     return report.page
@@ -105,6 +111,7 @@ class Report:
             across=associations.findings(material.agents, material.associations, self.language),
         )  # fmt: skip
         self.parts = [*self._parts()]
+        self.strips = {one.id: strip for one in self.page.findings if (strip := strip_of(one, self._scale(one)))}
         self.problems = [tell(one, self.language) for one in self._problems()]
         self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
 
@@ -114,12 +121,12 @@ class Report:
     def html(self) -> str:
         embedded = Embedded(self.material.frame, self.material.asked, self.language)
         text = self._report(image=_image, behind=lambda finding: _behind(finding, embedded, self.language))
-        return page(text, self.appendix(), self.figures, embedded, self.language)
+        return page(text, self.appendix(), self.figures, self.strips_drawn(plain=False), embedded, self.language)
 
     def _report(self, *, image: Callable[..., str], behind: Callable[[KeyFinding], str]) -> str:
         health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
         return self._render(
-            "report.md.j2", image=lambda *named: image(self._figure(*named)), behind=behind, with_figures=True,
+            "report.md.j2", strip=self._strip, image=lambda *named: image(self._figure(*named)), behind=behind, with_figures=True,
             methodologies=self.parts, across=self._across(), health_figures=health,
             health=verdict_table(self.material.health, self.page.titles, self.language),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
@@ -139,6 +146,29 @@ class Report:
     def brief(self) -> str:
         """Page one alone, Markdown."""
         return brief(self.page, self.language)
+
+    def _scale(self, finding: KeyFinding) -> tuple[float, float] | None:
+        """Of the items that a finding rests on, where they share one."""
+        rows = self.material.frame
+        own = rows[
+            rows["methodology"].eq(finding.methodology) & rows["item_id"].isin(finding.items) & rows["value"].notna()
+        ]
+        ends = set(zip(own["scale_min"].astype(float), own["scale_max"].astype(float), strict=True))
+        return ends.pop() if len(ends) == 1 else None
+
+    def _strip(self, finding: KeyFinding) -> str:
+        """Markdown's image of page one's small figure; "" for a finding whose numbers lie on no scale."""
+        if finding.id not in self.strips:
+            return ""
+        return f"![{_alt(finding.text)}](figures/{_small(self.page, finding)}.svg)"
+
+    def strips_drawn(self, *, plain: bool) -> dict[str, str]:
+        """SVG by the name of its file."""
+        return {
+            _small(self.page, one): draw(self.strips[one.id], one.text, self.language, plain=plain)
+            for one in self.page.findings
+            if one.id in self.strips
+        }
 
     def _render(self, template: str, **facts: Any) -> str:
         return render(f"enquete.reports:{template}", self.language, page=self.page, **facts)
@@ -161,7 +191,8 @@ class Report:
         for name, found in self.material.found.results.items():
             yield Part(
                 name, self.page.titles[name], **_texts(self.own[name], found, self.page.titles[name], self.language),
-                findings=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown],
+                findings=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown][:FINDINGS],
+                further=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown][FINDINGS:],
                 figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
                 probabilities=name in given,
             )  # fmt: skip
@@ -252,6 +283,7 @@ def brief(page: PageOne, language: Language) -> str:
         language,
         page=page,
         image=_image,
+        strip=lambda finding: "",
         behind=lambda finding: "",
         with_figures=False,
     )
@@ -287,12 +319,19 @@ def _image(figure: Figure | None) -> str:
     """Markdown's image; "" for one that could not be drawn."""
     if figure is None:
         return ""
-    alt = escape(figure.alt).replace("]", "\\]")
-    return f"![{alt}](figures/{figure.name.replace('/', '-')}.svg)"
+    return f"![{_alt(figure.alt)}](figures/{figure.name.replace('/', '-')}.svg)"
+
+
+def _alt(text: str) -> str:
+    return escape(text).replace("]", "\\]")
+
+
+def _small(page: PageOne, finding: KeyFinding) -> str:
+    return f"page-one-{page.findings.index(finding) + 1}"
 
 
 def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:
-    """A link to the answers that a finding rests on."""
+    """Links to the answers that a finding rests on and to the figure that shows it whole."""
     target = next((anchor for item in finding.items if (anchor := embedded.anchor(finding.methodology, item))), "")
     text = tell(N_("answers"), language)
     return f" [{text}]({target or DATA})" if finding.items else ""
