@@ -147,3 +147,43 @@ class _Told(Mapping[str, str]):
 def in_language(table: Mapping[str, str], language: str) -> Mapping[str, str]:
     """A table of marked texts in this language."""
     return _Told(table, language)
+
+
+# --- numbers as the language writes them -----------------------------------------------------------------------------
+
+
+@cache
+def _symbols(language: str) -> tuple[str, str, str]:
+    """Decimal mark, thousands mark, and what follows a figure in per cent, from the Unicode consortium's data."""
+    if language == SOURCE:
+        return ".", ",", "%"
+    from babel import Locale  # noqa: PLC0415 - as above
+
+    known = Locale.parse(language)
+    marks = known.number_symbols["latn"]
+    percent = known.percent_formats[None].pattern.partition("0")[2]
+    return marks["decimal"], marks["group"], percent.replace("\xa0", " ")
+
+
+def decimals(text: str, language: str) -> str:
+    """A figure as Python writes it, with the language's decimal mark and a minus sign."""
+    return text.replace(".", _symbols(language)[0]).replace("-", "−")
+
+
+def percent(text: str, language: str) -> str:
+    """“12 %” or “12%”."""
+    return text + _symbols(language)[2]
+
+
+def whole(n: int, language: str) -> str:
+    """Thousands apart."""
+    return f"{n:,}".replace(",", _symbols(language)[1])
+
+
+def separators(language: str) -> str:
+    """Decimal and thousands mark, as Plotly wants them."""
+    return "".join(_symbols(language)[:2])
+
+
+def quoted(text: str, language: str) -> str:
+    return tell(N_("“{name}”"), language).format(name=text)

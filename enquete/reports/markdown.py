@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from enquete.locale import decimals, percent, quoted
 from enquete.state.asking import Language
 
 MISSING = "–"
@@ -49,14 +50,14 @@ def number(value: object, language: Language, digits: int = 2) -> str:
     text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"
     if not float(text):
         text = text.lstrip("-")  # −0.00 is 0.00
-    return text.replace(".", ",").replace("-", "−") if language == "de" else text.replace("-", "−")
+    return decimals(text, language)
 
 
 def share(value: object, language: Language) -> str:
     """A share between 0 and 1 in per cent."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return MISSING
-    return number(100.0 * value, language, 0) + (" %" if language == "de" else "%")
+    return percent(number(100.0 * value, language, 0), language)
 
 
 def p_value(value: object, language: Language) -> str:
@@ -72,8 +73,7 @@ def of(n: object, total: object) -> str:
 
 def quote(text: object, who: str, language: Language) -> str:
     """A list entry with someone's words."""
-    opening, closing = ("„", "“") if language == "de" else ("“", "”")
-    return f"- {who}: {opening}{escape(text)}{closing}"
+    return f"- {who}: {quoted(escape(text), language)}"
 
 
 def excerpt(text: str, about: str) -> str:

@@ -10,7 +10,7 @@ from itertools import cycle
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from enquete.locale import in_language
+from enquete.locale import in_language, tell
 from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
 from enquete.state.asking import Answer, Block, Item, Language, Option, Participant
@@ -88,7 +88,7 @@ def neutral_digest(who: Participant, language: Language, seed: int) -> str | Non
 
     Whoever has no memory, or one in which nothing happened, keeps that.
     """
-    if not who.digest or who.digest == NOTHING[language]:
+    if not who.digest or who.digest == tell(NOTHING, language):
         return who.digest
     lines = neutral().digest[language]
     drawn = cycle(sorted(lines, key=lambda line: uniform(seed, "neutral digest", who.id, line)))

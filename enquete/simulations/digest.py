@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from enquete.locale import N_, in_language
+from enquete.locale import C_, N_, in_language, tell
 from enquete.simulations.entries import Entry, Kind
 from enquete.simulations.experience import Experience, Source, read_experience
 from enquete.simulations.population import Population
@@ -23,11 +23,8 @@ HEADINGS: Mapping[str, str] = {
     "reaction": N_("Reactions:"),
     "shown": N_("Posts of others that were shown:"),
 }
-NOTHING: dict[Language, str] = {
-    "de": "Keine Aktivität in der Simulation aufgezeichnet.",
-    "en": "No activity was recorded in the simulation.",
-}
-ANSWERING: dict[Language, str] = {"de": "zu", "en": "on"}
+NOTHING = N_("No activity was recorded in the simulation.")
+ANSWERING = C_("of a reply", "on")
 VERBS: Mapping[str, str] = {
     "repost": N_("reposted"),
     "like": N_("liked"),
@@ -78,7 +75,7 @@ def write_digest(participant_id: str, experiences: Sequence[Experience], limit: 
     own = merged(participant_id, experiences, "own")
     reactions = [reaction_line(entry, language) for entry in merged(participant_id, experiences, "reaction")]
     shown = [shown_line(entry) for entry in merged(participant_id, experiences, "shown")]
-    text = compose(own, reactions, shown, limit, language) or NOTHING[language]
+    text = compose(own, reactions, shown, limit, language) or tell(NOTHING, language)
     return clip(text, max(limit, 0))
 
 
@@ -126,7 +123,7 @@ def own_section(own: Sequence[Entry], room: int, words: int, context_room: int, 
             break
         said = clip(entry.text, left)
         words -= len(said)
-        context = f" ({ANSWERING[language]}: {clip(entry.about, CONTEXT)})" if entry.about else ""
+        context = f" ({tell(ANSWERING, language)}: {clip(entry.about, CONTEXT)})" if entry.about else ""
         if len(context) > min(context_room, room - len(text) - len(start) - len(said)):
             context = ""
         context_room -= len(context)

@@ -127,7 +127,7 @@ class TestNeutralDigest:
         assert set(lines) <= set(neutral().digest[language])  # type: ignore[index]
 
     def test_whoever_remembers_nothing_keeps_that(self) -> None:
-        for digest in (None, "", NOTHING["de"]):
+        for digest in (None, "", tell(NOTHING, "de")):
             (who,) = participants(1, digest=digest)
             assert neutral_digest(who, "de", 1) == digest
 

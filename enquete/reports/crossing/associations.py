@@ -203,10 +203,8 @@ def _undefined(one: CrossFinding, agents: AgentTable, language: Language) -> str
 def _row(one: CrossFinding, agents: AgentTable, language: Language) -> list[str]:
     found = one.association
     names = [escape(_named(column, agents, language)) for column in (one.first, one.second)]
-    joint = "bis" if language == "de" else "to"
-    interval = (
-        f"{number(found.low, language)} {joint} {number(found.high, language)}" if found.low is not None else MISSING
-    )
+    ends = {"low": number(found.low, language), "high": number(found.high, language)}
+    interval = tell(N_("{low} to {high}"), language).format(**ends) if found.low is not None else MISSING
     return [
         *names, MEASURES[found.measure], number(found.effect, language), interval, str(found.n),
         *(p_value(p, language) for p in (found.p, one.p_holm, one.p_bh)),

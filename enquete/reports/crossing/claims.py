@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.locale import N_, Words, tell
+from enquete.locale import N_, Words, percent, tell
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
@@ -46,7 +46,7 @@ class Number:
             return str(int(self.value))
         if self.shown == "mean":
             return number(float(self.value), language, DIGITS["mean"])
-        return number(100.0 * self.value, language, 0) + (" %" if language == "de" else "%")
+        return percent(number(100.0 * self.value, language, 0), language)
 
     def as_json(self) -> dict[str, JsonValue]:
         return {"value": self.value, "shown": self.shown, "source": {"file": FILE, "path": self.path}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from enquete.locale import N_, in_language, tell
+from enquete.locale import N_, in_language, quoted, tell
 from enquete.reports.crossing.claims import Absent, Claim
 from enquete.state.asking import Language
 
@@ -55,8 +55,9 @@ def _small(claim: Claim, language: Language) -> Iterator[str]:
 
 def enumerated(names: Sequence[str], language: Language) -> str:
     """A, B und C."""
-    joint = " und " if language == "de" else " and "
-    return joint.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    if len(names) < 2:
+        return "".join(names)
+    return tell(N_("{first} and {last}"), language).format(first=", ".join(names[:-1]), last=names[-1])
 
 
 def _of_group(claim: Claim, end: str, place: int, language: Language) -> dict[str, str]:
@@ -73,10 +74,6 @@ def group_name(claim: Claim, group: str, language: Language) -> str:
     if group in claim.called:
         return tell(claim.called[group], language)
     return quoted(group, language)
-
-
-def quoted(name: str, language: Language) -> str:
-    return f"„{name}“" if language == "de" else f"“{name}”"
 
 
 def names(claim: Claim, language: Language) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, separators, whole
 from enquete.reports.context import at
 from enquete.reports.figures.frame import EDGE, WIDTH, framed, heading
 from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PAPER
@@ -71,7 +71,7 @@ class Canvas:
     def figure(self, name: str, alt: str, *, lead: bool = False) -> Figure:
         """With title, note and margins wide enough for what is written beside the axes."""
         own: Spec = {
-            "width": WIDTH, "separators": ",." if self.language == "de" else ".,", "barmode": "overlay", "template": LOOKS,
+            "width": WIDTH, "separators": separators(self.language), "barmode": "overlay", "template": LOOKS,
             "meta": {"plot": self.plot}, **self.layout,
         }  # fmt: skip
         title, said = wrapped(self.title, WIDTH - 2 * EDGE, 2, 17), wrapped(self.note, WIDTH - 2 * EDGE, 3)
@@ -104,7 +104,7 @@ def counted(found: Any, language: Language, what: str = "") -> str:
     given = (at(found, "n_responded"), at(found, "n_total"))
     shown = {"agents": agents, "answers": given if agents[0] is None or given[0] != given[1] else (None, None)}
     known = [
-        words[key].format(n=_whole(n, language), total=_whole(total, language))
+        words[key].format(n=whole(n, language), total=whole(total, language))
         for key, (n, total) in shown.items()
         if isinstance(n, int) and isinstance(total, int)
     ]
@@ -114,17 +114,13 @@ def counted(found: Any, language: Language, what: str = "") -> str:
 def of(found: Any, language: Language) -> str:
     """n = 48 of 50, of one point."""
     n, total = at(found, "n_responded") or 0, at(found, "n_total") or 0
-    return in_language(WORDS, language)["n"].format(n=_whole(n, language), total=_whole(total, language))
+    return in_language(WORDS, language)["n"].format(n=whole(n, language), total=whole(total, language))
 
 
 def signed(value: object, language: Language, digits: int = 2) -> str:
     """A difference with its sign."""
     text = number(value, language, digits)
     return f"+{text}" if isinstance(value, int | float) and value > 0 and float(f"{value:.{digits}f}") else text
-
-
-def _whole(n: int, language: Language) -> str:
-    return f"{n:,}".replace(",", "." if language == "de" else ",")
 
 
 def answers(methodology: str, **where: object) -> str:

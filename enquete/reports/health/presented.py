@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
-from enquete.locale import in_language, tell
+from enquete.locale import N_, in_language, percent, tell
 from enquete.reports.health.checks import Check
 from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
@@ -93,8 +93,7 @@ def threshold(one: Check, language: Language) -> str:
     """What is still fine: ≤ 80 %, ≥ 30 %, 14,5 % bis 58 %; a dash where the bound depends on more than the value."""
     least, most = (None if end is None else _figure(one, end, language) for end in one.found.threshold)
     if least is not None and most is not None:
-        joint = "bis" if language == "de" else "to"
-        return f"{least} {joint} {most}"
+        return tell(N_("{low} to {high}"), language).format(low=least, high=most)
     if least is None and most is None:
         return MISSING
     return f"≥ {least}" if least is not None else f"≤ {most}"
@@ -102,8 +101,8 @@ def threshold(one: Check, language: Language) -> str:
 
 def _figure(one: Check, figure: float, language: Language) -> str:
     if one.unit == "share":
-        percent = round(100.0 * figure, 1)
-        return number(percent, language, 0 if percent.is_integer() else 1) + (" %" if language == "de" else "%")
+        shown = round(100.0 * figure, 1)
+        return percent(number(shown, language, 0 if shown.is_integer() else 1), language)
     return number(figure, language, 0 if one.unit == "count" else 2)
 
 
