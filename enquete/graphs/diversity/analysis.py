@@ -6,6 +6,7 @@ without a complete legal sort and all axes is left out and counted. Draws are se
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.typology.components import Components, Matrix, explained_by_chance, principal_components, weighted
+from enquete.analysis.typology.tree import tree
 from enquete.graphs.diversity.archetypes import typology
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings
@@ -58,10 +60,23 @@ def analyse(
         **described(sorts, instrument, context.language),
         "pca": pca,
         **types,
+        "tree": _tree(columns, sort, types["members"]),
         "q": q,
         "flags": _flags(grid, pca, q, context.language),
     }
     return findings(context, _rounded(found))
+
+
+def _tree(columns: Matrix, sort: pd.DataFrame, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Branches with the number of agents of each archetype in them ("": of none), and which join at what distance."""
+    found = tree(columns, SEED)
+    archetypes = {str(one["participant"]): str(one["archetype"]) for one in members}
+    ends = [[archetypes.get(str(sort.index[row]), "") for row in rows] for rows in found.ends]
+    return {
+        "n_agents": sum(map(len, ends)),
+        "ends": [{"n": len(end), "archetypes": dict(sorted(Counter(end).items()))} for end in ends],
+        "joins": [list(join) for join in found.joins],
+    }
 
 
 def _rounded(value: Any) -> Any:

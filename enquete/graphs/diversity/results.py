@@ -9,6 +9,7 @@ from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
 from enquete.graphs.diversity import across, present
 from enquete.graphs.diversity.analysis import analyse
+from enquete.graphs.diversity.figures import figures
 from enquete.graphs.diversity.findings import findings
 from enquete.reports.context import Found, at, figure
 from enquete.reports.evaluation import Evaluation
@@ -42,6 +43,7 @@ EVALUATION = Evaluation(
     section=present.section,
     appendix=present.appendix,
     files=present.files,
+    figures=figures,
     item_facts=present.item_facts,
     health=health,
     agents=across.agents,

@@ -74,7 +74,7 @@ class Canvas:
             "width": WIDTH, "separators": separators(self.language), "barmode": "overlay", "template": LOOKS,
             "meta": {"plot": self.plot}, **self.layout,
         }  # fmt: skip
-        title, said = wrapped(self.title, WIDTH - 2 * EDGE, 2, 17), wrapped(self.note, WIDTH - 2 * EDGE, 3)
+        title, said = wrapped(self.title, WIDTH - 2 * EDGE, 2, 17), wrapped(self.note, WIDTH - 2 * EDGE, 3, SIZE)
         spec = {"data": self.data, "layout": {**own, "title": {"text": title, "subtitle": {"text": said}}}}
         frame = framed(spec)
         placed = {

@@ -6,14 +6,11 @@ A figure's text is Plotly's little HTML: `<br>` and `<b>`, everything else escap
 from __future__ import annotations
 
 import html
-import textwrap
 
 SIZE = 12
 """px, of all text that has no size of its own."""
 LINE = 1.25
 """Height of a line by the size of its text."""
-MEAN = 0.5
-"""Width of a character by the size of the text, on average over German and English sentences."""
 
 _WIDTHS = {
     **dict.fromkeys("ijl|'.,:;!·", 0.26),
@@ -22,6 +19,8 @@ _WIDTHS = {
     **dict.fromkeys("csxyzkvJ", 0.51),
 }
 _CAPITAL, _OTHER = 0.69, 0.57
+BOLD = 1.07
+"""Width of bold text by that of other."""
 
 
 def width(text: str, size: float = SIZE) -> float:
@@ -31,7 +30,8 @@ def width(text: str, size: float = SIZE) -> float:
 
 def _line(text: str) -> float:
     plain = html.unescape(text.replace("<b>", "").replace("</b>", ""))
-    return sum(_WIDTHS.get(one, _CAPITAL if one.isupper() else _OTHER) for one in plain)
+    wide = sum(_WIDTHS.get(one, _CAPITAL if one.isupper() else _OTHER) for one in plain)
+    return wide * BOLD if "<b>" in text else wide
 
 
 def height(text: str, size: float = SIZE) -> float:
@@ -49,8 +49,26 @@ def escaped(text: object) -> str:
 
 def wrapped(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> str:
     """The same in at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
-    line, room = " ".join(str(text).split()), max(4, int(px / (MEAN * size)))
-    broken = textwrap.wrap(line, room, max_lines=most, placeholder=" …")
-    if broken and broken[-1].strip() == "…":  # a single word, too long
-        broken[-1] = f"{line[: room - 1]}…"
-    return "<br>".join(html.escape(one, quote=False) for one in broken)
+    broken: list[str] = []
+    for word in str(text).split():
+        longer = f"{broken[-1]} {word}" if broken else word
+        if broken and _line(longer) * size <= px:
+            broken[-1] = longer
+        else:
+            broken.append(word)
+    rest = " ".join(broken[most - 1 :])
+    return "<br>".join(html.escape(_cut(line, px, size), quote=False) for line in [*broken[: most - 1], rest] if line)
+
+
+def _cut(line: str, px: float, size: float) -> str:
+    if _line(line) * size <= px:
+        return line
+    words = line.split()
+    while len(words) > 1 and _line(f"{' '.join(words)} …") * size > px:
+        words.pop()
+    if len(words) > 1 or _line(f"{words[0]} …") * size <= px:
+        return f"{' '.join(words)} …"
+    word = words[0]
+    while word and _line(f"{word}…") * size > px:
+        word = word[:-1]
+    return f"{word}…"
