@@ -86,7 +86,7 @@ def test_what_was_not_tested_is_not_called_a_change() -> None:
 
 def test_bars_part_in_the_middle_of_the_scale() -> None:
     """2, 3, 4, 1, 0 of 10: left of 0 lie .2 + .3 + half of .4 = .7, so the bars begin at −.7, −.5, −.2, .2, .3."""
-    bars = [each for each in drawn("answers").spec["data"] if each["type"] == "bar"]
+    bars = [each for each in drawn("likert").spec["data"] if each["type"] == "bar"]
     assert [each["base"][0] for each in bars] == pytest.approx([-0.7, -0.5, -0.2, 0.2, 0.3])
     assert [each["x"][0] for each in bars] == pytest.approx([0.2, 0.3, 0.4, 0.1, 0.0])
 
@@ -94,7 +94,7 @@ def test_bars_part_in_the_middle_of_the_scale() -> None:
 def test_one_wave_has_answers_and_no_change() -> None:
     items = [{**one, "waves": {"T1": one["waves"]["T1"]}} for one in FOUND["items"]]
     found = figures({"waves": {"T1": COUNTED}, "items": items, "drift": None}, "en")
-    assert [each.name for each in found] == ["answers"]
+    assert [each.name for each in found] == ["likert"]
 
 
 def test_groups_below_five_stay_open() -> None:

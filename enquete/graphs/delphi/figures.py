@@ -9,7 +9,7 @@ from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, beside, counted, note, of, rows, titled, told
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED, PALE, PAPER, stages
-from enquete.reports.figures.text import height, wrapped
+from enquete.reports.figures.text import bold, height, wrapped
 from enquete.reports.markdown import number
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
@@ -194,9 +194,9 @@ class Drawing:
 
     def _head(self, one: Mapping[str, Any]) -> str:
         """Above a histogram: the theme, then what was rated and how much raters agree."""
-        theme = wrapped(self.name(one["theme"]), 205, 2, 11).replace("<br>", "</b><br><b>")
         dimension = dimension_name(one["dimension"], self.language)
-        return f"<b>{theme}</b><br>{self.words['panel'].format(dimension=dimension, a=number(one.get('agreement'), self.language))}"
+        told_of = self.words["panel"].format(dimension=dimension, a=number(one.get("agreement"), self.language))
+        return f"{bold(wrapped(self.name(one['theme']), 205))}<br>{told_of}"
 
     def _histogram(
         self,

@@ -11,7 +11,7 @@ from enquete.reports.context import Found, at, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, note, rows, signed, titled, told
 from enquete.reports.figures.frame import WIDTH
 from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID
-from enquete.reports.figures.text import BOLD, escaped, wrapped
+from enquete.reports.figures.text import BOLD, bold, escaped, wrapped
 from enquete.state.asking import Language
 
 ROW, LABEL = 22, 230  # px of a statement
@@ -71,7 +71,7 @@ def arrays(found: Found, asked: str, language: Language) -> Iterator[Figure]:
     alt = words["arrays_alt"].format(
         n=len(ordered), factors=len(factors), disputed=names[ordered[0]], agreed=names[ordered[-1]]
     )
-    yield canvas.figure("arrays", alt)
+    yield canvas.figure("statements", alt)
 
 
 def _spread(values: Sequence[float]) -> float:
@@ -137,9 +137,9 @@ def grids(found: Found, asked: str, language: Language) -> Iterator[Figure]:
             "yanchor": "bottom",
             "yshift": 2,
         }
-        canvas.layout.setdefault("annotations", []).append(told(f"<b>{heading(one, words)}</b>", 0, 1, **above))
+        canvas.layout.setdefault("annotations", []).append(told(bold(heading(one, words)), 0, 1, **above))
     said = " ".join(_said(one, distribution, names, words) for one in factors)
-    yield canvas.figure("grids", words["grids_alt"].format(n=len(factors), said=said))
+    yield canvas.figure("factors", words["grids_alt"].format(n=len(factors), said=said))
 
 
 def _grid(
@@ -152,7 +152,7 @@ def _grid(
 
     def text(item: str) -> str:
         said = wrapped(names[item], (wide - 4) / BOLD, 3, TEXT) if wide else numbers[item]
-        return "<br>".join(f"<b>{line}</b>" for line in said.split("<br>")) if item in apart else said
+        return bold(said) if item in apart else said
 
     reach = max(abs(place) for place in distribution) * PALER
     return {

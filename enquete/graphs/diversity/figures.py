@@ -12,7 +12,7 @@ from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, signed, titled, told
 from enquete.reports.figures.palette import COLOURS, INK, MUTED, PAPER
 from enquete.reports.figures.text import escaped, wrapped
-from enquete.reports.markdown import number, share
+from enquete.reports.markdown import number, readable, share
 from enquete.state.asking import Language
 
 PLANE, TREE, SCREE = 420, 260, 240  # px
@@ -109,24 +109,26 @@ def plane(found: Found, words: Mapping[str, str], language: Language) -> Iterato
     alt = words["types_alt" if archetypes else "no_types_alt"].format(
         n=len(scores), share=share(figure(found, "pca", "first_two"), language), types=types
     )
-    yield canvas.figure("types", alt, lead=bool(archetypes))
+    yield canvas.figure("pca", alt, lead=bool(archetypes))
 
 
 def _agents(
     own: Sequence[Mapping[str, Any]], members: Mapping[str, Mapping[str, Any]], label: str, shade: str, *, is_told: bool
 ) -> dict[str, Any]:
-    who = [members.get(str(one["participant"]), {}) for one in own]
     said: dict[str, Any] = {"hoverinfo": "skip"}
     if is_told:
-        names = [
-            escaped(", ".join(str(one[key]) for key in ("name", "stakeholder_type") if one.get(key))) for one in who
-        ]
+        names = [_name(members.get(str(one["participant"]), {})) for one in own]
         links = [answers("diversity", participant=one["participant"]) for one in own]
         said = {"hoverinfo": "text", "hovertext": names, "meta": {"links": links}}
     return {
         "type": "scatter", "mode": "markers", "name": label, "x": [one["scores"][0] for one in own], "y": [one["scores"][1] for one in own],
         "marker": {"size": 10 if is_told else 6, "color": shade, "opacity": 0.6, "line": {"color": PAPER, "width": 0.8}}, **said,
     }  # fmt: skip
+
+
+def _name(member: Mapping[str, Any]) -> str:
+    known = (str(member.get("name") or ""), readable(str(member.get("stakeholder_type") or "")))
+    return escaped(", ".join(one for one in known if one))
 
 
 def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> Iterator[Figure]:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from enquete.graphs.laddering.export import agents_graphml, pooled_graphml
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.network import Cell
-from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid, svg
+from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
 from enquete.graphs.laddering.words import STOPS, WORDS
 from enquete.locale import in_language
 from enquete.reports.context import ItemFacts
@@ -28,7 +28,7 @@ def item_facts(item_id: str, instrument: LadderingInstrument) -> ItemFacts:
 
 
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Mapping[str, Any]:
-    """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (SVG, Mermaid), saturation."""
+    """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
     found: Mapping[str, Any] = findings
     drawn = _value_map(found)
     kept = (
@@ -57,9 +57,6 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "pooled_graph.json": {key: found[key] for key in ("concepts", "implications", "indices")},
         "pooled_graph.graphml": pooled_graphml(found["concepts"], found["implications"]),
         "value_map.json": found["value_map"],
-        "value_map.svg": svg(
-            drawn, f"{found['topic']}: {found['method']}", in_language(WORDS, found["language"])["agents"]
-        ),
         "value_map.mmd": mermaid(drawn),
         "saturation.json": {"by_interview": found["saturation"], "by_turn": found["by_turn"]},
     }
@@ -67,9 +64,8 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
 
 def _value_map(found: Mapping[str, Any]) -> ValueMap:
     stored = found["value_map"]
-    boxes = tuple(Box(**{**box, "lines": tuple(box["lines"])}) for box in stored["boxes"])
-    links = tuple(Cell(**link) for link in stored["links"])
-    return ValueMap(stored["cut_off"], boxes, links, tuple(stored["levels"]), stored["width"], stored["height"])
+    boxes = tuple(Box(**box) for box in stored["boxes"])
+    return ValueMap(stored["cut_off"], boxes, tuple(Cell(**link) for link in stored["links"]), tuple(stored["levels"]))
 
 
 def section(findings: Mapping[str, JsonValue], language: Language) -> str:
@@ -152,7 +148,7 @@ def _links(found: Mapping[str, Any], words: Mapping[str, str]) -> Iterator[str]:
     if drawn["cut_off"] != drawn["cut_off_wanted"]:
         yield words["other_cut"].format(wanted=drawn["cut_off_wanted"], cut=drawn["cut_off"])
     yield table([words[key] for key in ("from", "to", "direct", "indirect")], rows, numeric_from=2)
-    yield _source(words, "T1/laddering/value_map.svg, value_map.json; pooled_graph.json → implications")
+    yield _source(words, "T1/laddering/value_map.json; pooled_graph.json → implications")
 
 
 def _covered(found: Mapping[str, Any], words: Mapping[str, str], language: Language) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enquete.graphs.laddering import health, present
 from enquete.graphs.laddering.analysis import analyse
+from enquete.graphs.laddering.figures import figures
 from enquete.graphs.laddering.findings import findings
 from enquete.reports.evaluation import Evaluation
 
@@ -13,6 +14,7 @@ EVALUATION = Evaluation(
     section=present.section,
     appendix=present.appendix,
     files=present.files,
+    figures=figures,
     item_facts=present.item_facts,
     health=health.health,
     checks=health.CHECKS,

@@ -1,39 +1,31 @@
-"""The hierarchical value map: links that enough agents gave, concepts on the levels of the ladder, as data, SVG and Mermaid.
+"""The hierarchical value map: links that enough agents gave, concepts on the levels of the ladder, as data and Mermaid.
 
-Measured by: every concept stands on its own level, no two boxes touch, every link is drawn (tests/graphs/laddering).
+Measured by: every concept stands on its own level and has its place there alone, every link is drawn (tests/graphs/laddering).
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import chain
-
-from jinja2 import Environment, StrictUndefined
 
 from enquete.graphs.laddering.network import Cell, PooledConcept
 from enquete.graphs.laddering.ontology import Ontology
 from enquete.state.asking import Language
 
 MOST_CONCEPTS = 36  # more cannot be read; the cut-off rises until they fit
-BOX_W, BOX_H, GAP_X, GAP_Y, MARGIN, SIDE = 168, 58, 22, 74, 24, 150
-LINE_CHARS, LINES = 25, 3
 SWEEPS = 4
 
 
 @dataclass(frozen=True)
 class Box:
-    """A concept on the map; x and y are the middle of the box, in px."""
+    """A concept on the map: its level, the lowest 0, and its place within, so that links cross as little as may be."""
 
     id: str
     label: str
-    lines: tuple[str, ...]
     agents: int
     level: int
-    x: float
-    y: float
+    place: int
 
 
 @dataclass(frozen=True)
@@ -44,8 +36,6 @@ class ValueMap:
     boxes: tuple[Box, ...]
     links: tuple[Cell, ...]
     levels: tuple[str, ...]
-    width: int
-    height: int
 
 
 def draw(
@@ -58,13 +48,12 @@ def draw(
     known = [concept for concept in concepts if concept.id in shown]
     kinds = [kind for kind in order if any(concept.type == kind for concept in known)]
     rows = [[concept for concept in known if concept.type == kind] for kind in kinds]
-    rows = _untangled(rows, links)
-    widest = max((len(row) for row in rows), default=1)
-    width = 2 * MARGIN + SIDE + widest * BOX_W + (widest - 1) * GAP_X
-    height = 2 * MARGIN + len(rows) * BOX_H + max(len(rows) - 1, 0) * GAP_Y
-    boxes = tuple(chain.from_iterable(_row(row, level, len(rows), width) for level, row in enumerate(rows)))
+    boxes = chain.from_iterable(
+        (Box(one.id, one.label, one.agents, level, place) for place, one in enumerate(row))
+        for level, row in enumerate(_untangled(rows, links))
+    )
     names = tuple(ontology.node_types[kind].label.in_(language) for kind in kinds)
-    return ValueMap(used, boxes, tuple(links), names, width, height)
+    return ValueMap(used, tuple(boxes), tuple(links), names)
 
 
 def _kept(cells: Sequence[Cell], cut_off: int) -> tuple[list[Cell], int]:
@@ -92,48 +81,6 @@ def _untangled(rows: list[list[PooledConcept]], links: Sequence[Cell]) -> list[l
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.5
-
-
-def _row(row: Sequence[PooledConcept], level: int, levels: int, width: int) -> list[Box]:
-    """Boxes of a level, centred; level 0 at the bottom."""
-    used = len(row) * BOX_W + (len(row) - 1) * GAP_X
-    left = SIDE + (width - SIDE - used) / 2
-    y = MARGIN + (levels - 1 - level) * (BOX_H + GAP_Y) + BOX_H / 2
-    return [
-        Box(one.id, one.label, tuple(_lines(one.label)), one.agents, level, left + i * (BOX_W + GAP_X) + BOX_W / 2, y)
-        for i, one in enumerate(row)
-    ]
-
-
-def _lines(label: str) -> list[str]:
-    return textwrap.wrap(label, LINE_CHARS, max_lines=LINES, placeholder=" …") or [label[:LINE_CHARS]]
-
-
-def svg(found: ValueMap, title: str, agents: str) -> str:
-    """The map as a picture of its own; everything that was said is escaped. agents: the word for them in its legend."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(
-        files("enquete.graphs.laddering").joinpath("value_map.svg.j2").read_text("utf-8")
-    )
-    boxes = {box.id: box for box in found.boxes}
-    strongest = max((link.direct for link in found.links), default=1)
-    lines = [_line(boxes[link.source], boxes[link.target], link.direct, strongest) for link in found.links]
-    marks = [(name, next(b.y for b in found.boxes if b.level == i)) for i, name in enumerate(found.levels)]
-    return template.render(
-        map=found, title=title, agents=agents, lines=lines, marks=marks, w=BOX_W, h=BOX_H, margin=MARGIN
-    )
-
-
-def _line(source: Box, target: Box, agents: int, strongest: int) -> Mapping[str, float | int]:
-    """From edge to edge of the boxes: upwards from the top, downwards from the bottom, sideways within a level."""
-    if source.level == target.level:
-        side = BOX_W / 2 if target.x > source.x else -BOX_W / 2
-        ends = (source.x + side, source.y, target.x - side, target.y)
-    else:
-        up = -BOX_H / 2 if target.level > source.level else BOX_H / 2
-        ends = (source.x, source.y + up, target.x, target.y - up)
-    return {"x1": ends[0], "y1": ends[1], "x2": ends[2], "y2": ends[3], "n": agents,
-            "width": round(1 + 4 * agents / strongest, 2)}  # fmt: skip
 
 
 def mermaid(found: ValueMap) -> str:

@@ -14,6 +14,7 @@ from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, not
 from enquete.reports.figures.heat import Cell, heat, kept
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
 from enquete.reports.figures.text import wrapped
+from enquete.reports.markdown import readable
 from enquete.state.asking import Language
 
 ROW, LABEL = 30, 300  # px
@@ -183,7 +184,7 @@ class Changes:
         canvas = Canvas(title, self.note(small), self.language, plot=ROW * len(cells), data=[trace], layout=layout)
         largest, of_item, of_group = max(seen, key=lambda each: abs(each[0].value or 0.0))
         alt = self.words["groups_alt"].format(
-            n=len(cells), groups=len({name for _, _, name in seen}), group=of_group,
+            n=len(cells), groups=len({name for _, _, name in seen}), group=readable(of_group),
             item=self.wordings[str(of_item["item"])].rstrip("."),
             change=largest.text,
         )  # fmt: skip
@@ -198,6 +199,7 @@ class Changes:
             return Cell(None)
         item = str(one["item"])
         text, n = signed(value, self.language, 1), int(own["n"])
-        told = f"{group or self.words['everybody']}, {wrapped(self.wordings[item], 400, 3)}: {signed(value, self.language)}, n = {n}"
+        who = readable(group) or self.words["everybody"]
+        told = f"{who}, {wrapped(self.wordings[item], 400, 3)}: {signed(value, self.language)}, n = {n}"
         link = answers("longitudinal", item_id=item, **({"stakeholder_type": group} if group else {}))
         return Cell(value, text, told, link, n)

@@ -10,7 +10,7 @@ from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, told
 from enquete.reports.figures.palette import COLOURS, MUTED
-from enquete.reports.figures.text import LINE, height, wrapped
+from enquete.reports.figures.text import LINE, bold, height, wrapped
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
@@ -113,7 +113,7 @@ class Plot:
         }  # fmt: skip
         self.canvas.layout[f"yaxis{self.axis}"] = {"domain": domains[1], "anchor": x, "range": [low, high], "dtick": 1}
         heading = told(
-            f"<b>{wrapped(title, 340, 1)}</b>",
+            bold(wrapped(title, 340, 1)),
             0,
             1,
             xref=f"{x} domain",

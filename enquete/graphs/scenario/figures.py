@@ -14,7 +14,7 @@ from enquete.reports.figures.labels import Box, sides
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
 from enquete.reports.figures.text import escaped, wrapped
 from enquete.reports.key_findings import FEWEST
-from enquete.reports.markdown import number
+from enquete.reports.markdown import number, readable
 from enquete.state.asking import Language
 
 PLOT, EDGE = 440, 1.05  # px; a little more than the ends of wish and expectation
@@ -74,7 +74,7 @@ def quadrants(
     wished = at(found, "polarity", "desirability")
     for place, (one, own, name, spot) in enumerate(zip(placed, by_group, names, spots, strict=True)):
         colour, item = COLOURS[place % len(COLOURS)], f"{one['scenario']}/{wished}"
-        told_of = [f"{name}, {escaped(each['stakeholder_type'])}" for each in own]
+        told_of = [f"{name}, {escaped(readable(each['stakeholder_type']))}" for each in own]
         canvas.data.append(
             _dots(own, told_of, item, words, language) | {"marker": {"size": 7, "color": colour, "opacity": 0.45}}
         )
@@ -164,7 +164,7 @@ def _cell(own: Mapping[str, Any] | None, rated: Mapping[str, Any], group: str, l
     value = figure(own, "mean")
     if own is None or value is None:
         return Cell(None)
-    told_of = f"{wrapped(group, 300, 1)}: {number(value, language)}, {of(own, language)}"
+    told_of = f"{wrapped(readable(group), 300, 1)}: {number(value, language)}, {of(own, language)}"
     where = {"stakeholder_type": group} if own is not rated else {}
     return Cell(
         value,

@@ -9,6 +9,7 @@ from enquete.reports.figures.canvas import Spec, columns, rows, told
 from enquete.reports.figures.palette import MUTED, Scale
 from enquete.reports.figures.text import wrapped
 from enquete.reports.key_findings import FEWEST
+from enquete.reports.markdown import readable
 
 ROW, LABEL = 30, 255  # px: a row, its label
 MOST_GROUPS = 14  # side by side; beyond, those too small to be shown are left out
@@ -54,7 +55,7 @@ def heat(
         "meta": {"links": [["" if hidden else one.link for one, hidden in row] for row in pairs]},
         "colorscale": [list(stop) for stop in scale], "zmin": ends[0], "zmax": ends[1], "showscale": False, "xgap": 2, "ygap": 2,
     }  # fmt: skip
-    names = [f"{wrapped(name, 130, 1)} ({n})" for name, n in groups]
+    names = [f"{wrapped(readable(name), 130, 1)} ({n})" for name, n in groups]
     layout: Spec = {
         "yaxis": rows([wrapped(label, LABEL) for label in labels]),
         "xaxis": columns(names, side="top", tickangle=-90),

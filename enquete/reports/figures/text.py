@@ -47,6 +47,11 @@ def escaped(text: object) -> str:
     return html.escape(" ".join(str(text).split()), quote=False)
 
 
+def bold(text: str) -> str:
+    """Every line by itself: SVG knows no bold that goes on."""
+    return "<br>".join(f"<b>{line}</b>" for line in lines(text))
+
+
 def wrapped(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> str:
     """The same in at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
     broken: list[str] = []

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from enquete.graphs.registry import dotted_paths
+from enquete.reports.evaluation import evaluations
 from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.svg import svg
@@ -17,9 +18,11 @@ from tests.support.pictures import overlapping, placed_texts
 
 ALL = dotted_paths()
 EVERY = [
-    *(f"longitudinal/{name}" for name in ("drift", "slopes", "answers")),
+    *(f"longitudinal/{name}" for name in ("drift", "slopes", "likert")),
+    *(f"diversity/{name}" for name in ("pca", "statements", "factors", "scree", "tree")),
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
     "scenario/quadrants",
+    *(f"laddering/{name}" for name in ("value_map", "saturation")),
 ]  # twelve agents of nine types: no group is large enough for a comparison
 WORDS: dict[Language, tuple[str, str]] = {
     "de": ("simulierte Befragte", r"\d von \d+"),
@@ -79,6 +82,12 @@ def test_plotly_takes_every_figure(every: list[Figure]) -> None:
     pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
     for each in every:
         assert as_plotly(each).to_plotly_json()["layout"]["title"]["text"]
+
+
+def test_findings_name_figures_that_there_are(german: list[Figure], full: Made) -> None:
+    for name, own in evaluations(ALL).items():
+        named = {f"{name}/{one.figure}" for one in own.findings(full.results()[name], "de") if one.figure}
+        assert named <= {each.name for each in german}
 
 
 def test_figures_are_files_beside_the_report(full: Made, german: list[Figure]) -> None:
