@@ -98,7 +98,7 @@ def test_one_wave_has_answers_and_no_change() -> None:
 
 
 def test_groups_below_five_stay_open() -> None:
-    one = drawn("groups")
+    one = drawn("heatmap")
     (cells,) = one.spec["data"]
     assert [text.split(" ")[0] for text in one.spec["layout"]["xaxis"]["ticktext"]] == ["all", "NGO", "Fisher", "EU"]
     assert cells["z"][0] == [0.9, 1.2, 0.5, None]

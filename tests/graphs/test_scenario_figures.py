@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from enquete.graphs.scenario.figures import figures
 from enquete.reports.figures import chosen, named
 from enquete.reports.figures.canvas import Figure
@@ -34,8 +36,8 @@ FOUND: dict[str, Any] = {
 }  # fmt: skip
 
 
-def drawn(name: str) -> Figure:
-    return chosen(f"scenario/{name}", named("scenario", figures(FOUND, "en")))
+def drawn(name: str, **more: Any) -> Figure:
+    return chosen(f"scenario/{name}", named("scenario", figures({**FOUND, **more}, "en")))
 
 
 def test_scenarios_and_groups_without_a_place_and_small_groups_are_left_out() -> None:
@@ -45,11 +47,20 @@ def test_scenarios_and_groups_without_a_place_and_small_groups_are_left_out() ->
 
 
 def test_means_by_group_the_largest_first() -> None:
-    one = drawn("groups")
+    """On a scale from 1 to 7 a mean of 6.0 lies at 5/6, 6.5 at 5.5/6, 5.0 at 4/6; below the name of the dimension."""
+    one = drawn("heatmap")
     (cells,) = one.spec["data"]
     assert one.spec["layout"]["xaxis"]["ticktext"] == ["all (20)", "Fisher (9)", "NGO (5)", "EU (4)"]
-    assert cells["z"] == [[6.0, 6.5, 5.0, None]]
-    assert cells["meta"]["links"][0][1] == "scenario?item_id=s%2Fdesirability&stakeholder_type=Fisher"
+    assert one.spec["layout"]["yaxis"]["ticktext"] == ["<b>Desirability (1–7)</b>", "Recovery", "Collapse"]
+    assert cells["z"][1] == [pytest.approx(5 / 6), pytest.approx(5.5 / 6), pytest.approx(4 / 6), None]
+    assert cells["text"][1] == ["6.0", "6.5", "5.0", ""]
+    assert cells["meta"]["links"][1][1] == "scenario?item_id=s%2Fdesirability&stakeholder_type=Fisher"
+
+
+def test_without_large_groups_the_dimensions_stand_side_by_side() -> None:
+    one = drawn("heatmap", ratings=[{**FOUND["ratings"][0], "by_type": [group("Fisher", 4, mean=6.5)]}])
+    assert one.spec["layout"]["xaxis"]["ticktext"] == ["Desirability (1–7)"]
+    assert one.spec["data"][0]["text"] == [["6.0"], [""]]
 
 
 def test_labels_keep_off_other_points_and_the_edge() -> None:

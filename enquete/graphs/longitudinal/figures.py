@@ -11,13 +11,13 @@ from enquete.graphs.longitudinal.slopes import slopes
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, signed, titled
-from enquete.reports.figures.heat import Cell, heat, kept
+from enquete.reports.figures.heat import LABEL, ROW, Cell, by_group, kept
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
 from enquete.reports.figures.text import wrapped
 from enquete.reports.markdown import readable
 from enquete.state.asking import Language
 
-ROW, LABEL = 30, 300  # px
+WORDING = 300  # px
 CERTAIN = 0.05
 LEAST_REACH = 1.0  # scale points to each side of 0
 
@@ -87,7 +87,7 @@ class Changes:
             [LEAST_REACH, *(abs(value) * 1.1 for one in ordered for value in self._interval(one) if value is not None)]
         )
         canvas.layout.update(
-            yaxis=rows([wrapped(self.wordings[str(one["item"])], LABEL) for one in ordered]),
+            yaxis=rows([wrapped(self.wordings[str(one["item"])], WORDING) for one in ordered]),
             xaxis=titled(self.words["change"], range=[-reach, reach], zeroline=True),
         )
         yield canvas.figure("drift", self._alt(ordered), lead=True)
@@ -176,9 +176,8 @@ class Changes:
         if len({name for _, _, name in seen}) < 2:
             return
         reach = max(abs(cell.value or 0.0) for cell, _, _ in seen) or 1.0
-        trace, layout = heat(
-            [self.wordings[str(one["item"])] for one in self.items], columns, cells, DIVERGING, (-reach, reach)
-        )
+        labels = [wrapped(self.wordings[str(one["item"])], LABEL) for one in self.items]
+        trace, layout = by_group(labels, columns, cells, DIVERGING, (-reach, reach))
         title = self.words["groups" if self.is_drift else "groups_experience"]
         small = self.words["small"] if any(n < 5 for _, n in shown) else ""
         canvas = Canvas(title, self.note(small), self.language, plot=ROW * len(cells), data=[trace], layout=layout)
@@ -188,7 +187,7 @@ class Changes:
             item=self.wordings[str(of_item["item"])].rstrip("."),
             change=largest.text,
         )  # fmt: skip
-        yield canvas.figure("groups", alt)
+        yield canvas.figure("heatmap", alt)
 
     def _cell(self, one: Mapping[str, Any], group: str) -> Cell:
         own = (

@@ -1,4 +1,4 @@
-"""The scenario figures: which futures are wished for and which expected; how desirable each is to each group."""
+"""The scenario figures: which futures are wished for and which expected; how they are rated, by group."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, of, titled, told
 from enquete.reports.figures.frame import WIDTH
-from enquete.reports.figures.heat import ROW, Cell, heat, kept
+from enquete.reports.figures.heat import LABEL, ROW, Cell, by_group, heat, kept
 from enquete.reports.figures.labels import Box, sides
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
-from enquete.reports.figures.text import escaped, wrapped
+from enquete.reports.figures.text import bold, escaped, wrapped
 from enquete.reports.key_findings import FEWEST
 from enquete.reports.markdown import number, readable
 from enquete.state.asking import Language
 
+CLOSE = 24  # px of a row where there are many
 PLOT, EDGE = 440, 1.05  # px; a little more than the ends of wish and expectation
 
 CORNERS = (
@@ -38,8 +39,9 @@ WORDS = {
     "hover": N_("{name}: wish {wish}, expectation {expectation} ({n})"),
     "place": N_("{name} {wish}/{expectation}"),
     "quadrants_alt": N_("Mean wish/expectation of {n} scenarios, from −1 to 1: {places}."),
-    "groups": N_("Scenarios: {dimension} by group, mean from {low} to {high}"),
-    "groups_alt": N_("Means of {n} scenarios in {groups} groups; over all agents: {means}."),
+    "by_group": N_("Scenarios: mean ratings by group"),
+    "ratings": N_("Scenarios: mean ratings"),
+    "ratings_alt": N_("Mean ratings over all agents, {dimension}: {means}."),
     "small": N_("groups below 5 agents left open"),
     "everybody": N_("all"),
 }
@@ -49,7 +51,7 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
     words = in_language(WORDS, language)
     labels = {str(one.get("scenario")): str(one.get("label")) for one in listed(found, "scenarios")}
     yield from quadrants(found, labels, words, language)
-    yield from groups(found, labels, words, language)
+    yield from Ratings(found, words, language).heatmap()
 
 
 # --- wish and expectation --------------------------------------------------------------------------------------------
@@ -125,51 +127,97 @@ def _dots(
     }  # fmt: skip
 
 
-# --- by group --------------------------------------------------------------------------------------------------------
+# --- ratings ---------------------------------------------------------------------------------------------------------
 
 
-def groups(found: Found, labels: Mapping[str, str], words: Mapping[str, str], language: Language) -> Iterator[Figure]:
-    """Means of how desirable the scenarios are, all agents first. Drawn where at least two groups are large enough."""
-    dimensions = {str(one["dimension"]): one for one in listed(found, "dimensions")}
-    wish = at(found, "polarity", "desirability") or next(iter(dimensions), None)
-    rated = [one for one in listed(found, "ratings") if one["dimension"] == wish and figure(one, "mean") is not None]
-    if not rated or wish not in dimensions:
-        return
-    sizes = {str(one["stakeholder_type"]): int(one["n_total"]) for one in listed(rated[0], "by_type")}
-    shown = kept(list(sizes.items()))
-    if sum(n >= FEWEST for _, n in shown) < 2:
-        return
-    by_group = [{str(each["stakeholder_type"]): each for each in listed(one, "by_type")} for one in rated]
-    cells = [
-        [
-            _cell(one, one, words["everybody"], language),
-            *(_cell(own.get(name), one, name, language) for name, _ in shown),
+class Ratings:
+    """Mean ratings by scenario and dimension, each shaded between the ends of its own scale."""
+
+    def __init__(self, found: Found, words: Mapping[str, str], language: Language) -> None:
+        self.found, self.words, self.language = found, words, language
+        self.labels = {str(one["scenario"]): str(one["label"]) for one in listed(found, "scenarios")}
+        self.rated = {
+            (str(one["scenario"]), str(one["dimension"])): one
+            for one in listed(found, "ratings")
+            if figure(one, "mean") is not None
+        }
+        self.dimensions = [
+            one for one in listed(found, "dimensions") if any(d == one["dimension"] for _, d in self.rated)
         ]
-        for one, own in zip(rated, by_group, strict=True)
-    ]
-    columns = [(words["everybody"], int(rated[0]["n_total"])), *shown]
-    low, high = dimensions[wish]["scale_min"], dimensions[wish]["scale_max"]
-    names = [labels.get(str(one["scenario"]), str(one["scenario"])) for one in rated]
-    trace, layout = heat(names, columns, cells, DIVERGING, (low, high))
-    title = words["groups"].format(dimension=dimensions[wish]["label"], low=low, high=high)
-    small = words["small"] if any(n < FEWEST for _, n in shown) else ""
-    asked = note(language, counted(at(found, "asked"), language), small)
-    canvas = Canvas(title, asked, language, plot=1.2 * ROW * len(rated), data=[trace], layout=layout)
-    means = "; ".join(f"{name} {number(one['mean'], language)}" for name, one in zip(names, rated, strict=True))
-    alt = words["groups_alt"].format(n=len(rated), groups=sum(n >= FEWEST for _, n in shown), means=means)
-    yield canvas.figure("groups", alt)
+        self.n = max((int(one["n_total"]) for one in self.rated.values()), default=0)
+        of_any = next(iter(self.rated.values()), None)
+        self.groups = kept([(str(one["stakeholder_type"]), int(one["n_total"])) for one in listed(of_any, "by_type")])
 
+    def heatmap(self) -> Iterator[Figure]:
+        """By group where at least two are large enough, a block of rows a dimension; else scenarios by dimensions."""
+        if not self.rated:
+            return
+        is_grouped = sum(n >= FEWEST for _, n in self.groups) > 1
+        trace, layout = self._by_group() if is_grouped else self._by_dimension()
+        small = self.words["small"] if is_grouped and any(n < FEWEST for _, n in self.groups) else ""
+        asked = note(self.language, counted(at(self.found, "asked"), self.language), small)
+        title = self.words["by_group" if is_grouped else "ratings"]
+        canvas = Canvas(
+            title,
+            asked,
+            self.language,
+            plot=(CLOSE if is_grouped else ROW) * len(trace["y"]),
+            data=[trace],
+            layout=layout,
+        )
+        yield canvas.figure("heatmap", self._alt())
 
-def _cell(own: Mapping[str, Any] | None, rated: Mapping[str, Any], group: str, language: Language) -> Cell:
-    value = figure(own, "mean")
-    if own is None or value is None:
-        return Cell(None)
-    told_of = f"{wrapped(readable(group), 300, 1)}: {number(value, language)}, {of(own, language)}"
-    where = {"stakeholder_type": group} if own is not rated else {}
-    return Cell(
-        value,
-        number(value, language, 1),
-        told_of,
-        answers("scenario", item_id=rated["item"], **where),
-        int(own["n_responded"]),
-    )
+    def _by_group(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        labels: list[str] = []
+        cells: list[list[Cell]] = []
+        columns = [(self.words["everybody"], self.n), *self.groups]
+        for dimension in self.dimensions:
+            labels.append(bold(wrapped(self._heading(dimension), LABEL, 1)))
+            cells.append([Cell(None)] * len(columns))
+            for scenario, label in self.labels.items():
+                one = self.rated.get((scenario, str(dimension["dimension"])))
+                own = {str(each["stakeholder_type"]): each for each in listed(one, "by_type")}
+                labels.append(wrapped(label, LABEL, 1))
+                cells.append(
+                    [
+                        self._cell(dimension, one, one),
+                        *(self._cell(dimension, one, own.get(name)) for name, _ in self.groups),
+                    ]
+                )
+        return by_group(labels, columns, cells, DIVERGING, (0.0, 1.0))
+
+    def _by_dimension(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        wide = (WIDTH - LABEL) / len(self.dimensions)
+        names = [wrapped(self._heading(one), wide, 3) for one in self.dimensions]
+        rows = [
+            [self.rated.get((scenario, str(one["dimension"]))) for one in self.dimensions] for scenario in self.labels
+        ]
+        cells = [[self._cell(of, one, one) for of, one in zip(self.dimensions, row, strict=True)] for row in rows]
+        return heat([wrapped(label, LABEL, 1) for label in self.labels.values()], names, cells, DIVERGING, (0.0, 1.0))
+
+    def _heading(self, dimension: Mapping[str, Any]) -> str:
+        return f"{dimension['label']} ({dimension['scale_min']}–{dimension['scale_max']})"
+
+    def _cell(
+        self, dimension: Mapping[str, Any], rated: Mapping[str, Any] | None, own: Mapping[str, Any] | None
+    ) -> Cell:
+        """own: of a group, or the same as `rated`, which is of all."""
+        mean = figure(own, "mean")
+        if rated is None or own is None or mean is None:
+            return Cell(None)
+        group = str(own.get("stakeholder_type") or "")
+        who, low = readable(group) or self.words["everybody"], float(dimension["scale_min"])
+        said = f"{escaped(who)}, {escaped(self.labels[str(rated['scenario'])])}: {number(mean, self.language)}, {of(own, self.language)}"
+        link = answers("scenario", item_id=rated["item"], **({"stakeholder_type": group} if group else {}))
+        shade = (mean - low) / (float(dimension["scale_max"]) - low)
+        return Cell(shade, number(mean, self.language, 1), said, link, int(own["n_responded"]))
+
+    def _alt(self) -> str:
+        """Means of the first dimension."""
+        first = self.dimensions[0]
+        means = [
+            f"{label} {number(one['mean'], self.language)}"
+            for scenario, label in self.labels.items()
+            if (one := self.rated.get((scenario, str(first["dimension"]))))
+        ]
+        return self.words["ratings_alt"].format(dimension=self._heading(first), means="; ".join(means))

@@ -37,32 +37,38 @@ def kept(groups: Sequence[Group]) -> list[Group]:
 
 
 def heat(
+    labels: Sequence[str], names: Sequence[str], cells: Sequence[Sequence[Cell]], scale: Scale, ends: tuple[float, float],
+    *, upright: bool = False,
+) -> tuple[Spec, Spec]:  # fmt: skip
+    """Trace and layout. labels of rows and names of columns: a figure's text; upright: names are turned. cells: by row."""
+    trace: Spec = {
+        "type": "heatmap", "x": list(range(len(names))), "y": list(range(len(labels))),
+        "z": [[one.value for one in row] for row in cells],
+        "text": [[one.text for one in row] for row in cells], "texttemplate": "%{text}",
+        "textfont": {"size": 10 if len(names) > 8 else 11},
+        "hoverinfo": "text", "hoverongaps": False, "hovertext": [[one.told for one in row] for row in cells],
+        "meta": {"links": [[one.link for one in row] for row in cells]},
+        "colorscale": [list(stop) for stop in scale], "zmin": ends[0], "zmax": ends[1], "showscale": False, "xgap": 2, "ygap": 2,
+    }  # fmt: skip
+    turned = {"tickangle": -90} if upright else {}
+    return trace, {"yaxis": rows(labels), "xaxis": columns(names, side="top", **turned)}
+
+
+def by_group(
     labels: Sequence[str],
     groups: Sequence[Group],
     cells: Sequence[Sequence[Cell]],
     scale: Scale,
     ends: tuple[float, float],
 ) -> tuple[Spec, Spec]:
-    """Trace and layout. cells: by row, one a group."""
-    open_ = [[one.n < FEWEST or one.value is None for one in row] for row in cells]
-    pairs = [list(zip(row, hidden, strict=True)) for row, hidden in zip(cells, open_, strict=True)]
-    trace: Spec = {
-        "type": "heatmap", "x": list(range(len(groups))), "y": list(range(len(labels))),
-        "z": [[None if hidden else one.value for one, hidden in row] for row in pairs],
-        "text": [["" if hidden else one.text for one, hidden in row] for row in pairs], "texttemplate": "%{text}",
-        "textfont": {"size": 10 if len(groups) > 8 else 11},
-        "hoverinfo": "text", "hoverongaps": False, "hovertext": [["" if hidden else one.told for one, hidden in row] for row in pairs],
-        "meta": {"links": [["" if hidden else one.link for one, hidden in row] for row in pairs]},
-        "colorscale": [list(stop) for stop in scale], "zmin": ends[0], "zmax": ends[1], "showscale": False, "xgap": 2, "ygap": 2,
-    }  # fmt: skip
-    names = [f"{wrapped(readable(name), 130, 1)} ({n})" for name, n in groups]
-    layout: Spec = {
-        "yaxis": rows([wrapped(label, LABEL) for label in labels]),
-        "xaxis": columns(names, side="top", tickangle=-90),
-    }
+    """The same with a column a group: those below FEWEST agents stay open and say so."""
+    shown = [[one if one.n >= FEWEST else Cell(None) for one in row] for row in cells]
+    names = [f"{wrapped(readable(name), 130)} ({n})" for name, n in groups]
+    trace, layout = heat(labels, names, shown, scale, ends, upright=True)
     small = [place for place, (_, n) in enumerate(groups) if n < FEWEST]
     if small:
-        layout["annotations"] = [
-            told(f"n &lt; {FEWEST}", sum(small) / len(small), (len(labels) - 1) / 2, font={"size": 11, "color": MUTED})
-        ]
+        why = told(
+            f"n &lt; {FEWEST}", sum(small) / len(small), (len(labels) - 1) / 2, font={"size": 11, "color": MUTED}
+        )
+        layout["annotations"] = [why]
     return trace, layout

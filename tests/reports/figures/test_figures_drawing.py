@@ -21,9 +21,9 @@ EVERY = [
     *(f"longitudinal/{name}" for name in ("drift", "slopes", "likert")),
     *(f"diversity/{name}" for name in ("pca", "statements", "factors", "scree", "tree")),
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
-    "scenario/quadrants",
+    *(f"scenario/{name}" for name in ("quadrants", "heatmap")),
     *(f"laddering/{name}" for name in ("value_map", "saturation")),
-]  # twelve agents of nine types: no group is large enough for a comparison
+]  # twelve agents of nine types: no group is large enough for changes by group
 WORDS: dict[Language, tuple[str, str]] = {
     "de": ("simulierte Befragte", r"\d von \d+"),
     "en": ("simulated respondents", r"\d of \d+"),
