@@ -49,7 +49,9 @@ FOUND: dict[str, Any] = {
             change("a", 0.4, 0.9, 1.4, 0.001, {"NGO": (6, 1.2), "Fisher": (5, 0.5), "EU": (4, 3.0)}),
             change("b", -0.1, 0.0, 0.1, 1.0, {"NGO": (6, 0.0), "Fisher": (5, 0.1), "EU": (4, 0.0)}),
         ],
-        "minus_placebo": {"items": [{"item": "b", "placebo": 0.25, "n": 10}]},
+        "minus_placebo": {
+            "items": [{"item": "b", "placebo": 0.25, "n": 10, "p_holm": 0.01, "difference": {"low": -0.5, "estimate": -0.3, "high": -0.2}}]
+        },
     },
 }  # fmt: skip
 
@@ -58,19 +60,22 @@ def drawn(name: str, **more: Any) -> Figure:
     return chosen(f"longitudinal/{name}", named("longitudinal", figures({**FOUND, **more}, "en")))
 
 
-def trace(one: Figure, name: str) -> dict[str, Any]:
-    (found,) = [each for each in one.spec["data"] if each.get("name") == name]
+def trace(one: Figure, name: str, axis: str = "x") -> dict[str, Any]:
+    (found,) = [each for each in one.spec["data"] if (each.get("name"), each.get("xaxis", "x")) == (name, axis)]
     return found
 
 
 def test_changes_with_their_intervals_and_the_placebo_as_worded() -> None:
-    """The placebo's 0.25 is rekeyed; of a reverse-keyed statement it is −0.25 as worded."""
+    """The placebo's 0.25 is rekeyed; of a reverse-keyed statement it is −0.25 as worded, and −0.5 to −0.2 are 0.2 to 0.5."""
     one = drawn("drift")
     sure = trace(one, "change at p < .05 (Holm)")
     assert (sure["x"], sure["y"]) == ([0.9], [0])
     assert (sure["error_x"]["array"], sure["error_x"]["arrayminus"]) == (pytest.approx([0.5]), pytest.approx([0.5]))
     assert trace(one, "no change at p < .05 (Holm)")["x"] == [0.0]
     assert trace(one, "placebo: asked again with a neutral memory")["x"] == [-0.25]
+    beyond = trace(one, "change at p < .05 (Holm)", "x2")
+    assert (beyond["x"], beyond["y"]) == ([0.3], [1])
+    assert (beyond["error_x"]["array"], beyond["error_x"]["arrayminus"]) == (pytest.approx([0.2]), pytest.approx([0.1]))
     assert "Largest change: Quotas are fair, +0.90." in one.alt
 
 
@@ -86,7 +91,7 @@ def test_what_was_not_tested_is_not_called_a_change() -> None:
 
 def test_bars_part_in_the_middle_of_the_scale() -> None:
     """2, 3, 4, 1, 0 of 10: left of 0 lie .2 + .3 + half of .4 = .7, so the bars begin at −.7, −.5, −.2, .2, .3."""
-    bars = [each for each in drawn("likert").spec["data"] if each["type"] == "bar"]
+    bars = [each for each in drawn("answers").spec["data"] if each["type"] == "bar"]
     assert [each["base"][0] for each in bars] == pytest.approx([-0.7, -0.5, -0.2, 0.2, 0.3])
     assert [each["x"][0] for each in bars] == pytest.approx([0.2, 0.3, 0.4, 0.1, 0.0])
 
@@ -94,11 +99,11 @@ def test_bars_part_in_the_middle_of_the_scale() -> None:
 def test_one_wave_has_answers_and_no_change() -> None:
     items = [{**one, "waves": {"T1": one["waves"]["T1"]}} for one in FOUND["items"]]
     found = figures({"waves": {"T1": COUNTED}, "items": items, "drift": None}, "en")
-    assert [each.name for each in found] == ["likert"]
+    assert [each.name for each in found] == ["answers"]
 
 
 def test_groups_below_five_stay_open() -> None:
-    one = drawn("heatmap")
+    one = drawn("groups")
     (cells,) = one.spec["data"]
     assert [text.split(" ")[0] for text in one.spec["layout"]["xaxis"]["ticktext"]] == ["all", "NGO", "Fisher", "EU"]
     assert cells["z"][0] == [0.9, 1.2, 0.5, None]

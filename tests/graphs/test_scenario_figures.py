@@ -48,7 +48,7 @@ def test_scenarios_and_groups_without_a_place_and_small_groups_are_left_out() ->
 
 def test_means_by_group_the_largest_first() -> None:
     """On a scale from 1 to 7 a mean of 6.0 lies at 5/6, 6.5 at 5.5/6, 5.0 at 4/6; below the name of the dimension."""
-    one = drawn("heatmap")
+    one = drawn("groups")
     (cells,) = one.spec["data"]
     assert one.spec["layout"]["xaxis"]["ticktext"] == ["all (20)", "Fisher (9)", "NGO (5)", "EU (4)"]
     assert one.spec["layout"]["yaxis"]["ticktext"] == ["<b>Desirability (1–7)</b>", "Recovery", "Collapse"]
@@ -58,7 +58,7 @@ def test_means_by_group_the_largest_first() -> None:
 
 
 def test_without_large_groups_the_dimensions_stand_side_by_side() -> None:
-    one = drawn("heatmap", ratings=[{**FOUND["ratings"][0], "by_type": [group("Fisher", 4, mean=6.5)]}])
+    one = drawn("groups", ratings=[{**FOUND["ratings"][0], "by_type": [group("Fisher", 4, mean=6.5)]}])
     assert one.spec["layout"]["xaxis"]["ticktext"] == ["Desirability (1–7)"]
     assert one.spec["data"][0]["text"] == [["6.0"], [""]]
 

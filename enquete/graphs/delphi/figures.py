@@ -7,8 +7,8 @@ from typing import Any
 
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
-from enquete.reports.figures.canvas import Canvas, Figure, answers, beside, counted, note, of, rows, titled, told
-from enquete.reports.figures.palette import COLOURS, GRID, MUTED, PALE, PAPER, stages
+from enquete.reports.figures.canvas import Canvas, Figure, answers, beside, counted, dots, note, of, rows, titled, told
+from enquete.reports.figures.palette import COLOURS, GRID, MUTED, PALE, stages
 from enquete.reports.figures.text import bold, height, wrapped
 from enquete.reports.markdown import number
 from enquete.reports.report_words import dimension_name
@@ -126,27 +126,22 @@ class Drawing:
     ) -> Iterator[dict[str, Any]]:
         offset = (self.rounds.index(n) - (len(self.rounds) - 1) / 2) * APART
         colour = COLOURS[0] if n == self.last else MUTED
-        named = {"showlegend": is_first, "xaxis": axis, "yaxis": "y", "hoverinfo": "text"}
+        named: dict[str, Any] = {"showlegend": is_first, "xaxis": axis, "yaxis": "y"}
         split = [one for one in shown if one.get("label") == "disagreement"]
         if split:
             yield {
                 "type": "bar", "orientation": "h", "base": [one["q1"] for one in split], "x": [one["q3"] - one["q1"] for one in split],
                 "y": [themes.index(str(one["theme"])) + offset for one in split], "width": [0.2] * len(split),
-                "marker": {"color": PALE[colour]}, "name": self.words["split"].format(round=n), **named, **self._behind(split),
+                "marker": {"color": PALE[colour]}, "hoverinfo": "text", "name": self.words["split"].format(round=n),
+                **named, **self._behind(split),
             }  # fmt: skip
         own = [one for one in shown if one.get("label") != "disagreement"]
         if own:
-            yield {
-                "type": "scatter", "mode": "markers", "x": [one["median"] for one in own],
-                "y": [themes.index(str(one["theme"])) + offset for one in own],
-                "marker": {"color": colour, "size": 9, "symbol": "circle" if n == self.last else "diamond"},
-                "error_x": {
-                    "type": "data", "symmetric": False, "width": 0, "color": colour, "thickness": 2,
-                    "array": [one["q3"] - one["median"] for one in own],
-                    "arrayminus": [one["median"] - one["q1"] for one in own],
-                },
-                "name": self.words["round"].format(round=n), **named, **self._behind(own),
-            }  # fmt: skip
+            yield dots(
+                [one["median"] for one in own], [themes.index(str(one["theme"])) + offset for one in own], [one["q1"] for one in own],
+                [one["q3"] for one in own], colour=colour, symbol="circle" if n == self.last else "diamond",
+                name=self.words["round"].format(round=n), **named, **self._behind(own),
+            )  # fmt: skip
 
     def _behind(self, own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What each rating says, and where its answers are."""
@@ -288,24 +283,19 @@ class Drawing:
         dimension: str,
         round_: int,
     ) -> dict[str, Any]:
-        return {
-            "type": "scatter", "mode": "markers", "name": self.words[label],
-            "x": [one["rank"] for _, one in own], "y": [row for row, _ in own],
-            "marker": {"color": colour, "symbol": symbol, "size": 10, "line": {"color": PAPER, "width": 1}},
-            "error_x": {
-                "type": "data", "symmetric": False, "thickness": 2, "width": 0, "color": colour,
-                "array": [max(0.0, one["high"] - one["rank"]) for _, one in own],
-                "arrayminus": [max(0.0, one["rank"] - one["low"]) for _, one in own],
-            },
-            "hoverinfo": "text",
-            "hovertext": [
-                self.words["hover_rank"].format(
-                    theme=wrapped(self.name(one["theme"]), 400), **{k: number(one[k], self.language, 1) for k in ("rank", "low", "high")}
-                )
-                for _, one in own
-            ],
-            "meta": {"links": [answers("delphi", item_id=f"theme:{one['theme']}/{dimension}", round=round_) for _, one in own]},
-        }  # fmt: skip
+        said = [
+            self.words["hover_rank"].format(
+                theme=wrapped(self.name(one["theme"]), 400),
+                **{key: number(one[key], self.language, 1) for key in ("rank", "low", "high")},
+            )
+            for _, one in own
+        ]
+        ends = ([one[key] for _, one in own] for key in ("low", "high"))
+        links = [answers("delphi", item_id=f"theme:{one['theme']}/{dimension}", round=round_) for _, one in own]
+        return dots(
+            [one["rank"] for _, one in own], [row for row, _ in own], *ends, colour=colour, symbol=symbol, size=10, name=self.words[label],
+            hovertext=said, meta={"links": links},
+        )  # fmt: skip
 
 
 def _axis(place: int) -> str:

@@ -10,9 +10,9 @@ from enquete.graphs.longitudinal.likert import likert
 from enquete.graphs.longitudinal.slopes import slopes
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed
-from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, signed, titled
+from enquete.reports.figures.canvas import Canvas, Figure, answers, beside, counted, dots, note, rows, signed, titled
 from enquete.reports.figures.heat import LABEL, ROW, Cell, by_group, kept
-from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
+from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED
 from enquete.reports.figures.text import wrapped
 from enquete.reports.markdown import readable
 from enquete.state.asking import Language
@@ -31,6 +31,7 @@ WORDS = {
     "untested": N_("not tested"),
     "placebo": N_("placebo: asked again with a neutral memory"),
     "paired": N_("{n} of {total} agents in both waves"),
+    "minus": N_("change minus placebo, 95% interval"),
     "hover": N_("{item}: {change} ({low} to {high}), n = {n}"),
     "hover_placebo": N_("{item}: {change} with a neutral memory, n = {n}"),
     "drift_alt": N_("{n} statements; {changed} changed at p < .05 (Holm). Largest change: {item}, {change}."),
@@ -54,6 +55,10 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
         yield from changes.by_group()
 
 
+Ends = tuple[float, float | None, float | None]
+"""An estimate and the ends of its interval."""
+
+
 class Changes:
     """Changes of statements between the waves, and what they are called here. Values as worded, not rekeyed."""
 
@@ -63,6 +68,7 @@ class Changes:
         self.is_tested = self.is_drift and at(found, "drift", "interpretable") is not False
         self.wordings = {str(one["item"]): str(one.get("wording") or one["item"]) for one in listed(found, "items")}
         self.keys = {str(one["item"]): bool(one.get("reverse_keyed")) for one in listed(found, "items")}
+        self.placebo = {str(one["item"]): one for one in listed(found, change, "minus_placebo", "items")}
         self.items = [one for one in listed(found, change, "items") if figure(one, "mean_change") is not None]
 
     def note(self, *more: str) -> str:
@@ -75,81 +81,89 @@ class Changes:
     # --- by statement ------------------------------------------------------------------------------------------------
 
     def by_item(self) -> Iterator[Figure]:
-        """Changes from the greatest rise to the greatest fall, with intervals; beside each what the placebo changed."""
+        """Changes from the greatest rise to the greatest fall, with intervals; where there is a placebo arm, what it changed,
+        and the difference between the two with its interval."""
         ordered = sorted(self.items, key=lambda one: -float(one["mean_change"]))
         if not ordered:
             return
+        beyond = [self.placebo.get(str(one["item"])) for one in ordered]
+        has_placebo = any(beyond)
         title = self.words["drift" if self.is_drift else "experience"]
         canvas = Canvas(title, self.note(), self.language, plot=ROW * len(ordered))
-        canvas.data.extend(self._changes(ordered))
-        canvas.data.extend(self._placebo(ordered))
-        reach = max(
-            [LEAST_REACH, *(abs(value) * 1.1 for one in ordered for value in self._interval(one) if value is not None)]
+        wide = WORDING if not has_placebo else WORDING - 60
+        canvas.layout["yaxis"] = rows([wrapped(self.wordings[str(one["item"])], wide) for one in ordered])
+        domains = beside(2, 0.06, (0.56, 0.44)) if has_placebo else [(0.0, 1.0)]
+        changes = [(row, one, self._interval(one), self._kind(one, "p_holm")) for row, one in enumerate(ordered)]
+        canvas.data.extend(self._dots(changes, "x"))
+        canvas.layout["xaxis"] = self._axis(
+            "change", domains[0], [value for _, _, ends, _ in changes for value in ends]
         )
-        canvas.layout.update(
-            yaxis=rows([wrapped(self.wordings[str(one["item"])], WORDING) for one in ordered]),
-            xaxis=titled(self.words["change"], range=[-reach, reach], zeroline=True),
-        )
+        if has_placebo:
+            canvas.data.append(self._neutral(list(enumerate(beyond))))
+            apart = [(row, one, self._apart(one), self._kind(one, "p_holm")) for row, one in enumerate(beyond) if one]
+            canvas.data.extend({**trace, "showlegend": False} for trace in self._dots(apart, "x2"))
+            canvas.layout["xaxis2"] = self._axis(
+                "minus", domains[1], [value for _, _, ends, _ in apart for value in ends]
+            )
         yield canvas.figure("drift", self._alt(ordered), lead=True)
 
-    def _interval(self, one: Mapping[str, Any]) -> tuple[float, float | None, float | None]:
+    def _axis(self, title: str, domain: tuple[float, float], values: Sequence[float | None]) -> dict[str, Any]:
+        reach = max([LEAST_REACH, *(abs(value) * 1.1 for value in values if value is not None)])
+        text = wrapped(self.words[title], 420 * (domain[1] - domain[0]), 2, 12)
+        return titled(text, range=[-reach, reach], zeroline=True, domain=domain, dtick=0.5)
+
+    def _interval(self, one: Mapping[str, Any]) -> Ends:
         interval = at(one, "effects", "mean_change") or {}
         return float(one["mean_change"]), figure(interval, "low"), figure(interval, "high")
 
-    def _kind(self, one: Mapping[str, Any]) -> str:
+    def _apart(self, one: Mapping[str, Any]) -> Ends:
+        """Change minus the placebo's, as worded: findings have it rekeyed."""
+        low, mid, high = (figure(one, "difference", key) for key in ("low", "estimate", "high"))
+        ends = (mid or 0.0, low, high)
+        return ends if not self.keys[str(one["item"])] else (-ends[0], _negative(high), _negative(low))
+
+    def _kind(self, one: Mapping[str, Any], p: str) -> str:
         if not self.is_tested:
             return "untested"
-        p = figure(one, "p_holm")
-        return "certain" if p is not None and p < CERTAIN else "uncertain"
+        value = figure(one, p)
+        return "certain" if value is not None and value < CERTAIN else "uncertain"
 
-    def _changes(self, ordered: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _dots(self, own: Sequence[tuple[int, Mapping[str, Any], Ends, str]], axis: str) -> Iterator[dict[str, Any]]:
         looks = {"certain": (COLOURS[0], "circle"), "uncertain": (MUTED, "circle-open"), "untested": (MUTED, "circle")}
         for kind, (colour, symbol) in looks.items():
-            own = [(row, one) for row, one in enumerate(ordered) if self._kind(one) == kind]
-            if own:
-                reach = [self._interval(one) for _, one in own]
-                yield {
-                    "type": "scatter", "mode": "markers", "name": self.words[kind],
-                    "x": [change for change, _, _ in reach], "y": [row for row, _ in own],
-                    "marker": {"color": colour, "symbol": symbol, "size": 9},
-                    "error_x": {
-                        "type": "data", "symmetric": False, "thickness": 2, "width": 0, "color": colour,
-                        "array": [max(0.0, (high or change) - change) for change, _, high in reach],
-                        "arrayminus": [max(0.0, change - (low or change)) for change, low, _ in reach],
-                    },
-                    "hoverinfo": "text", "hovertext": [self._told(one) for _, one in own],
-                    "meta": {"links": [answers("longitudinal", item_id=one["item"]) for _, one in own]},
-                }  # fmt: skip
+            some = [(row, one, ends) for row, one, ends, its in own if its == kind]
+            if some:
+                yield dots(
+                    [ends[0] for _, _, ends in some], [row for row, _, _ in some], [ends[1] for _, _, ends in some],
+                    [ends[2] for _, _, ends in some], colour=colour, symbol=symbol, name=self.words[kind], xaxis=axis, yaxis="y",
+                    hovertext=[self._told(one, ends) for _, one, ends in some],
+                    meta={"links": [answers("longitudinal", item_id=one["item"]) for _, one, _ in some]},
+                )  # fmt: skip
 
-    def _told(self, one: Mapping[str, Any]) -> str:
-        change, low, high = (signed(value, self.language) for value in self._interval(one))
-        return self.words["hover"].format(
-            item=wrapped(self.wordings[str(one["item"])], 400, 3), change=change, low=low, high=high, n=one["n"]
-        )
+    def _told(self, one: Mapping[str, Any], ends: Ends) -> str:
+        change, low, high = (signed(value, self.language) for value in ends)
+        wording = wrapped(self.wordings[str(one["item"])], 400, 3)
+        return self.words["hover"].format(item=wording, change=change, low=low, high=high, n=one["n"])
 
-    def _placebo(self, ordered: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Its values are rekeyed; here they are turned back to what was worded."""
-        known = {str(one["item"]): one for one in listed(self.found, "drift", "minus_placebo", "items")}
-        own = [
-            (row + 0.22, item, -float(value) if self.keys[item] else float(value), known[item]["n"])
-            for row, item in enumerate(str(one["item"]) for one in ordered)
-            if item in known and (value := figure(known[item], "placebo")) is not None
+    def _neutral(self, own: Sequence[tuple[int, Mapping[str, Any] | None]]) -> dict[str, Any]:
+        """What the placebo changed, as worded."""
+        known = [(row, one, value) for row, one in own if one and (value := figure(one, "placebo")) is not None]
+        values = [-value if self.keys[str(one["item"])] else value for _, one, value in known]
+        nothing = [None] * len(known)
+        said = [
+            self.words["hover_placebo"].format(
+                item=wrapped(self.wordings[str(one["item"])], 400, 3), change=signed(value, self.language), n=one["n"]
+            )
+            for (_, one, _), value in zip(known, values, strict=True)
         ]
-        if own:
-            yield {
-                "type": "scatter", "mode": "markers", "name": self.words["placebo"], "x": [value for _, _, value, _ in own],
-                "y": [row for row, *_ in own],
-                "marker": {"color": COLOURS[1], "symbol": "diamond", "size": 8, "line": {"color": PAPER, "width": 1}},
-                "hoverinfo": "text",
-                "hovertext": [
-                    self.words["hover_placebo"].format(item=wrapped(self.wordings[item], 400, 3), change=signed(value, self.language), n=n)
-                    for _, item, value, n in own
-                ],
-            }  # fmt: skip
+        return dots(
+            values, [row + 0.22 for row, _, _ in known], nothing, nothing, colour=COLOURS[1], symbol="diamond", size=8,
+            name=self.words["placebo"], hovertext=said,
+        )  # fmt: skip
 
     def _alt(self, ordered: Sequence[Mapping[str, Any]]) -> str:
         largest = max(ordered, key=lambda one: abs(float(one["mean_change"])))
-        changed = sum(self._kind(one) == "certain" for one in ordered)
+        changed = sum(self._kind(one, "p_holm") == "certain" for one in ordered)
         return self.words["drift_alt" if self.is_tested else "untested_alt"].format(
             n=len(ordered), changed=changed, item=self.wordings[str(largest["item"])].rstrip("."),
             change=signed(largest["mean_change"], self.language),
@@ -187,7 +201,7 @@ class Changes:
             item=self.wordings[str(of_item["item"])].rstrip("."),
             change=largest.text,
         )  # fmt: skip
-        yield canvas.figure("heatmap", alt)
+        yield canvas.figure("groups", alt)
 
     def _cell(self, one: Mapping[str, Any], group: str) -> Cell:
         own = (
@@ -202,3 +216,7 @@ class Changes:
         told = f"{who}, {wrapped(self.wordings[item], 400, 3)}: {signed(value, self.language)}, n = {n}"
         link = answers("longitudinal", item_id=item, **({"stakeholder_type": group} if group else {}))
         return Cell(value, text, told, link, n)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value

@@ -59,7 +59,7 @@ def likert(found: Found, language: Language) -> Iterator[Figure]:
         ]
         reach = max(reach, *ends)
     _axes(canvas, items, bars, reach, len(waves), language)
-    yield canvas.figure("likert", _alt(items, waves[-1], words, language), lead=len(waves) == 1 and len(items) <= 8)
+    yield canvas.figure("answers", _alt(items, waves[-1], words, language), lead=len(waves) == 1 and len(items) <= 8)
 
 
 def _waves(one: Item) -> list[str]:

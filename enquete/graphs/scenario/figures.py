@@ -165,7 +165,7 @@ class Ratings:
             data=[trace],
             layout=layout,
         )
-        yield canvas.figure("heatmap", self._alt())
+        yield canvas.figure("groups", self._alt())
 
     def _by_group(self) -> tuple[dict[str, Any], dict[str, Any]]:
         labels: list[str] = []

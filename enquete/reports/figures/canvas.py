@@ -131,6 +131,23 @@ def answers(methodology: str, **where: object) -> str:
     return f"{methodology}?{urlencode(where)}"
 
 
+def dots(
+    x: Sequence[float], y: Sequence[float], low: Sequence[float | None], high: Sequence[float | None], *, colour: str,
+    symbol: str = "circle", size: float = 9, **more: Any,
+) -> Spec:  # fmt: skip
+    """Estimates with their intervals, lying; None for an end that is not known."""
+    return {
+        "type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "hoverinfo": "text",
+        "marker": {"color": colour, "symbol": symbol, "size": size},
+        "error_x": {
+            "type": "data", "symmetric": False, "thickness": 2, "width": 0, "color": colour,
+            "array": [max(0.0, end - at_) if end is not None else 0.0 for end, at_ in zip(high, x, strict=True)],
+            "arrayminus": [max(0.0, at_ - end) if end is not None else 0.0 for end, at_ in zip(low, x, strict=True)],
+        },
+        **more,
+    }  # fmt: skip
+
+
 def rows(labels: Sequence[str], *, room: float = 0.5, **more: Any) -> Spec:
     """A vertical axis with a label for each of 0, 1, …, the first on top."""
     ticks = {"tickvals": list(range(len(labels))), "ticktext": list(labels), "range": [len(labels) - 1 + room, -room]}

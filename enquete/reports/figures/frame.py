@@ -85,7 +85,8 @@ def _room(axis: Axis) -> float:
     across = axis.name[0] == "x" and not axis.spec.get("tickangle")
     size = label_size(axis)
     label = max((height(text, size) if across else width(text, size) for text in texts), default=0.0)
-    return (label + GAP if label else 0.0) + (SIZE * LINE + GAP if axis.title else 0.0)
+    title = height(axis.title) if axis.name[0] == "x" else LINE * SIZE
+    return (label + GAP if label else 0.0) + (title + GAP if axis.title else 0.0)
 
 
 def _overhang(found: Mapping[str, Axis], left: float) -> float:

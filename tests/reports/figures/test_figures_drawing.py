@@ -18,10 +18,10 @@ from tests.support.pictures import overlapping, placed_texts
 
 ALL = dotted_paths()
 EVERY = [
-    *(f"longitudinal/{name}" for name in ("drift", "slopes", "likert")),
+    *(f"longitudinal/{name}" for name in ("drift", "slopes", "answers")),
     *(f"diversity/{name}" for name in ("pca", "statements", "factors", "scree", "tree")),
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
-    *(f"scenario/{name}" for name in ("quadrants", "heatmap")),
+    *(f"scenario/{name}" for name in ("quadrants", "groups")),
     *(f"laddering/{name}" for name in ("value_map", "saturation")),
 ]  # twelve agents of nine types: no group is large enough for changes by group
 WORDS: dict[Language, tuple[str, str]] = {
