@@ -53,11 +53,11 @@ def number(value: object, language: Language, digits: int = 2) -> str:
     return decimals(text, language)
 
 
-def share(value: object, language: Language) -> str:
+def share(value: object, language: Language, digits: int = 0) -> str:
     """A share between 0 and 1 in per cent."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return MISSING
-    return percent(number(100.0 * value, language, 0), language)
+    return percent(number(100.0 * value, language, digits), language)
 
 
 def p_value(value: object, language: Language) -> str:

@@ -44,7 +44,7 @@ def _environment(language: Language) -> Environment:
         "md": escape,
         "tell": lambda text: tell(text, language),
         "num": partial(_number, language),
-        "share": lambda value: share(value, language),
+        "share": lambda value, digits=0: share(value, language, digits),
         "p": lambda value: p_value(value, language),
         "kind": readable,
         "excerpt": excerpt,

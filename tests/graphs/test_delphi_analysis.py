@@ -16,7 +16,7 @@ from enquete.graphs.delphi.results import EVALUATION, files, item_facts
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.state.asking import Language
-from tests.support.telling import told
+from tests.support.texts import texts
 
 INSTRUMENT = load_shipped(DelphiInstrument, "delphi")
 THEMES = [
@@ -61,11 +61,11 @@ def find(table: pd.DataFrame, **frozen: object) -> dict:
 
 
 def section(found: dict, language: Language = "en") -> str:
-    return told(EVALUATION, found, language)[0]
+    return texts(EVALUATION, found, language)[0]
 
 
 def appendix(found: dict, language: Language = "en") -> str:
-    return told(EVALUATION, found, language)[1]
+    return texts(EVALUATION, found, language)[1]
 
 
 def rating(found: dict, theme: str, round_: int, dimension: str = "importance") -> dict:

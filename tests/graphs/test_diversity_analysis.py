@@ -16,7 +16,7 @@ import enquete
 from enquete.checkpoints.budget import Budget
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.present import files, item_facts, section
+from enquete.graphs.diversity.results import EVALUATION, files, item_facts
 from enquete.graphs.diversity.synthetic import planted
 from enquete.instruments.load import load_shipped
 from enquete.models.metered import MeteredModel, Terms
@@ -30,6 +30,7 @@ from tests.graphs.test_synthetic_diversity import blocks, population
 from tests.support.ledgers import opened
 from tests.support.model_server import ModelServer
 from tests.support.studies import personas, rows
+from tests.support.texts import prose, texts
 
 INSTRUMENT = load_shipped(DiversityInstrument, "diversity")
 LANGUAGES: tuple[Language, ...] = ("de", "en")
@@ -53,6 +54,11 @@ def findings(frame: pd.DataFrame, language: Language = "en") -> dict[str, Any]:
     found = dict(analyse(frame, INSTRUMENT, None, AnalysisContext(language=language)))
     json.dumps(found, allow_nan=False)
     return found
+
+
+def both(found: dict[str, Any], language: Language = "en") -> str:
+    """Section and appendix."""
+    return "\n".join(texts(EVALUATION, found, language))
 
 
 @pytest.fixture(scope="module")
@@ -83,16 +89,16 @@ def test_planted_archetypes_are_described(panel: dict[str, Any]) -> None:
 
 def test_archetypes_are_described_by_statements_that_set_them_apart_from_every_other(panel: dict[str, Any]) -> None:
     for archetype in panel["archetypes"]:
-        for told in archetype["distinguishing"]:
+        for one in archetype["distinguishing"]:
             means = [
-                a["common_sort"][told["item"]] for a in panel["archetypes"] if a["archetype"] != archetype["archetype"]
+                a["common_sort"][one["item"]] for a in panel["archetypes"] if a["archetype"] != archetype["archetype"]
             ]
-            assert told["level"] in (0.01, 0.05)
-            assert 0 < told["p"] <= 1
-            if told["direction"] == "above":
-                assert told["position"] >= max(means)
-            if told["direction"] == "below":
-                assert told["position"] <= min(means)
+            assert one["level"] in (0.01, 0.05)
+            assert 0 < one["p"] <= 1
+            if one["direction"] == "above":
+                assert one["position"] >= max(means)
+            if one["direction"] == "below":
+                assert one["position"] <= min(means)
     gap = panel["typology"]["gap"]
     assert (gap["k"], gap["n_compared"]) == (4, 45)
     assert list(gap["gaps"]) == list(gap["errors"]) == [str(k) for k in range(1, 10)]
@@ -125,7 +131,7 @@ def test_few_or_equal_agents_give_no_nan_and_a_plain_word(
     assert found["pca"]["reason"] == reason
     assert found["archetypes"] == []
     assert found["typology"]["reason"] in ("few", "alike")
-    text = section(found, language)
+    text = both(found, language)
     assert "nan" not in text.lower()
     assert "None" not in text
     assert any("alike" in flag or "gleich geantwortet" in flag for flag in found["flags"]) == (reason == "alike")
@@ -149,14 +155,14 @@ def test_gaps_and_illegal_sorts_are_left_out_and_counted() -> None:
         "n_responded": 479, "n_total": 480, "statuses": {"ok": 479, "refused": 1}, "agents_complete": 19,
     }  # fmt: skip
     assert found["pca"]["n_agents"] == 17
-    assert "Sort incomplete: 1" in section(found, "en")
+    assert "axes. Axes incomplete: 1; Sort incomplete: 1; Sort off the grid: 1." in both(found)
 
 
 def test_nobody_complete_is_still_a_report() -> None:
     frame = table(3)
     frame.loc[frame["item_id"].eq("monitoring"), ["status", "value"]] = ["not_reached", np.nan]
     for language in LANGUAGES:
-        text = section(findings(frame, language), language)
+        text = both(findings(frame, language), language)
         assert "0 von 3" in text or "0 of 3" in text
 
 
@@ -190,7 +196,7 @@ def test_noise_has_no_archetypes(seed: int) -> None:
         frame.loc[axes, "value"] = [float(1 + int(7 * uniform(seed, "axis", str(who), int(i)))) for i in axes]
     found = findings(frame)
     assert (found["typology"]["k"], found["typology"]["reason"], found["members"]) == (1, "chance", [])
-    assert "**No typology.**" in section(found, "en")
+    assert "**No types.**" in both(found)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -203,23 +209,30 @@ def test_a_continuum_and_unstable_types_have_words_and_no_archetypes(panel: dict
     found = findings(frame, language)
     assert (found["typology"]["k"], found["typology"]["reason"]) == (1, "continuum")
     assert (found["archetypes"], found["members"]) == ([], [])
-    text = section(found, language)
+    text = both(found, language)
     assert {"de": "**Keine Typen: ein Kontinuum.**", "en": "**No types: a continuum.**"}[language] in text
     unstable = {**panel["typology"], "k": 1, "reason": "unstable", "memberships": None}
-    told = section({**panel, "typology": unstable, "archetypes": [], "members": []}, language)
-    assert {"de": "nicht stabil", "en": "not stable"}[language] in told
-    doubtful = section({**panel, "typology": {**panel["typology"], "warnings": ["gap", "edge"]}}, language)
+    shaky = both({**panel, "typology": unstable, "archetypes": [], "members": []}, language)
+    assert {"de": "nicht stabil", "en": "not stable"}[language] in shaky
+    doubtful = both({**panel, "typology": {**panel["typology"], "warnings": ["gap", "edge"]}}, language)
     assert doubtful.count({"de": "**Vorsicht:**", "en": "**Caution:**"}[language]) == 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_section_has_no_empty_table_and_both_languages_the_same_shape(language: Language) -> None:
-    text = section(findings(table(45), language), language)
-    assert text.count("#### ") == 4 + 3  # archetypes, factors
-    heads = [line for line in text.splitlines() if line.startswith("| ---")]
-    assert len(heads) == text.count("|\n| ---")
-    assert "45 / 45" in text
-    assert "{" not in text
+def test_section_and_appendix_are_tables_in_both_languages(language: Language) -> None:
+    section, appendix = texts(EVALUATION, findings(table(45), language), language)
+    assert appendix.count("\n#### ") == 4 + 3 + 1  # types, views, all z-scores
+    assert "45 / 45" in appendix
+    assert "\n\n\n" not in section + appendix
+    assert prose(section) < 150
+    assert "Pol" not in section
+
+
+def test_a_type_of_few_agents_has_no_profile(panel: dict[str, Any]) -> None:
+    few = [{**one, "n": 4} for one in panel["archetypes"]]
+    section, appendix = texts(EVALUATION, {**panel, "archetypes": few}, "en")
+    assert section.count("fewer than 5 agents") == appendix.count("Fewer than 5 agents") == 4
+    assert not any(one["name"] in section or one["name"] in appendix for one in few)
 
 
 def test_files_and_item_facts(panel: dict[str, Any]) -> None:
@@ -256,7 +269,8 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
         "responses.jsonl", "audit.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv",
         "pqmethod.dat",
     }  # fmt: skip
-    assert f"{len(moved)} of 240 placements" in run.report
+    (appendix,) = (tmp_path / "out" / "synthesis").glob("*/appendix.md")
+    assert f"{len(moved)} of 240 placements" in appendix.read_text("utf-8")
 
 
 def test_a_sloppy_respondent_goes_the_same_way_as_a_model(tmp_path: Path) -> None:

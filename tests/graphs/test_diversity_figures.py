@@ -71,7 +71,7 @@ def test_statements_are_filled_where_they_set_a_factor_apart_the_most_disputed_o
     """x: 1.2 and −1.0, w: −0.9 and 1.2, y: −0.3 and −0.2: deviations from their means 2.42, 2.205, .005."""
     one = drawn("statements")
     assert one.spec["layout"]["yaxis"]["ticktext"] == ["rest", "fleets", "trade"]
-    first = next(each for each in one.spec["data"] if each.get("name", "").startswith("factor 1"))
+    first = next(each for each in one.spec["data"] if each.get("name", "").startswith("view 1"))
     assert first["marker"]["symbol"] == ["circle", "circle-open", "circle-open"]
     assert first["x"] == [1.2, -0.9, -0.3]
 
@@ -79,14 +79,14 @@ def test_statements_are_filled_where_they_set_a_factor_apart_the_most_disputed_o
 def test_without_factors_there_are_mean_ranks() -> None:
     one = drawn("statements", q={})
     assert one.spec["data"][0]["x"] == [0.5, -0.2, -0.3]
-    assert "no factors" in one.title
+    assert "no shared views" in one.title
 
 
 def test_a_grid_holds_every_statement_in_its_place() -> None:
     first, second = drawn("factors").spec["data"]
     assert (first["x"], first["text"]) == ([-1, 0, 1], [["fleets", "trade", "<b>rest</b>"]])
     assert second["text"] == [["rest", "trade", "fleets"]]
-    assert "Factor 1: at the top rest; at the bottom fleets." in drawn("factors").alt
+    assert "View 1: at the top rest; at the bottom fleets." in drawn("factors").alt
 
 
 def test_a_grid_too_wide_for_texts_holds_numbers() -> None:

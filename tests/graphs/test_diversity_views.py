@@ -17,8 +17,8 @@ from sklearn.metrics import adjusted_rand_score
 from enquete.analysis.qmethod.sorts import places
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
-from enquete.graphs.diversity.present import appendix, files, section
 from enquete.graphs.diversity.procedure import DiversitySettings
+from enquete.graphs.diversity.results import EVALUATION, files
 from enquete.graphs.diversity.sorting import read_sorts
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.views import views
@@ -26,10 +26,15 @@ from enquete.reports.context import AnalysisContext
 from enquete.state.asking import Language
 from tests.graphs.test_diversity_analysis import INSTRUMENT, LANGUAGES, table
 from tests.graphs.test_synthetic_diversity import population
+from tests.support.texts import texts
 
 STATEMENTS = [statement.statement_id for statement in INSTRUMENT.statements]
 AXES = [axis.axis_id for axis in INSTRUMENT.likert_axes]
 TRUTH = {who.id: planted(INSTRUMENT).archetype_of(who) for who in population(50)}
+
+
+def appendix(found: dict[str, Any], language: Language = "en") -> str:
+    return texts(EVALUATION, found, language)[1]
 
 
 def findings(frame: pd.DataFrame, language: Language = "en", **settings: Any) -> dict[str, Any]:
@@ -87,9 +92,7 @@ def test_noise_has_neither_types_nor_factors_and_says_so(seed: int) -> None:
     assert (found["typology"]["reason"], found["members"]) == ("chance", [])
     assert (q["reason"], q["factors"], q["members"], q["number"]["used"]) == ("chance", [], [], 0)
     assert (q["agreement"]["ari"], q["other"]["ari"]) == (None, None)
-    assert "**No factors.**" in section(found, "en")
-    assert "**Keine Faktoren.**" in section(found, "de")
-    assert appendix(found, "en") == ""
+    assert "**No shared views.**" in appendix(found)
 
 
 def test_a_factor_has_scores_for_every_statement_and_a_legal_array(panel: dict[str, Any]) -> None:
@@ -124,10 +127,11 @@ def test_every_agent_has_its_view_loadings_archetype_and_membership(panel: dict[
 
 def test_variance_shares_of_the_poles_of_one_factor_do_not_sum_to_112_percent(panel: dict[str, Any]) -> None:
     """One row a factor: its poles share eigenvalue and variance, which are printed once."""
-    rows = re.findall(r"^\| (\d\S*(?: / \d−)?) \| [\d /]+ \| [\d.]+ \| (\d+)% \|", section(panel, "en"), re.MULTILINE)
+    section, _ = texts(EVALUATION, panel)
+    rows = re.findall(r"^\| \d \| \d+ \| (\d+) \| (\d+)% \|", section, re.MULTILINE)
     assert len(rows) == len(panel["q"]["factors"])
-    assert sum(" / " in views for views, _ in rows) == sum(one["bipolar"] for one in panel["q"]["factors"]) == 1
-    assert sum(int(share) for _, share in rows) <= 100
+    assert sum(int(reverse) > 0 for reverse, _ in rows) == sum(one["bipolar"] for one in panel["q"]["factors"]) == 1
+    assert sum(int(explained) for _, explained in rows) <= 100
 
 
 def test_an_agent_without_axes_still_has_a_view_and_one_without_a_sort_has_none() -> None:
@@ -159,11 +163,11 @@ def test_flags_are_changed_by_hand(panel: dict[str, Any]) -> None:
     assert q["members"][1]["factor"] is None
     assert q["refused"] == []
     assert {key: {who: list(own) for who, own in part.items()} for key, part in q["manual"].items()} == changes
-    assert "1 flags added, 1 removed" in section({**panel, "q": q}, "en")
+    assert "1 flags added, 1 removed" in appendix({**panel, "q": q})
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "words"),
     [
         ({"flags": {"add": {"agent:99": [1]}}}, "add.'agent:99' is not one of the 20 participants"),
         ({"flags": {"remove": {"agent:0": [9]}}}, "there is no factor 9; there are 1 to"),
@@ -171,13 +175,13 @@ def test_flags_are_changed_by_hand(panel: dict[str, Any]) -> None:
     ],
 )
 def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solution_stands(
-    panel: dict[str, Any], settings: dict[str, Any], told: str
+    panel: dict[str, Any], settings: dict[str, Any], words: str
 ) -> None:
     automatic, q = q_of(table(20), extraction="centroid"), q_of(table(20), extraction="centroid", **settings)
-    assert any(told in one for one in q["refused"])
+    assert any(words in one for one in q["refused"])
     assert q["manual"] is None
     assert {**q, "refused": []} == automatic
-    assert "Not carried out" in section({**panel, "q": q}, "en")
+    assert "Not carried out" in appendix({**panel, "q": q})
 
 
 def test_more_factors_than_there_can_be_are_refused_in_words() -> None:
@@ -224,15 +228,11 @@ def test_settings_are_read_as_they_were_written() -> None:
 # --- report and files ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_section_names_poles_and_frame(panel: dict[str, Any], language: Language) -> None:
-    text = section(panel, language)
-    assert ("Einheit des Schlusses" if language == "de" else "unit of inference") in text
-    assert ("3 Faktoren mit 4 Polen" if language == "de" else "3 factors with 4 poles") in text
-    assert "1−" in text or "2−" in text or "3−" in text
-    for part in (text, appendix(panel, language)):
-        assert not re.search(r"\b(nan|None)\b|\{\w*\}|\n\n\n", part)
-    assert appendix(panel, language).count("\n| ") >= 24 + 3
+def test_the_appendix_names_poles_and_all_scores(panel: dict[str, Any]) -> None:
+    text = appendix(panel)
+    assert re.search(r"^Pole \d−: ", text, re.MULTILINE)
+    scores = text.split("#### z-scores and places of all statements", 1)[1].split("z-score (place", 1)[0]
+    assert scores.count("\n|") == 2 + len(STATEMENTS)
 
 
 @pytest.mark.parametrize("agents", [0, 1, 2, 3])
@@ -243,7 +243,7 @@ def test_few_sorts_give_a_plain_word(agents: int, language: Language) -> None:
         frame.loc[frame["item_id"].eq("monitoring"), ["status", "value"]] = ["failed", np.nan]
     found = findings(frame, language)
     assert found["q"]["reason"] in (("few",) if agents < 2 else ("chance", "factors"))
-    assert "nan" not in section(found, language).lower()
+    assert "nan" not in appendix(found, language).lower()
 
 
 def test_qmethod_json_stands_on_its_own(panel: dict[str, Any]) -> None:

@@ -100,9 +100,9 @@ def test_the_named_pairs_come_first_then_the_smallest_p():
     lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert [sorted(row[:2]) for row in rows[:3]] == [
-        sorted(["Q factor", "share of Delphi ratings that the agent holds out on"]),
-        sorted(["change a statement", "archetype"]),
-        sorted(["desirability of “Ruhe”", "archetype"]),
+        sorted(["shared view", "share of Delphi ratings that the agent holds out on"]),
+        sorted(["change a statement", "type of view"]),
+        sorted(["desirability of “Ruhe”", "type of view"]),
     ]
     p = [float(row[6].replace("<", "")) for row in rows[3:]]
     assert len(p) == 15
@@ -113,13 +113,13 @@ def test_the_named_pairs_come_first_then_the_smallest_p():
 
 def test_named_pairs_without_a_finding_are_said_to_be_missing():
     agents = made()  # no Q factors
-    assert "these are missing, for want of a finding: Q factor × share of Delphi ratings" in section(
+    assert "these are missing, for want of a finding: shared view × share of Delphi ratings" in section(
         agents, associate(agents), "en"
     )
     agents = made({name: one for name, one in results().items() if name == "longitudinal"})
     text = section(agents, associate(agents), "de")
     assert (
-        "Q-Faktor × Beharren im Delphi; Veränderung je Aussage × Archetyp; Wünschbarkeit der Szenarien × Archetyp"
+        "gemeinsame Sichtweise × Beharren im Delphi; Veränderung je Aussage × Typ; Wünschbarkeit der Szenarien × Typ"
         in text
     )
 
@@ -131,8 +131,8 @@ def test_groupings_that_are_the_same_have_one_row():
     assert agents.twins == {"q_factor": "archetype"}
     assert not any("q_factor" in (one.first, one.second) for one in found)
     text = section(agents, found, "de")
-    assert "| Archetyp = Q-Faktor |" in text
-    assert "darum eine Zeile: Archetyp = Q-Faktor." in text
+    assert "| Typ = gemeinsame Sichtweise |" in text
+    assert "darum eine Zeile: Typ = gemeinsame Sichtweise." in text
     assert as_json(agents, found, "de")["identical"] == [{"column": "q_factor", "same_as": "archetype"}]
     other = made(q(**{**alike, "p1": "2"}))
     assert other.twins == {}

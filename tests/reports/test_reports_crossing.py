@@ -195,8 +195,8 @@ def test_ties_are_named():
     frame = retyped(p2="Verwaltung", p6="Angler", p10="NGO", p4="Verwaltung", p8="Verwaltung", p12="Verwaltung")
     said = sentence(claims(None, frame)["types_of_archetypes"], "de")
     # B: p2, p4, p8, p12 are Verwaltung, 4 of 6; A: three Fischer, three NGO
-    assert said.startswith("Am einheitlichsten ist Archetyp B: 4 von 6 Mitgliedern")
-    assert said.endswith("Gleich viele stellt in Archetyp A „NGO“.")
+    assert said.startswith("Am einheitlichsten ist Typ B: 4 von 6 Mitgliedern")
+    assert said.endswith("Gleich viele stellt in Typ A „NGO“.")
 
 
 def test_a_reconstructed_t0_is_never_called_drift():
@@ -343,7 +343,7 @@ def test_a_methodology_from_outside_is_compared_with_all_others():
     found = {claim.id: claim for claim in made.claims}
     assert values_of(found["care_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.0}
     assert sentence(found["care_by_archetype"], "en") == (
-        "care: largest among archetype A (1.00; 6 of 6 agents), smallest among archetype B (0.00; 6 of 6)."
+        "care: largest among type A (1.00; 6 of 6 agents), smallest among type B (0.00; 6 of 6)."
     )
     assert tell(found["care_of_hold_outs"].heading, "en") == "care (the hold-outs)"
     assert {"care_by_type", "drift_by_care_type", "desirability_by_care_type_calm"} <= found.keys()

@@ -59,7 +59,7 @@ def test_the_summary_names_archetypes_and_claims_rest_on_answers_in_the_table(fu
         assert set(claim["answer_ids"]) <= known
         assert claim["text"]
     assert crossing["summary"]["by"] == "rule"
-    assert "Die Archetypen: A (" in full.report()
+    assert "Die Typen: A (" in full.report()
 
 
 def test_what_claims_rest_on_is_there(full):

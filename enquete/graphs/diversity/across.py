@@ -18,15 +18,15 @@ from enquete.state.asking import Language
 
 PREFIX = "archetype:"
 KINDS: Mapping[str, Words] = {
-    "typology": N_("archetype"),
-    "shared view": N_("Q factor"),
+    "typology": N_("type of view"),
+    "shared view": N_("shared view"),
 }
 PAIRS = (("shared view", "holding out"), ("change", "typology"), ("desirability", "typology"))
 
-NO_FINDINGS = Missing("no_diversity", N_("Q-sort and typology are missing"))
+NO_FINDINGS = Missing("no_diversity", N_("Sorts are missing"))
 NO_TYPOLOGY = Missing(
     "no_typology",
-    N_("There is no typology, hence there are no archetypes"),
+    N_("There are no types of view"),
 )
 ONE_TYPE = Missing("one_type", N_("All agents are of one stakeholder type"))
 
@@ -65,28 +65,28 @@ def groupings(found: Found, rows: pd.DataFrame) -> Iterator[Grouping]:
     listed_names = ", ".join(f"{one.get('archetype')} ({one.get('name')})" for one in listed(found, "archetypes"))
     yield Grouping(
         "archetype",
-        N_("by archetype"),
+        N_("by type of view"),
         letters if isinstance(letters, Missing) else PREFIX + letters,
         ("T1/diversity/typology.json → members",),
-        called={f"{PREFIX}{name}": said(N_("archetype {name}"), name=name) for name in names},
-        legend=said(N_("The archetypes: {names}."), names=listed_names) if listed_names else "",
+        called={f"{PREFIX}{name}": said(N_("type {name}"), name=name) for name in names},
+        legend=said(N_("Types of view: {names}."), names=listed_names) if listed_names else "",
     )
 
 
 TYPES = Sentences(
     N_(
         "The most uniform is {high}: {high_count} of {high_n} members belong to “{type_high}” ({high_value}); "
-        "the most mixed is {low}, where the most frequent type, “{type_low}”, has {low_count} of {low_n} "
+        "the most mixed is {low}, where the most frequent group, “{type_low}”, has {low_count} of {low_n} "
         "({low_value})."
     ),
-    N_("All {n_groups} archetypes are equally uniform: the most frequent type has {high_value} of the members."),
+    N_("All {n_groups} types of view are equally uniform: the most frequent group has {high_value} of the members."),
 )
 
 
 def claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterator[Claim | Absent]:
     """The share of each archetype's most frequent stakeholder type."""
     key = "types_of_archetypes"
-    heading: Words = N_("Stakeholder types of the archetypes")
+    heading: Words = N_("Groups within the types of view")
     (own,) = groupings(found, rows)
     labels, kinds = own.labels, types.labels
     if isinstance(labels, Missing):
@@ -154,7 +154,7 @@ def _named(one: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, JsonVa
     return {**one, "archetype": names.get(str(name), f"{name}′")} if name is not None else {**one}
 
 
-SENTENCES: Mapping[str, str] = {"types": N_("Number of types (0: none)"), "factors": N_("Number of Q factors")}
+SENTENCES: Mapping[str, str] = {"types": N_("Number of types (0: none)"), "factors": N_("Number of shared views")}
 
 
 def headlines(found: Found, language: Language) -> Iterator[Headline]:

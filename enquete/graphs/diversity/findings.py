@@ -28,6 +28,8 @@ from enquete.state.asking import Language
 QUOTED = 8  # words of a statement
 DIVIDING, COMMON = 2, 1  # statements that divide most, and that all share most
 
+ROUNDING = 1e-4  # of p, which findings keep to six decimals
+
 WORDS: Mapping[str, str] = {
     "views": N_(
         "The sorts share {views} views, which explain {shown_share} of their variance; random sorts share none "
@@ -194,19 +196,23 @@ class Stated:
         )
         if told["reason"] in ("few", "alike") or n < FEWEST:
             return
-        p = told["continuum"]["p"] if told["continuum"] else told["p"]
+        last = told["continuum"] or told
+        p, floor = last["p"], 1 / (last["draws"] + 1)
         if told["reason"] == "typology":
             numbers = {"types": told["k"], "n": n}
+            told_p = f"p ≤ {number(p, self.language)}" if p <= floor * (1 + ROUNDING) else ""
             size = max(one["n"] for one in listed(self.found, "archetypes")) / n
-            yield self._finding("types", "difference", 1 - size, (n, total), "pca", numbers, p, name="types")
+            yield self._finding(
+                "types", "difference", 1 - size, (n, total), "pca", numbers, p, name="types", told_p=told_p
+            )
         else:
             yield self._finding(told["reason"], "null", 0.0, (n, total), "pca", {"n": n}, p, name="types")
 
     def _finding(
         self, word: str, kind: Kind, size: float, n: tuple[int, int], drawn: str, numbers: Mapping[str, float],
-        p: float | None, items: tuple[str, ...] = (), *, name: str, **facts: Any,
+        p: float | None, items: tuple[str, ...] = (), *, name: str, told_p: str = "", **facts: Any,
     ) -> KeyFinding:  # fmt: skip
-        told = {"p": p_told(p, self.language)} if p is not None else {}
+        told = {"p": told_p or p_told(p, self.language)} if p is not None else {}
         shown = {key: number(value, self.language) for key, value in numbers.items()}
         text = sentence(WORDS[word], self.language, **{**shown, **told, "total": n[1], **facts})
         known = {**numbers, **({"p": p} if p is not None else {})}

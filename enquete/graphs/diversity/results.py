@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
+from pydantic import JsonValue
 
 from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
-from enquete.graphs.diversity import across, present
+from enquete.graphs.diversity import across
 from enquete.graphs.diversity.analysis import analyse
+from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.graphs.diversity.figures import figures
 from enquete.graphs.diversity.findings import findings
-from enquete.reports.context import Found, at, figure
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.diversity.shown import shown
+from enquete.reports.context import Files, Found, ItemFacts, at, figure, listed
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
 from enquete.reports.health.occasions import answers, checkable, occasion, phases
+from enquete.reports.writing import records
 
 
 def forced(rows: pd.DataFrame) -> pd.Series[bool]:
@@ -37,14 +44,66 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     yield from gaps(rows)
 
 
+KEPT = (
+    "arms",
+    "partial",
+    "unit_of_inference",
+    "participation",
+    "grid",
+    "statements",
+    "axes",
+    "typology",
+    "archetypes",
+    "members",
+)
+"""Findings in typology.json."""
+
+
+def item_facts(item_id: str, instrument: DiversityInstrument) -> ItemFacts:
+    """A statement belongs to the sort and has the grid's columns; an axis has its own points."""
+    if item_id in {statement.statement_id for statement in instrument.statements}:
+        columns = list(instrument.distribution)
+        return ItemFacts(family="sort", scale_min=columns[0], scale_max=columns[-1])
+    if item_id in {axis.axis_id for axis in instrument.likert_axes}:
+        return ItemFacts(family="axis", scale_min=1, scale_max=instrument.axis(item_id).points)
+    return ItemFacts()
+
+
+def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
+    """The rows, the typology with everything it rests on, the components, and the Q analysis."""
+    pca, q, statements = findings["pca"], findings["q"], findings["statements"]
+    assert isinstance(pca, dict)
+    assert isinstance(q, dict)
+    head = {key: findings.get(key) for key in ("arms", "unit_of_inference")}
+    return {
+        "responses.jsonl": records(frame),
+        **_for_other_software(findings, frame),
+        "typology.json": {key: findings.get(key) for key in KEPT},
+        "pca.json": {**head, **pca},
+        "qmethod.json": {**head, "statements": statements, **q},
+    }
+
+
+def _for_other_software(findings: Found, frame: pd.DataFrame) -> dict[str, str]:
+    """The sorts as KADE, R's qmethod and PQMethod read them; nothing where there are none."""
+    grid = {int(column): int(n) for column, n in at(findings, "grid", "distribution").items()}
+    main = frame[frame["arm"].isin(at(findings, "arms"))] if "arm" in frame else frame
+    sorts = complete_sorts(main, grid, [str(one["item"]) for one in listed(findings, "statements")])
+    if sorts.empty:
+        return {}
+    dat = pqmethod_dat(sorts, grid, f"{len(sorts)} sorts")
+    return {"sorts.csv": sorts_csv(sorts), **({"pqmethod.dat": dat} if dat else {})}
+
+
 EVALUATION = Evaluation(
     analyse=analyse,
     findings=findings,
-    section=present.section,
-    appendix=present.appendix,
-    files=present.files,
+    section="enquete.graphs.diversity:section.md.j2",
+    appendix="enquete.graphs.diversity:appendix.md.j2",
+    shown=shown,
+    files=files,
     figures=figures,
-    item_facts=present.item_facts,
+    item_facts=item_facts,
     health=health,
     agents=across.agents,
     kinds=across.KINDS,
