@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pandas as pd
 import pytest
 
 from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.present import files, item_facts, section
+from enquete.graphs.scenario.results import EVALUATION
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
+from tests.support.texts import prose, row, texts
 
 INSTRUMENT = load_shipped(ScenarioInstrument, "scenario")
 SCENARIOS = [s.scenario_id for s in INSTRUMENT.scenarios]
@@ -155,7 +155,7 @@ def test_themes_carry_the_ids_and_words_of_their_answers():
     assert (second["coded"], second["themes"]) == (False, [])
     fewer = find(ALL, **{"themes/erholung": {"themes": THEMES["themes"][:1]}})["open"]["scenarios"][0]
     assert (len(fewer["themes"]), fewer["n_uncoded"]) == (1, 1)  # c voices no theme
-    written = files(found, table(ALL), "T1")
+    written = EVALUATION.files(found, table(ALL), "T1")
     assert set(written) == {"responses.jsonl", "polarity_matrix.json"}
     matrix = json.loads(json.dumps(written["polarity_matrix.json"], allow_nan=False))
     assert [a["text"] for a in matrix["open"]["scenarios"][0]["themes"][0]["answers"]] == [
@@ -179,10 +179,11 @@ def test_an_instrument_without_the_two_dimensions_has_no_polarity_and_says_so():
     assert (found["polarity"]["reason"], found["polarity"]["scenarios"], found["open"]) == ("no_dimension", [], None)
     assert found["agents"]["rows"][0]["polarity"] is None
     assert list(rating(found, "kollaps", "cost")["distribution"]) == ["1", "2", "3", "4", "5"]
-    text = section(found, "en")
-    assert "polarity is not defined" in text
-    assert "Cost by stakeholder type" in text
-    assert "open question" not in text
+    section, appendix = texts(EVALUATION, found)
+    assert "polarity is not defined" in appendix
+    assert row(section, "Scenario") == ["Scenario", "n / N", "Cost"]
+    assert "Means on 1–5" in section
+    assert "what they would do" not in section
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -197,20 +198,29 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(answers, language, 
         answers, **({"themes/erholung": THEMES, "themes/kollaps": {"themes": [], "uncoded": []}} if coded else {})
     )
     json.dumps(found, allow_nan=False)
-    text = section(found, language)
-    assert not re.search(r"\b(nan|None)\b", text)
-    assert not re.search(r"\{\w*\}", text)
-    assert "\n\n\n" not in text
+    section, appendix = texts(EVALUATION, found, language)
+    assert prose(section) <= 150
     for part in ("| small", "| fishing"):  # types and labels come from others and are escaped
-        assert part not in text.replace("\\" + part, "")
-    for line in text.splitlines():
-        assert not line.startswith("| ") or line.count("|") - line.count("\\|") >= 3
-    assert len(re.findall(r"^\*(?:Quelle|Source): ", text, re.MULTILINE)) >= 5
+        assert part not in (section + appendix).replace("\\" + part, "")
+
+
+def test_the_section_has_means_with_intervals_and_the_groups_that_are_large_enough():
+    """Five fishers wish for recovery with 7, five of the industry with 1: mean 4, s² = 90/9, ± 2.262·s/√10 = 2.26."""
+    kinds = {"fisher | small": 7, "industry": 1, "angler": 4}
+    TYPES.update({f"x{kind[0]}{i}": kind for kind in kinds for i in range(5 if kind != "angler" else 2)})
+    people = {who: {"erholung": [kinds[kind], 2, 5, 5]} for who, kind in TYPES.items() if who.startswith("x")}
+    section, _ = texts(EVALUATION, find({who: given for who, given in people.items() if who[1] != "a"}))
+    assert row(section, "Recovery")[1:4] == ["10 / 10", "4.00 [1.74; 6.26]", "2.00 [2.00; 2.00]"]
+    assert row(section, "Recovery")[-1] == "not clear of the midpoint"
+    section, _ = texts(EVALUATION, find(people))
+    assert row(section, "fisher \\| small")[1:3] == ["7.00 (n = 5)", "–"]
+    assert row(section, "p")[1:3] == ["0.008", "–"]  # 2/252; the other ratings do not vary, so Holm has one test
+    assert "angler" not in section
 
 
 def test_item_facts_know_scenario_dimension_and_scale():
-    facts = item_facts("kollaps/impact", INSTRUMENT)
+    facts = EVALUATION.item_facts("kollaps/impact", INSTRUMENT)
     assert (facts.family, facts.dimension, facts.scale_min, facts.scale_max) == ("kollaps", "impact", 1, 7)
-    assert item_facts("kollaps/open", INSTRUMENT).family == "kollaps"
-    assert item_facts("kollaps/open", INSTRUMENT).scale_max is None
-    assert item_facts("gone/impact", INSTRUMENT).family == ""
+    assert EVALUATION.item_facts("kollaps/open", INSTRUMENT).family == "kollaps"
+    assert EVALUATION.item_facts("kollaps/open", INSTRUMENT).scale_max is None
+    assert EVALUATION.item_facts("gone/impact", INSTRUMENT).family == ""

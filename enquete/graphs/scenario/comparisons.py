@@ -48,16 +48,15 @@ def group_tests(ratings: pd.DataFrame, types: pd.Series[str]) -> list[dict[str, 
 
 
 def polarity_tests(points: Points | None, types: pd.Series[str]) -> list[dict[str, Any]]:
-    """η² by stakeholder type: which share of the variance of wish and of polarity lies between types, by scenario.
+    """η² by stakeholder type: which share of the variance of polarity lies between types, by scenario.
 
     [] where polarity is not defined. Types and p as in `group_tests`.
     """
     found = []
     for scenario, point in points.raw.items() if points else ():
-        own = pd.Series(polarity(point["wish"], point["expectation"]), index=point.index)
-        for measure, values in (("desirability", point["wish"]), ("polarity", own)):
-            figures = _figures(eta_squared(values, _large(types, values)), "f", "eta_squared", len(values))
-            found.append({"scenario": scenario, "measure": measure, **figures})
+        values = pd.Series(polarity(point["wish"], point["expectation"]), index=point.index)
+        figures = _figures(eta_squared(values, _large(types, values)), "f", "eta_squared", len(values))
+        found.append({"scenario": scenario, **figures})
     return _corrected(found)
 
 

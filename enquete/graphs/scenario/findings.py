@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from enquete.analysis.change.paired import smallest_p
-from enquete.analysis.means import Mean, mean_interval
+from enquete.graphs.scenario.rated import Rated
 from enquete.locale import N_, in_language
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, figure, listed
 from enquete.reports.key_findings import FEWEST, LEVEL, PER_METHODOLOGY, KeyFinding, Kind, p_told, sentence
 from enquete.reports.markdown import number, readable
 from enquete.state.asking import Language
@@ -64,22 +64,18 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
     yield from sorted(stated, key=lambda one: one.kind == "null")[:PER_METHODOLOGY]
 
 
-class Stated:
+class Stated(Rated):
     """The findings of one run, in the order in which they answer the question."""
 
     def __init__(self, found: Found, language: Language) -> None:
-        self.found, self.language = found, language
-        self.labels = {str(one["scenario"]): str(one["label"]) for one in listed(found, "scenarios")}
-        self.dimensions = {str(one["dimension"]): one for one in listed(found, "dimensions")}
-        self.ratings = {(str(one["scenario"]), str(one["dimension"])): one for one in listed(found, "ratings")}
-        self.wished, self.expected = (at(found, "polarity", role) for role in ("desirability", "plausibility"))
+        super().__init__(found)
+        self.language = language
 
     def __iter__(self) -> Iterator[KeyFinding]:
-        main, *others = sorted(self.dimensions, key=lambda name: name != self.wished)
-        yield from self.extremes(main)
+        yield from self.extremes(self.main)
         yield from self.places()
         yield from self.groups()
-        for dimension in others:
+        for dimension in [name for name in self.dimensions if name != self.main]:
             yield from (one for one in self.extremes(dimension) if one.kind == "difference")
 
     # --- scenarios ---------------------------------------------------------------------------------------------------
@@ -93,10 +89,14 @@ class Stated:
         if n and smallest_p(n) * len(pairs) >= LEVEL:
             yield self._too_few(dimension, n, len(pairs))
         elif n:
-            apart = max(pairs, key=lambda one: (abs(one["mean_change"]), -one["p_holm"]))
-            if apart["p_holm"] < LEVEL:
-                yield self._pair("extremes", dimension, apart, {})
-            elif not any(one["p_holm"] < LEVEL for one in pairs):
+            means = {name: self.mean(name, dimension).mean for name in self.labels}
+            rated = sorted((mean, name) for name, mean in means.items() if mean is not None)
+            ends = {rated[0][1], rated[-1][1]}
+            for one in pairs:
+                if {one["first"], one["second"]} == ends and one["p_holm"] < LEVEL:
+                    yield self._pair("extremes", dimension, one, {})
+            if not any(one["p_holm"] < LEVEL for one in pairs):
+                apart = max(pairs, key=lambda one: abs(float(one["mean_change"])))
                 yield self._pair("alike", dimension, apart, {"tested": len(pairs)})
 
     def _pair(self, word: str, dimension: str, pair: Row, counts: Mapping[str, int]) -> KeyFinding:
@@ -106,7 +106,7 @@ class Stated:
         change, p = abs(pair["mean_change"]), pair["p_holm"]
         own = {} if counts else {**self._mean(best, dimension), **self._mean(worst, dimension, "_lowest")}
         return self._finding(
-            f"{dimension}.highest", word, "null" if counts else "difference", change / self._range(dimension),
+            f"{dimension}.highest", word, "null" if counts else "difference", change / self.range(dimension),
             (pair["n"], pair["n_total"]), p, (f"{best}/{dimension}", f"{worst}/{dimension}"), "groups",
             {**own, "change": change}, dimension=dimension, best=self.labels[best], worst=self.labels[worst], **counts,
         )  # fmt: skip
@@ -114,7 +114,7 @@ class Stated:
     def _too_few(self, dimension: str, n: int, tested: int) -> KeyFinding:
         p = min(1.0, smallest_p(n) * tested)
         text = sentence(
-            WORDS["too_few"], self.language, dimension=self._label(dimension), n=n, tested=tested,
+            WORDS["too_few"], self.language, dimension=self.label(dimension), n=n, tested=tested,
             p=number(p, self.language),
         )  # fmt: skip
         numbers = {"n": n, "tested": tested, "p": p}
@@ -122,35 +122,21 @@ class Stated:
 
     def places(self) -> Iterator[KeyFinding]:
         """Scenarios whose wish and expectation both lie clear of the midpoint, the clearest first."""
-        if self.wished in self.dimensions and self.expected in self.dimensions:
-            placed = (one for scenario in self.labels for one in self._place(scenario))
-            yield from sorted(placed, key=lambda one: -one.size)
+        placed = (self._place(scenario, where) for scenario in self.labels if (where := self.quadrant(scenario)))
+        yield from sorted(placed, key=lambda one: -one.size)
 
-    def _place(self, scenario: str) -> Iterator[KeyFinding]:
+    def _place(self, scenario: str, quadrant: str) -> KeyFinding:
         """Its size is that of the less clear of the two."""
-        sides = {dimension: self._side(scenario, dimension) for dimension in (self.wished, self.expected)}
-        if not all(sides.values()):
-            return
-        quadrant = (
-            f"{'wished' if sides[self.wished] > 0 else 'feared'}_{'' if sides[self.expected] > 0 else 'un'}expected"
-        )
+        sides = {dimension: self.side(scenario, dimension) for dimension in (self.wished, self.expected)}
         rated = min((self.ratings[scenario, name] for name in sides), key=lambda one: int(one["n_responded"]))
-        yield self._finding(
+        return self._finding(
             f"place.{scenario}", "place", "position", min(map(abs, sides.values())),
             (rated["n_responded"], rated["n_total"]), None, tuple(f"{scenario}/{name}" for name in sides), "quadrants",
             {**self._mean(scenario, self.wished), **self._mean(scenario, self.expected, "_expected")},
             dimension=self.wished, scenario=self.labels[scenario], quadrant=in_language(WORDS, self.language)[quadrant],
-            wished=self._label(self.wished), expected=self._label(self.expected),
-            scale_expected=self._scale(self.expected),
+            wished=self.label(self.wished), expected=self.label(self.expected),
+            scale_expected=self.scale(self.expected),
         )  # fmt: skip
-
-    def _side(self, scenario: str, dimension: str) -> float:
-        """How far the mean lies from the midpoint, −1 to 1; 0 where its interval does not leave it, or few have rated."""
-        found, (low, high) = self._interval(scenario, dimension), self._ends(dimension)
-        middle = (low + high) / 2
-        if found.mean is None or found.low is None or found.high is None or found.n < FEWEST:
-            return 0.0
-        return 0.0 if found.low <= middle <= found.high else (found.mean - middle) / (high - middle)
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
@@ -177,7 +163,7 @@ class Stated:
         lowest, highest = (pick(means, key=lambda one: float(one["mean"])) for pick in (min, max))
         numbers = {"mean": highest["mean"], "mean_lowest": lowest["mean"], "effect": test["epsilon_squared"]}
         return self._finding(
-            f"groups.{test['item']}", "groups", "difference", (highest["mean"] - lowest["mean"]) / self._range(dimension),
+            f"groups.{test['item']}", "groups", "difference", (highest["mean"] - lowest["mean"]) / self.range(dimension),
             (test["n"], test["n_total"]), test["p_holm"], (test["item"],), "groups", numbers, dimension=dimension,
             scenario=self.labels[scenario], groups=len(test["groups"]), highest=readable(highest["stakeholder_type"]),
             lowest=readable(lowest["stakeholder_type"]),
@@ -194,30 +180,13 @@ class Stated:
         counts = {key: value for key, value in facts.items() if isinstance(value, int)}
         told = {} if p is None else {"p": p_told(p, self.language)}
         text = sentence(
-            WORDS[word], self.language, **{"dimension": self._label(dimension), "scale": self._scale(dimension), "n": n[0],
+            WORDS[word], self.language, **{"dimension": self.label(dimension), "scale": self.scale(dimension), "n": n[0],
             "total": n[1], **shown, **told, **facts},
         )  # fmt: skip
         known = {**numbers, **counts, "n": n[0], **({} if p is None else {"p": p})}
         return KeyFinding(name, text, kind, min(1.0, size), *n, p, items, figure_name, known)
 
     def _mean(self, scenario: str, dimension: str, suffix: str = "") -> dict[str, float]:
-        found = self._interval(scenario, dimension)
+        found = self.mean(scenario, dimension)
         ends = {"mean": found.mean, "low": found.low, "high": found.high}
         return {f"{name}{suffix}": value for name, value in ends.items() if value is not None}
-
-    def _interval(self, scenario: str, dimension: str) -> Mean:
-        one = self.ratings[scenario, dimension]
-        return mean_interval(int(one["n_responded"]), one["mean"], one["sd"], self._ends(dimension))
-
-    def _label(self, dimension: str) -> str:
-        return str(self.dimensions[dimension]["label"])
-
-    def _ends(self, dimension: str) -> tuple[int, int]:
-        return int(self.dimensions[dimension]["scale_min"]), int(self.dimensions[dimension]["scale_max"])
-
-    def _scale(self, dimension: str) -> str:
-        return "–".join(map(str, self._ends(dimension)))
-
-    def _range(self, dimension: str) -> int:
-        low, high = self._ends(dimension)
-        return high - low

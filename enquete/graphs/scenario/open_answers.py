@@ -81,3 +81,19 @@ def answers_by_id(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
         f"{who}|{item}": {"id": f"{who}|{item}", "name": name, "stakeholder_type": kind, "text": text}
         for who, item, name, kind, text in responded(rows)[columns].itertuples(index=False)
     }
+
+
+def with_words(said: Mapping[str, Any] | None, frame: pd.DataFrame) -> JsonValue:
+    """What `open_answers` found with the words of all answers of a theme, for the file. frame: the main arm's rows."""
+    if said is None:
+        return None
+    answers = answers_by_id(frame[frame["item_id"].str.endswith(f"/{OPEN}")])
+    scenarios = [
+        {**entry, "themes": [_in_full(theme, answers) for theme in entry["themes"]]} for entry in said["scenarios"]
+    ]
+    return {**said, "scenarios": scenarios}
+
+
+def _in_full(theme: Mapping[str, Any], answers: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    own = {key: value for key, value in theme.items() if key != "quoted"}
+    return {**own, "answers": [dict(answers[one]) for one in theme["statements"] if one in answers]}
