@@ -10,6 +10,7 @@ import pandas as pd
 from enquete.locale import N_, Words, said
 from enquete.reports.context import RESPONDED, responded
 from enquete.reports.findings import UNIT, Findings
+from enquete.reports.markdown import readable
 from enquete.reports.reading import RunReading
 
 Stages = Sequence[tuple[str, str]]
@@ -45,9 +46,13 @@ def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
         by_type.setdefault(who.stakeholder_type, []).append(who.id)
     ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
-        {"kind": kind, "n": len(ids), "answered": len(answered & {*ids}), "remembering": len(remembering & {*ids})}
+        {"kind": _heading(readable(kind)), "n": len(ids), "answered": len(answered & {*ids}), "remembering": len(remembering & {*ids})}
         for kind, ids in ordered
     ]
+
+
+def _heading(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
