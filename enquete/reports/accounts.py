@@ -46,7 +46,12 @@ def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
         by_type.setdefault(who.stakeholder_type, []).append(who.id)
     ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
-        {"kind": _heading(readable(kind)), "n": len(ids), "answered": len(answered & {*ids}), "remembering": len(remembering & {*ids})}
+        {
+            "kind": _heading(readable(kind)),
+            "n": len(ids),
+            "answered": len(answered & {*ids}),
+            "remembering": len(remembering & {*ids}),
+        }
         for kind, ids in ordered
     ]
 

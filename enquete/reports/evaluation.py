@@ -108,6 +108,9 @@ class Evaluation:
     appendix: str | Callable[[Found, Language], str] = no_text
     shown: Callable[[Found, Language], Mapping[str, Any]] = as_found
 
+    # Terms of its own that a reader meets, with what they mean, for the glossary.
+    glossary: Mapping[str, str] = field(default_factory=dict)
+
     # Files of one phase from findings and all its rows; what the instrument says of an item id; figures, plain data that need
     # no plotly, the most telling first: one whose data are missing is not yielded.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files

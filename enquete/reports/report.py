@@ -250,6 +250,10 @@ class Report:
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
+        terms = GLOSSARY | {term: text for own in self.own.values() for term, text in own.glossary.items()}
+        rows = [[escape(tell(term, language)), escape(tell(text, language))] for term, text in terms.items()]
+        heads = [tell(N_("Term"), language), tell(N_("Meaning"), language)]
+        yield tell(N_("Glossary"), language), table(heads, rows, numeric_from=2)
 
     def _shapes(self) -> str:
         if not self.material.health.shapes:
@@ -258,6 +262,15 @@ class Report:
         return shapes_table(self.material.health.shapes, self.page.titles, wordings, self.language)
 
 
+GLOSSARY: Mapping[str, str] = {
+    N_("agent"): N_("a stakeholder of the simulation, with a persona and, after it, a memory"),
+    N_("arm"): N_("one condition of answering; the main arm is what is reported, probes and placebos test it"),
+    N_("n / N"): N_("answered / planned"),
+    N_("T0, T1"): N_("before and after the simulation"),
+    N_("interval"): N_("95% interval over the agents of this run, not over people"),
+    N_("adjusted p"): N_("p corrected for all tests of its kind (Holm)"),
+}
+"""Terms of every report; methodologies add their own."""
 HOW: Mapping[str, str] = {
     "block": N_("Questions were asked in blocks: all of a part at once."),
     "item": N_("Questions were asked one by one."),
