@@ -48,6 +48,8 @@ LIMITS = 4
 """Caveats in the report, the gravest; the others are in the appendix."""
 FINDINGS = 3
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
+ACROSS = 5
+"""Pairs of findings that go together; all are in the appendix."""
 HEALTH = "health"
 """Whose figures stand with instrument health: the name that their names begin with."""
 DATA = "exports/all_responses.csv"
@@ -211,7 +213,8 @@ class Report:
         if self.material.prose.by == "model":
             return self._claims()
         shown = {one.id for one in self.page.findings}
-        return "\n".join(f"- {escape(one.text)}" for one in self.page.across if one.id not in shown)
+        others = [one for one in self.page.across if one.id not in shown]
+        return "\n".join(f"- {escape(one.text)}" for one in others[:ACROSS])
 
     def _claims(self) -> str:
         material, model = self.material, self.reading.record.main.model
