@@ -1,4 +1,4 @@
-"""What best–worst choices give: section, figures, checks, a probe, findings per agent, a measure for claims, a headline."""
+"""What best–worst choices give: findings, section, figures, checks, a probe, findings per agent, a measure for claims, a headline."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ import pandas as pd
 
 from enquete.analysis.health.diagnostics import judged
 from enquete.analysis.health.thresholds import Threshold
-from enquete.locale import N_, in_language, said
+from enquete.locale import N_, said, tell
 from enquete.reports.context import Found, figure, listed
 from enquete.reports.crossing.claims import Finding, Measure
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.health.checks import Humans, Made, OwnCheck, gaps
 from enquete.reports.health.occasions import phases
 from enquete.reports.health.probes import Arms
-from enquete.reports.markdown import escape, number, of, table
+from enquete.reports.key_findings import KeyFinding
+from enquete.reports.markdown import number
 from enquete.state.asking import Language
 from enquete_best_worst.analysis import analyse, choices
 from enquete_best_worst.figures import figures, ranked
 
 WORDS = {
-    "title": N_("Best–worst scaling"),
-    "asked": N_(
-        "Out of every set {people} agents chose the most and the least important. The score is (most − least) / times "
-        "shown, from −1 to 1; 95 % intervals over agents."
+    "most": N_(
+        "Most important of all is “{label}”: score {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{total})."
     ),
-    "object": N_("object"), "score": N_("score"), "interval": N_("interval"), "best": N_("most"), "worst": N_("least"),
     "first": N_("most important of all: “{0}” (score)"),
-}  # fmt: skip
+}
 """German in locale/de.po of this package."""
 
 FIRM = OwnCheck(
@@ -52,26 +50,22 @@ KEPT = OwnCheck(
 )  # fmt: skip
 
 
-def section(found: Found, language: Language) -> str:
-    """Markdown: the objects, the most important first."""
-    words = in_language(WORDS, language)
-    rows = [
-        [
-            escape(one["label"]),
-            number(one["score"], language),
-            _interval(one, language),
-            str(one["best"]),
-            str(one["worst"]),
-        ]
-        for one in ranked(found)
-    ]
-    people = of(found["agents_responded"], found["agents_total"])
-    heads = [words[key] for key in ("object", "score", "interval", "best", "worst")]
-    return f"## {words['title']}\n\n{words['asked'].format(people=people)}\n\n{table(heads, rows)}"
+def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
+    """What matters most to all, with its interval over agents."""
+    first = next(iter(ranked(found)), None)
+    n, total = found["agents_responded"], found["agents_total"]
+    if first is None or figure(first, "low") is None or not isinstance(n, int) or not isinstance(total, int):
+        return
+    numbers = {name: float(first[name]) for name in ("score", "low", "high")}
+    shown = {name: number(value, language) for name, value in numbers.items()}
+    text = tell(WORDS["most"], language).format(label=first["label"], n=n, total=total, **shown)
+    yield KeyFinding(
+        "most", text, "position", abs(numbers["score"]), n, total, figure="scores", numbers={**numbers, "n": n}
+    )
 
 
-def _interval(one: Mapping[str, Any], language: Language) -> str:
-    return f"{number(one['low'], language)} … {number(one['high'], language)}"
+def shown(found: Found, language: Language) -> Mapping[str, Any]:
+    return {"ranked": ranked(found)}
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
@@ -126,7 +120,9 @@ def headlines(found: Found, language: Language) -> Iterator[Headline]:
 
 EVALUATION = Evaluation(
     analyse=analyse,
-    section=section,
+    findings=findings,
+    section="enquete_best_worst:section.md.j2",
+    shown=shown,
     figures=figures,
     health=health,
     probed=probed,

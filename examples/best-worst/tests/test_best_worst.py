@@ -60,7 +60,9 @@ def test_section_health_probe_finding_and_headline(run: enquete.Run) -> None:
     assert checks["option_order"]["n"] == 84
     agents = pd.read_csv(synthesis / "exports" / "agents.csv")
     assert agents["best_object"].notna().any()
-    assert "most important of all:" in run.report  # a headline, which the second run repeats or not
+    assert "Most important of all is" in run.page_one["findings"][0]["text"]
+    appendix = (synthesis / "appendix.md").read_text("utf-8")
+    assert "most important of all:" in appendix  # a headline, which the second run repeats or not
 
 
 def test_figure(run: enquete.Run) -> None:
