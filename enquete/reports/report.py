@@ -253,7 +253,7 @@ class Report:
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
-        terms = GLOSSARY | {term: text for own in self.own.values() for term, text in own.glossary.items()}
+        terms = {**GLOSSARY, **{term: text for own in self.own.values() for term, text in own.glossary.items()}}
         rows = [[escape(tell(term, language)), escape(tell(text, language))] for term, text in terms.items()]
         heads = [tell(N_("Term"), language), tell(N_("Meaning"), language)]
         yield tell(N_("Glossary"), language), table(heads, rows, numeric_from=2)
