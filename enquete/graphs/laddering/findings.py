@@ -65,14 +65,19 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
         yield from stated.saturation()
 
 
+def read_by_rule(found: Found) -> tuple[int, int]:
+    """Answers that a rule read in a model's place, and all that were read. A synthetic run has no model to be stood in for."""
+    read: Mapping[str, int] = at(found, "models", "extract") or {}
+    return 0 if at(found, "synthetic") else read.get(RULE, 0), sum(read.values())
+
+
 class Stated:
     """The findings of one run."""
 
     def __init__(self, found: Found, language: Language) -> None:
         self.found, self.language = found, language
         self.n, self.total = (int(at(found, "interviews", key) or 0) for key in ("begun", "total"))
-        read: Mapping[str, int] = at(found, "models", "extract") or {}
-        self.answers, self.by_rule = sum(read.values()), read.get(RULE, 0)
+        self.by_rule, self.answers = read_by_rule(found)
         self.concepts = {str(one["id"]): one for one in listed(found, "concepts")}
         self.turns = {
             (str(graph["participant"]), str(node["id"])): [str(source["utterance"]) for source in node["sources"]]
