@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from enquete.analysis.health.diagnostics import Diagnostic, Overall, compared, judged, overall
-from enquete.analysis.health.thresholds import THRESHOLDS
+from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ FINE = [one("acquiescence", "fine", ""), one("test_retest", "fine", "")]
             Overall("usable with caution", ("coherence:no_more_than_chance",)),
         ),
         ([one("coherence", "not computed", "too_few_agents")], Overall("usable", ())),
-        ([one("placebo_exposure", "information", "few_runs")] * 9, Overall("usable", ())),
+        ([one("placebo_exposure", "information", "one_run")] * 9, Overall("usable", ())),
     ],
 )
 def test_the_overall_rule(more: list[Diagnostic], expected: Overall) -> None:
@@ -104,7 +106,7 @@ def test_without_a_retest_usable_is_only_as_far_as_checked(retest: list[Diagnost
 
 @pytest.mark.parametrize(
     "found",
-    [[], [one("placebo_exposure", "information", "few_runs")], [one("refusal_rate", "not computed", "undefined")]],
+    [[], [one("placebo_exposure", "information", "one_run")], [one("refusal_rate", "not computed", "undefined")]],
 )
 def test_where_nothing_was_computed_there_is_nothing_to_judge(found: list[Diagnostic]) -> None:
     assert overall(found) == Overall("nothing to judge")
@@ -125,3 +127,11 @@ def test_every_threshold_is_complete_and_ordered(name: str) -> None:
     )
     assert worst_low <= low < high <= worst_high
     assert rule.benchmark is None or low <= rule.benchmark <= high
+
+
+def test_a_proposal_alone_is_never_worse_than_a_caution() -> None:
+    rule = Threshold("share", (None, 0.1), (None, 0.3), {"agents": 1}, "", "proposal", "", "")
+    found = [
+        judged("own", 0.5, {"agents": 5}, rule=replace(rule, basis=basis)).verdict for basis in ("proposal", "people")
+    ]
+    assert found == ["caution", "bad"]

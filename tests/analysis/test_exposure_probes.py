@@ -50,9 +50,9 @@ def half(by: float) -> np.ndarray:
 def test_one_run_is_information() -> None:
     """By hand: effects are ten of 1 and ten of 0, mean ½, s = √(5/19), ± 2.093·s/√20 = .24."""
     found = placebo_exposure(*map(table, (BEFORE, half(1), BEFORE, BEFORE)))
-    assert (found.value, found.verdict, found.reason_code) == (0.5, "information", "few_runs")
+    assert (found.value, found.verdict, found.reason_code) == (0.5, "information", "one_run")
     assert found.detail["low"] == pytest.approx(0.5 - 2.093 * (5 / 19) ** 0.5 / 20**0.5, abs=1e-4)
-    assert (found.detail["unit"], found.detail["directed"]) == ("agents", 0.5)
+    assert found.detail["directed"] == 0.5
 
 
 def test_student_is_scipys() -> None:
@@ -72,11 +72,11 @@ def toward(n: int, by: float = 1.0) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("bogus", "value", "verdict"),
-    [(toward(99), 0.2475, "fine"), (toward(100), 0.25, "caution"), (toward(100, 2), 0.5, "bad")],
+    [(toward(99), 0.2475, "fine"), (toward(100), 0.25, "caution"), (toward(100, 2), 0.5, "caution")],
 )
 def test_following_a_median_that_nobody_gave(bogus: np.ndarray, value: float, verdict: str) -> None:
     """By hand: all at 1; toward the true 3 all move 1 of 2 (pull ½); toward the bogus 5 they move so much of 4. Half of the
-    true pull, .25, already is caution; the whole, .5, bad."""
+    true pull, .25, already is caution; more is no worse, since that bound is a proposal."""
     found = false_median(table(ONES), table(toward(100)), table(bogus), true_median=TRUE, bogus_median=BOGUS)
     assert (found.value, found.verdict, found.benchmark) == (pytest.approx(value), verdict, pytest.approx(0.5))
     assert found.threshold == (None, pytest.approx(0.25))
@@ -88,7 +88,7 @@ def test_where_nobody_follows_the_true_median_a_twentieth_is_too_much() -> None:
         false_median(table(ONES), table(ONES), table(toward(n)), true_median=TRUE, bogus_median=BOGUS).verdict
         for n in (0, 19, 20, 40)
     ]
-    assert verdicts == ["fine", "fine", "caution", "bad"]
+    assert verdicts == ["fine", "fine", "caution", "caution"]
 
 
 def test_pull_counts_only_those_with_a_gap() -> None:

@@ -30,6 +30,9 @@ def spread(n: int, status: str) -> np.ndarray:
 )
 def test_rates_at_their_bounds(n: int, verdict: str, status: str, name: str) -> None:
     one = found(spread(n, status))[name]
+    verdict = (
+        verdict.replace("bad", "caution") if name == "repair_rate" else verdict
+    )  # there is no benchmark for repairs
     assert (one.value, one.verdict, one.n) == (n / 100, verdict, 100)
 
 

@@ -39,9 +39,9 @@ def shares(hits: int, hit: float, other: float) -> np.ndarray:
         (4, 2, 0, "fine"),
         (4, 3, 0.5, "fine"),
         (4, 4, 1, "caution"),
-        (5, 4, 1.5, "bad"),
+        (5, 4, 1.5, "caution"),
         (2, 3, -0.5, "fine"),
-        (1, 2, -1.5, "bad"),
+        (1, 2, -1.5, "caution"),
     ],
 )
 def test_agreeing_to_both_sides(forward: int, reversed_: int, value: float, verdict: str) -> None:
@@ -191,7 +191,7 @@ def placed(share_first: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("share", "value", "verdict"), [(0, 0, "fine"), (0.2, 0.1, "fine"), (0.3, 0.15, "caution"), (0.6, 0.3, "bad")]
+    ("share", "value", "verdict"), [(0, 0, "fine"), (0.2, 0.1, "fine"), (0.3, 0.15, "caution"), (0.6, 0.3, "caution")]
 )
 def test_a_preference_for_the_first_option(share: float, value: float, verdict: str) -> None:
     """By hand: 1 and 5 each have half the share s, so s/2 are expected first, and s are found: the excess is s/2."""

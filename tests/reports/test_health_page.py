@@ -8,8 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from enquete.analysis.health.thresholds import COHERENCE, PLAUSIBILITY, PROBES, QUALITY, STYLE, Bounds, Threshold
-from enquete.reports.health.words import CHECKS
+from enquete.analysis.health.thresholds import (
+    COHERENCE,
+    FREE,
+    PLAUSIBILITY,
+    PROBES,
+    QUALITY,
+    STYLE,
+    THRESHOLDS,
+    Bounds,
+    Threshold,
+)
+from enquete.reports.bibliography import bibliography, cited, readable
+from enquete.reports.health.words import BASES, CHECKS
 from tests.support.people import (
     BETWEEN,
     FAULTY,
@@ -39,14 +50,17 @@ printed from `enquete/analysis/health/thresholds.py`, which the checks read.
   **Usable as far as checked; reliability not tested**: nothing of this, but no retest ([probes](probes.md)) was computed. **Usable**:
   otherwise. A check that is taken in both waves counts once, by its worse outcome.
 - Every computed check enters the verdict, whether it reads the main arm alone or compares it with a probe; reasons say whether the
-  check is bad or a caution, and whether a probe gave it. *Information* does not enter: a placebo in fewer than three runs. Probes that
-  were possible and not taken stand beside the verdict, as do those that were asked and of which nothing could be read.
+  check is bad or a caution, and whether a probe gave it. *Information* does not enter: a placebo, types that cannot be told
+  apart. Probes that were possible and not taken stand beside the verdict, as do those that were asked and of which nothing could be read.
 - Exactly on a threshold is still fine. A check below its minimum, or that the design rules out, is *not computed* with the reason:
   never a pass and never a failure.
 - Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability
   against the last; of a forced sort only coherence, profiles and gaps, because its grid settles the rest.
 - Of answers given as probabilities the medians are checked; shares at ends and midpoint, acquiescence and likeness to people rest on
   the probabilities; straight lines and places of options are not computed.
+- What a check's bounds rest on stands beside it: panels of people, a test in the run's own data, a published benchmark, a definition,
+  or this project's proposal. A proposal alone never makes a check worse than a caution. Sources are [below](#sources); each was
+  looked up, and the table says what of it was read.
 - That answers hang together does not make them true; that they do not, leaves nothing to interpret.
 - Data of people are compared where the instrument gives them ([own instruments](own-instruments.md#answers-of-people)).
 - Probes cost extra calls and are there only when asked for. Each compares what the main arm and the probe's arm both answered.
@@ -78,19 +92,19 @@ def line(name: str, one: Threshold) -> str:
     bad = "–" if one.bad == (None, None) and one.caution != (None, None) else bounds(one.bad)
     of_verdict = "yes" if one.decisive else "floor" if one.floor else ""
     cells = [
-        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, benchmark, of_verdict,
-        f"{one.why}. Minimum: {one.why_least}. Source: {one.source}",
+        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, benchmark, of_verdict, BASES[one.basis],
+        f"{one.why}. Minimum: {one.why_least}. Source: {readable(one.source)}",
     ]  # fmt: skip
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 CALIBRATED = """## Calibrated on people
 
-People must pass what agents are held to. 13 groups of people answered 16 to 49 considerations before and after a deliberation
-([deliberr](https://github.com/gumbelino/deliberr), Gustavo Kreia Umbelino and Francesco Veri, MIT; half of its surveys stand in
-`tests/data/humans`): 26 panels of 9 to 63 people on 7 or 11 points, two of them Q sorts. Every check that applies was run over each,
-and over panels in their shape without opinions. `tests/support/people.py` makes these tables, and a test holds that at most 5% of
-people's panels get a caution and none is bad.
+People must pass what agents are held to. 13 groups of people answered 16 to 49 considerations before and after a deliberation, as
+[deliberr] has them for the index of [niemeyer_veri_2022]; half of its surveys stand in `tests/data/humans` (MIT): 26 panels of 9 to
+63 people on 7 or 11 points, two of them Q sorts. Every check that applies was run over each, and over panels in their shape without
+opinions. `tests/support/people.py` makes these tables, and a test holds that at most 5% of people's panels get a caution and none is
+bad.
 """
 
 
@@ -138,11 +152,30 @@ def page() -> str:
     ]
     for head, rules in HEADS.items():
         parts.append(f"## {head}\n")
-        parts.append("| check | formula | caution | bad | minimum | people or chance | decisive | why |")
-        parts.append("|---|---|---|---|---|---:|---|---|")
+        parts.append("| check | formula | caution | bad | minimum | people or chance | decisive | rests on | why |")
+        parts.append("|---|---|---|---|---|---:|---|---|---|")
         parts += [line(name, one) for name, one in rules.items()]
         parts.append("")
-    return "\n".join(parts)
+    return "\n".join([*parts, *sources()])
+
+
+def sources() -> list[str]:
+    rows = [f"| {one.full} | {one.people} | {one.says} | {one.read} |" for one in bibliography().values()]
+    return ["## Sources\n", "| source | people | what it says | what was read |", "|---|---|---|---|", *rows, ""]
+
+
+def test_every_source_is_cited_and_every_citation_has_one() -> None:
+    texts = [CALIBRATED, *(rule.source for rule in THRESHOLDS.values())]
+    assert {one.short for text in texts for one in cited(text)} == {one.short for one in bibliography().values()}
+
+
+def test_bad_rests_on_more_than_a_proposal() -> None:
+    """Issue 12: what rests on people's panels was run over them, what is published cites it, a proposal has no bad bound."""
+    calibrated = {check.__name__ for check in (*ON_RATINGS, *BETWEEN)} | {"two_components", "test_retest"}
+    for name, rule in THRESHOLDS.items():
+        assert rule.basis != "people" or name in calibrated
+        assert rule.basis != "published" or cited(rule.source)
+        assert rule.basis != "proposal" or (rule.bad == FREE and not rule.decisive)
 
 
 def test_people_s_panels_pass_what_agents_are_held_to() -> None:

@@ -16,18 +16,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import enquete
 import enquete.analysis
 from enquete.analysis.health.diagnostics import Overall, judged
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.graphs.registry import methodologies
 from enquete.instruments.human import Human
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.health import words
 from enquete.reports.health.checks import OwnCheck, missing
-from enquete.reports.health.presented import flag, flags, reasons, sections, summary, threshold, verdict_table
+from enquete.reports.health.presented import flag, flags, reasons, sections, threshold, verdict_table
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
-from enquete.reports.health.words import CHECKS, PROBES, REASONS
+from enquete.reports.health.words import CHECKS, PROBES, REASONS, WORDS
 
 DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
 TITLES = {"longitudinal": "Längsschnitt"}
@@ -146,7 +148,7 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
     ]
     found = examined(rows, {"scenario": {"polarity": {"desirability": "wish"}}})
-    assert named(found, "rated_alike") == [("T1", "bad", "above")]
+    assert named(found, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 
 
@@ -281,7 +283,7 @@ def test_control_items_of_a_probe_and_the_placebos_own_t0():
                for t in (0, 1) for a in range(20) for i in range(2)]  # fmt: skip
     found = examined([*main, *control, *probe(after, "placebo", phase="T1")], DRIFT)
     assert named(found, "negative_control") == [("", "bad", "control_drifted")]
-    assert named(found, "placebo_exposure") == [("", "information", "few_runs")]
+    assert named(found, "placebo_exposure") == [("", "information", "one_run")]
     without = examined([*main, *control], DRIFT).verdicts["longitudinal"]
     assert found.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
     text = "\n".join(sections(found, TITLES, "en"))
@@ -298,7 +300,7 @@ def test_a_false_median_that_pulls_like_the_true_one():
     def frozen(name: str, arm: str) -> dict:
         return {"feedback/2": {}, "feedback/3": {f"i{i}": {"median": shown[arm]} for i in range(10)}}
 
-    assert named(examined(rows, frozen=frozen), "false_median") == [("T1", "bad", "follows_any_median")]
+    assert named(examined(rows, frozen=frozen), "false_median") == [("T1", "caution", "follows_any_median")]
     assert named(examined(rows), "false_median") == [("T1", "not computed", "no_bogus_median")]
 
 
@@ -306,7 +308,15 @@ def test_a_false_median_that_pulls_like_the_true_one():
 
 CIRCLES = OwnCheck(
     Threshold(
-        "share of agents that prefer in a circle", (None, 0.1), (None, 0.3), {"agents": 10}, "", "", "", decisive=True
+        "share of agents that prefer in a circle",
+        (None, 0.1),
+        (None, 0.3),
+        {"agents": 10},
+        "",
+        "definition",
+        "",
+        "",
+        decisive=True,
     ),
     "share",
     ("Agents in a circle", "Nobody chooses so."),
@@ -337,7 +347,7 @@ def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
     assert found.verdicts["bws"].verdict == "not usable"  # decisive by its own rule
     assert (
         flags(found, "bws", "BWS", "en")[1]
-        == "BWS T1: Agents in a circle (50%; fine: ≤ 10%; n = 12). Nobody chooses so."
+        == "BWS T1: Agents in a circle (50%; fine by definition: ≤ 10%; n = 12). Nobody chooses so."
     )
     text = "\n".join(sections(found, {"bws": "BWS"}, "en"))
     assert "Agents in a circle (in a circle)" in text
@@ -382,6 +392,13 @@ def codes() -> set[str]:
 def test_every_check_reason_and_verdict_has_words():
     assert CHECKS.keys() == THRESHOLDS.keys()
     assert codes() <= REASONS.keys()
+    root = Path(enquete.__file__).parent
+    code = "\n".join(one.read_text("utf-8") for one in root.rglob("*.py") if one != Path(words.__file__)).replace(
+        "'", '"'
+    )
+    few = {f"too_few_{unit}" for rule in THRESHOLDS.values() for unit in rule.least}
+    assert {reason for reason in REASONS.keys() - few if f'"{reason}"' not in code} == set()  # none that nothing gives
+    assert {word for word in WORDS if f'"{word}"' not in code} == set()
     assert set(READ_BY.values()) == PROBES.keys()
     assert set().union(*map(possible, methodologies().values())) == PROBES.keys()
 
@@ -395,7 +412,7 @@ def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
     found = still()
     (one,) = (one for one in found.flagged if one.found.name == "zero_drift")
     assert flag(one, "Längsschnitt", "de") == (
-        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung: ≤ 80 %; n = 10). "
+        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 10). "
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
     )
     said = flags(found, "longitudinal", "Längsschnitt", "de")
@@ -456,12 +473,11 @@ def test_nobody_was_asked_again_is_said_only_where_that_is_so(role: str, arm: st
     assert judged.not_tested(pd.DataFrame([*rows, *again])) == reason
 
 
-def test_usable_without_a_retest_is_flagged_and_said_in_the_summary():
+def test_usable_without_a_retest_is_flagged():
     capped = Health(verdicts={"longitudinal": Overall("usable as far as checked", ("reliability_not_tested",))})
     assert flags(capped, "longitudinal", "Longitudinal", "en") == [
         "Longitudinal: usable as far as checked; reliability not tested (nobody was asked again)."
     ]
-    assert "verwendbar, soweit geprüft; Verlässlichkeit nicht geprüft" in summary(capped, TITLES, "de")
 
 
 def test_gaps_of_nothing_are_one_line():
@@ -479,16 +495,12 @@ def test_gaps_of_nothing_are_one_line():
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_tables_and_summary_are_filled_in_and_say_that_answers_are_synthetic(language):
+def test_tables_are_filled_in(language):
     found = still()
-    text = "\n".join(
-        [verdict_table(found, TITLES, language), *sections(found, TITLES, language), summary(found, TITLES, language)]
-    )
+    text = "\n".join([verdict_table(found, TITLES, language), *sections(found, TITLES, language)])
     assert "None" not in text
     assert "{" not in text
-    assert ("synthetisch" if language == "de" else "synthetic") in summary(found, TITLES, language)
     assert ("zu wenige Antworten" if language == "de" else "too few answers") in text
-    assert summary(Health(), TITLES, language) == ""
 
 
 def test_thresholds_are_printed_as_they_are():

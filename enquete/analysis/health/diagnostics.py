@@ -74,6 +74,7 @@ def judged(
     counts: how much there was to go by, in every unit of the check's `least`. Below a minimum the check is not computed
     ("too_few_<unit>"), nor where `why_not` is given or the value is None ("undefined"). caution, bad, benchmark replace
     the table's where they depend on the data; `ruling` replaces the comparison. rule: of a check that is not in the table.
+    What rests on a proposal alone is never worse than a caution.
     """
     rule = rule or THRESHOLDS[name]
     caution, bad = caution or rule.caution, bad or rule.bad
@@ -83,7 +84,10 @@ def judged(
     n = counts[next(iter(rule.least))]
     if why_not or short or value is None or not math.isfinite(value):
         return Diagnostic(name, None, n, benchmark, caution, "not computed", why_not or short or "undefined", found)
-    return Diagnostic(name, value, n, benchmark, caution, *(ruling or compared(value, caution, bad)), found)
+    verdict, code = ruling or compared(value, caution, bad)
+    if verdict == "bad" and rule.basis == "proposal":
+        verdict = "caution"
+    return Diagnostic(name, value, n, benchmark, caution, verdict, code, found)
 
 
 def compared(value: float, caution: Bounds, bad: Bounds) -> Ruling:

@@ -1,7 +1,14 @@
 """Every threshold, minimum and benchmark of the instrument-health checks, with source and reason: one table for code and docs.
 
-Thresholds are proposals. "facts" is the project's fact sheet on the validity of LLM respondents; where it gives one flag,
-that is the caution bound, and the bad bound is this project's own. Points are those of a five-point scale: answers on other
+What a check's bounds rest on is its `basis`, and a check that rests on a proposal alone is never worse than a caution:
+
+- "people": calibrated on 26 panels of people (tests/support/people.py, docs/health.md), none of which it calls bad;
+- "chance": a test against the run's own data, its own noise, or an even spread;
+- "published": a benchmark that was looked up;
+- "definition": there is nothing to interpret otherwise;
+- "proposal": this project's own.
+
+Keys in square brackets are those of enquete/reports/bibliography.yaml. Points are those of a five-point scale: answers on other
 scales are stretched, (x − midpoint)·4/(max − min). "Agents" are the unit of every minimum on spread over agents, because
 answers of one agent are not independent.
 """
@@ -10,16 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 Bounds = tuple[float | None, float | None]
 """Lowest and highest value allowed; None where there is no such end."""
 
 FREE: Bounds = (None, None)
 
+Basis = Literal["people", "chance", "published", "definition", "proposal"]
+
 LONGEST_RUN, RUN_OF_ITEMS = 7, 25
 ONE_ANSWER = 0.5  # share of pairs of agents with the same answer, beyond which an item is flat
 MOST_GAPS = 0.05
-SHIFT, LARGE_SHIFT = 0.3, 0.6  # points
+SHIFT = 0.3  # points
 ANSWERS_A_POINT = 5
 LEAST_SHARED = 0.10  # mean r of two profiles as answered; people .20 and more
 ANSWERS_FOR_SD = 20  # of an item
@@ -39,6 +49,7 @@ class Threshold:
     bad: Bounds
     least: Mapping[str, int]
     why_least: str
+    basis: Basis  # of the bounds; a proposal alone never makes a check bad
     source: str
     why: str
     benchmark: float | None = None
@@ -46,10 +57,8 @@ class Threshold:
     floor: bool = field(default=False)  # tells answers from chance: without one that does, nothing can be judged
 
 
-_FACTS = "facts"
-_OWN = "this project's proposal"
-_PEOPLE = "calibrated on 26 panels of people (deliberr)"
-_NEVER = _PEOPLE + ": 0 of 300 people in 13 groups"
+_PEOPLE = "26 panels of people [deliberr]"
+_NEVER = "none of 300 people in 13 groups [deliberr]"
 _NO_PERSON = "5 agents, since none of 300 people did"
 _SHARE_OF_AGENTS = (
     "with 10 agents one agent moves the share by .10, below the distance between the bounds and none or all"
@@ -60,24 +69,24 @@ PLAUSIBILITY: Mapping[str, Threshold] = {
     "zero_drift": Threshold(
         "share of agents whose answers are all equal at T0 and T1", (None, 0.80), (None, 0.95),
         {"agents": 5, "items": 5}, _NO_PERSON + "; 5 items, since standing still on one or two is common",
-        _NEVER, "a simulation that moves almost nobody was not remembered, or the answers were copied",
+        "people", _NEVER, "a simulation that moves almost nobody was not remembered, or the answers were copied",
     ),
     "direction_flips": Threshold(
         "share of agents that cross the midpoint on at least half of their items", (None, 0.80), (None, 0.95),
-        {"agents": 5, "items": 5}, _NO_PERSON, _NEVER, "opposite answers throughout point to a keying or prompt fault",
+        {"agents": 5, "items": 5}, _NO_PERSON, "people", _NEVER, "opposite answers throughout point to a keying or prompt fault",
     ),
     "unrevised": Threshold(
         "share of panelists whose last ratings all equal their first", (None, 0.90), (None, 0.99),
-        {"agents": 5}, _NO_PERSON, _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
+        {"agents": 5}, _NO_PERSON, "people", _NEVER, "feedback that nobody takes up makes later rounds a copy of the first",
     ),
     "rated_alike": Threshold(
-        "share of agents that rate all items of one dimension alike, of those who rated all", (None, 0.50), (None, 0.90),
+        "share of agents that rate all items of one dimension alike, of those who rated all", (None, 0.50), FREE,
         {"agents": 10, "items": 3}, _SHARE_OF_AGENTS + "; 3 items, since two are easily equal",
-        "main job (there: all agents); the lower bounds are " + _OWN, "scenarios that are not told apart were not read",
+        "proposal", "no benchmark of people was found", "scenarios that are not told apart were not read",
     ),
     "two_components": Threshold(
         "share of variance of the first two principal components; information if the first does not beat parallel analysis",
-        FREE, FREE, {"agents": 5}, "parallel analysis is of the same size", _PEOPLE + ": the first beats it in 24 of 26",
+        FREE, FREE, {"agents": 5}, "parallel analysis is of the same size", "people", _PEOPLE + ": the first beats it in 24 of 26",
         "the share alone says how many agents and columns there are; whether there is anything at all is for coherence to say",
     ),
 }  # fmt: skip
@@ -86,20 +95,21 @@ STYLE: Mapping[str, Threshold] = {
     "acquiescence": Threshold(
         "mean over agents of Σ_f w_f·(F_f + R_f)/2 / Σ w_f; F_f, R_f: mean distance from the midpoint, in points, of family "
         "f's forward and reversed items as answered; w_f: number of balanced pairs, min(forward, reversed)",
-        (-0.5, 0.5), (-1.0, 1.0), {"agents": 10, "pairs": 3},
+        (-0.5, 0.5), FREE, {"agents": 10, "pairs": 3},
         "agents' values have an SD near .5, so 10 agents give an SE near .16, a third of the bound; 3 pairs, since the wording "
-        "of one pair can favour a side", _FACTS, "agreeing with a statement and with its reverse is style, not content", 0.0,
+        "of one pair can favour a side", "proposal", "no benchmark of people was found",
+        "agreeing with a statement and with its reverse is style, not content", 0.0,
     ),
     "extreme_style": Threshold(
         "share of answers (or of probability) on an end of the scale, over scales of at least 5 points",
         (0.04, 0.60), (None, 0.80), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .04 to .54", _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
+        "panels of 5 drawn from people's have .04 to .54", "people", _PEOPLE + ": .11 to .33, on 7 points .25 in the mean, on 11 .18",
         "ends that are never or nearly always chosen distort means, variances and polarisation", 0.21,
     ),
     "midpoint_style": Threshold(
         "share of answers (or of probability) on the midpoint, over odd scales of at least 5 points",
         (0.01, 0.50), (None, 0.75), {"answers": 100, "agents": 5},
-        "panels of 5 drawn from people's have .02 to .24", _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
+        "panels of 5 drawn from people's have .02 to .24", "people", _PEOPLE + ": .04 to .18, on 7 points .11 in the mean, on 11 as much",
         "hedging hides opinions, its absence invents them", 0.11,
     ),
     "straightlining": Threshold(
@@ -107,15 +117,18 @@ STYLE: Mapping[str, Threshold] = {
         "bound where the exact binomial test of it has p < .05",
         (None, 0.10), (None, 0.30), {"agents": 5, "items": 10},
         "below 10 items the limit is near L itself; of 5 agents 3 are surely more than .10, all 5 more than .30",
-        _FACTS + " (run > 7 of 25); the longest run by chance grows with ln L / ln(1/p) (Schilling 1990), p = ¼ that two "
-        "neighbours agree", "about a tenth of people answer carelessly (Meade & Craig 2012)", 0.10, True,
+        "people", "0 to .11 of a panel of people [deliberr]; 10 to 12% of undergraduates answer a lengthy survey carelessly "
+        "[meade_craig_2012]. A run of 7 in 25, and how it grows with L, are this project's proposal",
+        "answers that are ticked through say nothing", 0.10, True,
     ),
     "position_share": Threshold(
         "the larger, in size, of P(first shown) − E(first) and P(last shown) − E(last), over answers whose option order is known; "
         "E: the items' own shares of the options shown there, 1/K when orders are random",
-        (-0.10, 0.10), (-0.20, 0.20), {"answers": 200, "agents": 10},
+        (-0.10, 0.10), FREE, {"answers": 200, "agents": 10},
         "SE = √(.2·.8/200) = .028, a quarter of the bound; needs a quarter of the answers under other option orders, "
-        "else position and content are one", _FACTS, "the place of an option is no reason to choose it", 0.0,
+        "else position and content are one", "proposal",
+        "people [poq_2007] and models [pezeshkpour_hruschka_2024] depend on the order of options; how much is too much, nobody says",
+        "the place of an option is no reason to choose it", 0.0,
     ),
 }  # fmt: skip
 
@@ -125,38 +138,45 @@ COHERENCE: Mapping[str, Threshold] = {
         "to other agents, 199 times. Bad if the upper end (95%, one-sided) lies below the bound, or if p ≥ .05 and that of r between "
         "agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
         (0.075, None), FREE, {"agents": 5, "items": 5}, "5 agents are ten pairs of profiles, 5 items ten pairs",
-        _PEOPLE + ": .11 to .41, p ≤ .01 in 26 of 26; profiles as answered .20 to .62",
+        "people", _PEOPLE + ": .11 to .41, p ≤ .01 in 26 of 26; profiles as answered .20 to .62",
         "answers at random, and one profile with noise, have nothing in common but the items. Not decisive: opinions may be firm and "
         "yet unrelated to each other, which only asking again tells from noise", None, False, True,
     ),
     "family_alpha": Threshold(
         "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
         FREE, FREE, {"agents": 20, "families": 1},
-        "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", _OWN,
+        "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", "chance",
+        "a permutation test in the run's own data",
         "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
     ),
     "answer_stability": Threshold(
         "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; bad if the upper end "
         "(95%, one-sided, over second waves handed to other agents) lies below the bound; else too few agents if p ≥ .05",
         (0.15, None), FREE, {"agents": 5, "answers": 50}, "5 agents can be handed each other's waves in 120 ways",
-        _PEOPLE + ": .30 to .65 in 13 of 13, with a deliberation in between",
+        "people", "13 groups of people [deliberr]: .32 to .53, with a deliberation in between",
         "who answers at random has no opinion that could last, and none that could change", None, False, True,
     ),
 }  # fmt: skip
 
 _CELLS = "20 answers: below, one case exceeds 5%; cells are tested exactly, at any size"
 _BY_TYPE = "the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three"
+_MISSING: tuple[Basis, str] = (
+    "published",
+    "bad: more than the 15 to 20% that are common in educational and psychological studies [dong_peng_2013]; caution: a proposal",
+)
 _TYPES_LEAST = "two types of at least 5 agents: below, the χ² approximation of Kruskal–Wallis is poor"
 
 QUALITY: Mapping[str, Threshold] = {
     "flat_items": Threshold(
         "share of items to which more than half of the pairs of agents give the same answer", (None, 0.33), (None, 0.67),
         {"agents": 7, "items": 5}, "panels of 7 drawn from people's have up to .20, of 5 up to .45",
-        _PEOPLE + ": 0 to .06", "agents that all say the same are one respondent",
+        "people", _PEOPLE + ": 0 to .06", "agents that all say the same are one respondent",
     ),
     "variance_ratio": Threshold(
-        "median over items of SD(simulated)/SD(human), n − 1", (0.6, None), (0.3, None), {"items": 1},
-        "an item needs 20 answers: relative SE of an SD ≈ 1/√(2·19) = .16", _FACTS, "models understate how far people differ", 1.0,
+        "median over items of SD(simulated)/SD(human), n − 1", (0.6, None), FREE, {"items": 1},
+        "an item needs 20 answers: relative SE of an SD ≈ 1/√(2·19) = .16", "proposal",
+        "models vary less than people [peng_2025] [bisbee_2023]; the bound is this project's",
+        "models understate how far people differ", 1.0,
     ),
     "persona_flattening": Threshold(
         "mean r within types less mean r between types, of two agents' profiles over the items both answered: rekeyed, as distances "
@@ -164,41 +184,43 @@ QUALITY: Mapping[str, Threshold] = {
         "(items' means left in) agree by a mean r above .8",
         FREE, FREE, {"agents": 7, "items": 10, "types": 2},
         "r over fewer than 10 items has an SE above .33; 7 agents give 21 pairs; types of at least 2 agents",
-        _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups cannot be told apart either "
-        "(5 of 6 panels of citizens and stakeholders, or of two regions)",
+        "people", _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups cannot be told "
+        "apart either (5 of 6 panels of citizens and stakeholders, or of two regions)",
         "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "refusal_rate": Threshold(
-        "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS, "refusals are not at random", None, True,
+        "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING, "refusals are not at random", None, True,
     ),
     "repair_rate": Threshold(
-        "repaired / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS,
+        "repaired / asked", (None, MOST_GAPS), FREE, {"answers": 20}, _CELLS, "proposal", "no benchmark was found",
         "answers that had to be mended are less the agent's own",
     ),
     "missing_rate": Threshold(
-        "(invalid + failed) / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, _FACTS,
+        "(invalid + failed) / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING,
         "gaps are not at random", None, True,
     ),
     "refusal_by_type": Threshold(
-        "refused: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST, _FACTS + " (differential)",
+        "refused: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "chance", "a test in the run's own data",
         "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are significant", 0.0,
     ),
     "repair_by_type": Threshold(
-        "repaired: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST, _FACTS + " (differential)",
+        "repaired: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "chance", "a test in the run's own data",
         "as for refusal_by_type", 0.0,
     ),
     "missing_by_type": Threshold(
         "invalid or failed: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        _FACTS + " (differential)", "as for refusal_by_type", 0.0,
+        "chance", "a test in the run's own data", "as for refusal_by_type", 0.0,
     ),
     "human_jsd": Threshold(
         "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", _FACTS + " (shown); bound: " + _OWN,
+        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale",
         "caution where the simulated answers are no nearer to people's than an even spread over the scale: that is the benchmark",
     ),
     "human_w1": Threshold(
         "mean over items of 1 − W₁(simulated, human marginals)/(K − 1)", FREE, FREE, {"items": 1},
-        "an item needs 5 answers a point, as for flat_items", _FACTS + " (shown); bound: " + _OWN, "as for human_jsd",
+        "an item needs 5 answers a point, as for flat_items", "chance", "an even spread over the same scale", "as for human_jsd",
     ),
 }  # fmt: skip
 
@@ -207,8 +229,9 @@ _PERSONA = (
     "where κ(probe) surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ(retest) (95%)"
 )
 _PERSONA_LEAST = "5 agents, since personas are what is varied; the SE is part of the rule"
-_PERSONA_SOURCE = (
-    "a test against the run's own retest; what it finds and misses, by simulation: enquete/analysis/health/repeats.py"
+_PERSONA_SOURCE: tuple[Basis, str] = (
+    "chance",
+    "a test against the run's own retest; what it finds and misses, by simulation: enquete/analysis/health/repeats.py",
 )
 
 PROBES: Mapping[str, Threshold] = {
@@ -216,54 +239,60 @@ PROBES: Mapping[str, Threshold] = {
         "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T > 0",
         (0.60, None), (0.25, None), {"answers": 100, "agents": 5},
         _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%",
-        "bad: " + _PEOPLE + ": .29 and more with a deliberation in between; caution: Landis & Koch 1977, substantial above .60",
+        "people", "bad: people agree with themselves by .29 and more with a deliberation in between [deliberr]; caution: below "
+        "substantial [landis_koch_1977]",
         "what a repeat does not reproduce is noise; a perfect repeat at T > 0 is more likely a cache", None, True, True,
     ),
     "option_order": Threshold(
         "κ_w(original, options reversed), over answers whose options were shown in another order", (0.70, None), (0.40, None),
-        {"answers": 100, "agents": 10}, _KAPPA_LEAST, _FACTS, "an opinion does not depend on the order of the options", None, True,
+        {"answers": 100, "agents": 10}, _KAPPA_LEAST, "published",
+        "bad: at most fair [landis_koch_1977]; caution: a proposal", "an opinion does not depend on the order of the options", None, True,
     ),
     "option_order_shift": Threshold(
-        "mean of reversed − original, in points, over the same answers", (-SHIFT, SHIFT), (-LARGE_SHIFT, LARGE_SHIFT),
-        {"answers": 100, "agents": 10}, "SE ≈ 1/√100 = .1 for differences of SD 1: a third of the bound", _FACTS,
+        "mean of reversed − original, in points, over the same answers", (-SHIFT, SHIFT), FREE,
+        {"answers": 100, "agents": 10}, "SE ≈ 1/√100 = .1 for differences of SD 1: a third of the bound", "proposal",
+        "no benchmark was found",
         "a shift shows a preference for a place", 0.0,
     ),
     "item_order": Threshold(
         "ICC(A,1) over the orders, sums of squares within items pooled", (0.75, None), (0.50, None),
-        {"answers": 100, "agents": 10}, "SE(ICC) ≈ (1 − ICC²)/√n = .044 for ICC = .75, n = 100", _FACTS,
+        {"answers": 100, "agents": 10}, "SE(ICC) ≈ (1 − ICC²)/√n = .044 for ICC = .75, n = 100", "published",
+        "bad: poor, caution: moderate [koo_li_2016]",
         "context effects of neighbouring items",
     ),
     "paraphrase": Threshold(
-        "σ²_p/(σ²_a + σ²_p + σ²_e): share of variance between wordings of an item", (None, 0.10), (None, 0.25),
+        "σ²_p/(σ²_a + σ²_p + σ²_e): share of variance between wordings of an item", (None, 0.10), FREE,
         {"answers": 100, "agents": 10, "contrasts": 10},
-        "items × (wordings − 1) ≥ 10 degrees of freedom for σ²_p: relative SE √(2/10) = .45", _FACTS,
+        "items × (wordings − 1) ≥ 10 degrees of freedom for σ²_p: relative SE √(2/10) = .45", "proposal",
+        "models' answers change with small changes of the prompt [bisbee_2023]; the bound is this project's",
         "wording that explains more than a tenth speaks louder than the agents",
     ),
     "persona_swap": Threshold(
-        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, _PERSONA_SOURCE,
+        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
         "a respondent that answers alike under another's persona ignores it", None, True,
     ),
     "null_persona": Threshold(
-        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, _PERSONA_SOURCE,
+        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
         "a respondent that answers alike without a persona gives the model's own opinion", None, True,
     ),
     "negative_control": Threshold(
         "number of control items with a Holm-significant Wilcoxon drift (p < .05)", (None, 0), FREE, {"agents": 20},
-        "20 pairs an item: the smallest p with six that moved is 2/2⁶ = .03", _FACTS + "; bad if such an item moves by more than .3 points",
+        "20 pairs an item: the smallest p with six that moved is 2/2⁶ = .03", "chance",
+        "Wilcoxon's test, Holm over the items [lipsitch_2010]; bad if such an item moves by more than .3 points",
         "a drift on what the simulation does not touch is a shared shock", 0.0, True,
     ),
     "placebo_exposure": Threshold(
-        "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95%", (0.0, None), FREE,
-        {"agents": 20}, "a t interval over 20 agents' means is robust to their skew; over runs it needs 3",
-        _FACTS + "; bad if the whole interval lies below 0",
-        "without it drift is not due to what was experienced. With fewer than 3 runs the interval is over agents, who share their "
-        "run's shocks: information that enters no verdict", 0.0,
+        "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95% over agents", (0.0, None), FREE,
+        {"agents": 20}, "a t interval over 20 agents' means is robust to their skew", "chance", "an interval in the run's own data",
+        "without it change is not due to what was experienced. Information that enters no verdict: agents of one run share its shocks",
+        0.0,
     ),
     "false_median": Threshold(
         "Σ s·sign(g)/Σ|g| toward the bogus median; s the revision, g the gap to the median shown", FREE, FREE,
         {"answers": 100, "agents": 10}, "SE ≈ .04 for revisions of SD .4 of the gap at 100 ratings with a gap",
-        _FACTS + "; caution from half the pull of the true median, bad from the whole of it",
-        "whoever follows any number follows the number, not the panel; pulls below .05 are no pull", None, True,
+        "proposal", "caution from half the pull of the true median. Most people follow a deceptive group response too "
+        "[delphi_deception], and a Delphi agrees mainly by conforming [woudenberg_1991]",
+        "whoever follows any number follows the number, not the panel; pulls below .05 are no pull",
     ),
 }  # fmt: skip
 

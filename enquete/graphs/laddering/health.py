@@ -18,7 +18,7 @@ CHECKS = {
         Threshold(
             "share of interviews with an answer of which no concept was read; bad if all",
             (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview without any concept has nothing to show",
-            "by definition: without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
         ),
         "share",
@@ -29,7 +29,7 @@ CHECKS = {
         Threshold(
             "share of the model's work (reading, judging, asking; a turn each) that a rule did",
             (None, 0.05), FREE, {"turns": 1}, "one turn is three pieces of work",
-            "this project's proposal", "a rule reads connectives and keywords, not what was meant",
+            "proposal", "no benchmark was found", "a rule reads connectives and keywords, not what was meant",
         ),
         "share",
         (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),

@@ -62,6 +62,10 @@ class Check:
         return tell({**REASONS, **own}[self.found.reason_code], language)
 
     @property
+    def rule(self) -> Threshold:
+        return self.own.rule if self.own else THRESHOLDS[self.found.name]
+
+    @property
     def unit(self) -> Unit:
         return self.own.unit if self.own else CHECKS[self.found.name][0]
 

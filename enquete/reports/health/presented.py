@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
 from enquete.locale import N_, in_language, percent, tell
+from enquete.reports.bibliography import cited
 from enquete.reports.health.checks import Check
 from enquete.reports.health.shapes import Shape
 from enquete.reports.health.verdicts import Health, Probes
-from enquete.reports.health.words import PROBES, REASONS, VERDICTS, WORDS
+from enquete.reports.health.words import BASES, PROBES, REASONS, VERDICTS, WORDS
 from enquete.reports.markdown import MISSING, escape, number, of, share, table
 from enquete.state.asking import Language
 
@@ -47,19 +48,6 @@ def _plain(verdict_: str, language: Language) -> str:
     return tell(VERDICTS[verdict_], language).strip("*")
 
 
-def summary(health: Health, titles: Mapping[str, str], language: Language) -> str:
-    """Verdicts in one paragraph for the beginning of the report, Markdown; "" where nothing was checked."""
-    words = in_language(WORDS, language)
-    if not health.verdicts:
-        return ""
-    said = [
-        words["one"].format(method=titles.get(name, name), verdict=f"**{verdict(one, language)}**")
-        for name, one in health.verdicts.items()
-    ]
-    text = words["summary"].format(verdicts="; ".join(said))
-    return f"{text} {words['synthetic']}" if health.synthetic else text
-
-
 def flags(health: Health, name: str, title: str, language: Language) -> list[str]:
     """What a methodology's health gives to be flagged: the verdict unless it is plainly usable, and each check behind it."""
     found = health.verdicts.get(name)
@@ -77,7 +65,7 @@ def flag(one: Check, title: str, language: Language) -> str:
     free = code not in ("above", "below") or one.found.threshold == (None, None)
     about = in_language(WORDS, language)["about_free" if free else "about"].format(
         what=one.what(language), value=value(one, language), threshold=threshold(one, language), n=one.found.n,
-        reason=one.why(language), meaning=one.meaning(language),
+        reason=one.why(language), meaning=one.meaning(language), basis=tell(BASES[one.rule.basis], language),
     )  # fmt: skip
     return f"{title}{f' {one.phase}' if one.phase else ''}: {about}"
 
@@ -155,13 +143,13 @@ def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Langua
     computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
     without = [one for one in computed if _nothing_missing(one)]
     heads = ["method"] if titles else []
-    heads += ["check", "phase", "value", "n", "benchmark", "threshold", "verdict"]
+    heads += ["check", "phase", "value", "n", "benchmark", "threshold", "basis", "verdict"]
     rows = [
         [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)]
         for one in computed
         if one not in without
     ]
-    yield from _parts(table([words[key] for key in heads], rows, numeric_from=len(heads) - 5))
+    yield from _parts(table([words[key] for key in heads], rows, numeric_from=len(heads) - 6))
     if without:
         yield words["no_gaps"].format(listed=_without(without, language))
     yield from _notes(checks, computed, language)
@@ -198,6 +186,11 @@ def _notes(checks: Sequence[Check], computed: Sequence[Check], language: Languag
     sources = [source for one in checks for source in _texts(one.found.detail.get("sources"))]
     if sources:
         yield words["people_from"].format(sources=escape("; ".join(dict.fromkeys(sources))))
+    references = {source.short: source for one in computed for source in cited(one.rule.source)}
+    if references:
+        yield words["sources"].format(
+            sources=escape("; ".join(source.full.rstrip(".") for source in references.values()))
+        )
 
 
 def _texts(value_: object) -> list[str]:
@@ -211,7 +204,7 @@ def _row(one: Check, language: Language) -> list[str]:
     code = found.reason_code
     said = said if code in ("", "above", "below") else f"{said}: {one.why(language)}"
     of_value = (value(one, language), str(found.n), benchmark, threshold(one, language))
-    return [escape(one.what(language)), one.phase, *of_value, said]
+    return [escape(one.what(language)), one.phase, *of_value, tell(BASES[one.rule.basis], language), said]
 
 
 def _missing(checks: Sequence[Check], language: Language) -> str:

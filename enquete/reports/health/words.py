@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from enquete.analysis.health.thresholds import Basis
 from enquete.locale import N_
 
 Unit = Literal["share", "points", "coefficient", "count"]
 
 WORDS: Mapping[str, str] = {
-    "title": N_("Instrument health"),
     "check": N_("Check"),
     "value": N_("Value"),
     "n": N_("n"),
     "threshold": N_("fine"),
     "benchmark": N_("People, or chance"),
+    "basis": N_("rests on"),
+    "sources": N_("Sources: {sources}. How people's panels fare: docs/health.md."),
     "verdict": N_("Verdict"),
     "reasons": N_("Reasons"),
     "method": N_("Methodology"),
     "phase": N_("Phase"),
-    "probe": N_("Probe"),
     "no_reasons": N_("nothing objected to"),
     "of_probe": N_("probe"),
     "untaken": N_("Probes not taken"),
@@ -34,27 +35,7 @@ WORDS: Mapping[str, str] = {
         "people rest on the probabilities themselves."
     ),
     "more_reasons": N_("and {n} more"),
-    "intro": N_(
-        "It is the main arm that is judged. All checks that were computed enter the verdict: those of its own "
-        "answers, and those of the probes, which compare them with asking again or otherwise; reasons that come "
-        "from probes are marked. Information does not enter. “Not computed” means that the data or the design do "
-        "not allow the check; that is no pass. Without a retest the verdict is at best “usable as far as "
-        "checked”: whether the same agents would answer so again is open then. Thresholds and minima are "
-        "proposals. The unit of inference is the run: verdicts are about this run and this instrument, not about "
-        "people."
-    ),
-    "synthetic": N_(
-        "The answers are synthetic: even “usable” only says here that the procedure ran without a fault, and "
-        "nothing about people or models."
-    ),
-    "summary": N_("**Instrument health.** {verdicts}."),
-    "one": N_("{method}: {verdict}"),
     "source": N_("health.json"),
-    "shapes": N_("Distribution shape of every closed item"),
-    "shapes_intro": N_(
-        "Share of answers at the midpoint and at both ends of the scale, mean, normalised entropy (0: all the "
-        "same, 1: uniform). {n} items and rounds."
-    ),
     "checks": N_("Checks: {method}"),
     "probes": N_("Probes"),
     "not_computed": N_("Not computed: {listed}."),
@@ -71,7 +52,7 @@ WORDS: Mapping[str, str] = {
     "round": N_("Round"),
     "answers": N_("n / N"),
     "none": N_("There is nothing to check yet."),
-    "about": N_("{what} ({value}; fine: {threshold}; n = {n}). {meaning}"),
+    "about": N_("{what} ({value}; fine by {basis}: {threshold}; n = {n}). {meaning}"),
     "about_free": N_("{what} ({value}; n = {n}): {reason}. {meaning}"),
     "overall": N_("{method}: {verdict} ({reasons})."),
 }
@@ -236,6 +217,15 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
 }
 """By name: unit of the value; by language what it is and what a caution means."""
 
+BASES: Mapping[Basis, str] = {
+    "people": N_("panels of people"),
+    "chance": N_("a test"),
+    "published": N_("a published benchmark"),
+    "definition": N_("definition"),
+    "proposal": N_("this project's proposal"),
+}
+"""What the bounds of a check rest on."""
+
 PROBES: Mapping[str, str] = {
     "test_retest": N_("retest"),
     "option_order": N_("options reversed"),
@@ -257,9 +247,7 @@ REASONS: Mapping[str, str] = {
     "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
     "persona_ignored": N_("answers stay the agent's though the persona does not"),
     "control_drifted": N_("control items moved"),
-    "few_runs": N_("only a comparison over three runs or more could prove it; does not enter the verdict"),
-    "includes_zero": N_("the interval includes 0"),
-    "below_placebo": N_("less than under a neutral memory"),
+    "one_run": N_("over the agents of one run, who share its shocks; does not enter the verdict"),
     "follows_any_median": N_("the bogus median pulls like the true one"),
     "no_nearer_than_even": N_("no nearer than an even spread"),
     "types_alike": N_("types cannot be told apart"),
@@ -277,7 +265,6 @@ REASONS: Mapping[str, str] = {
     "too_few_families": N_("too few families with answers that vary"),
     "small_families": N_("no family has three items"),
     "too_few_contrasts": N_("too few items in several wordings"),
-    "too_few_runs": N_("too few runs"),
     "one_keying": N_("no family has statements of both directions"),
     "short_scales": N_("scales have fewer than five points"),
     "no_midpoint": N_("no scale of five or more points has a midpoint"),

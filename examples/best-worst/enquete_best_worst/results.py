@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from enquete.analysis.health.diagnostics import judged
-from enquete.analysis.health.thresholds import Threshold
+from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_, said, tell
 from enquete.reports.context import Found, figure, listed
 from enquete.reports.crossing.claims import Finding, Measure
@@ -32,8 +32,8 @@ WORDS = {
 
 FIRM = OwnCheck(
     Threshold(
-        "mean of (Σ(best − worst)² − r) / (f − r) over agents; r at random, f of one firm order", (0.25, None), (0.05, None),
-        {"agents": 10}, "SE ≈ .4/√10 = .13 for answers at random", "this package's proposal",
+        "mean of (Σ(best − worst)² − r) / (f − r) over agents; r at random, f of one firm order", (0.25, None), FREE,
+        {"agents": 10}, "SE ≈ .4/√10 = .13 for answers at random", "proposal", "this package's",
         "an order that holds over the sets is an opinion; choices at random spread over all objects alike", 0.0,
     ),
     "share",
@@ -41,8 +41,8 @@ FIRM = OwnCheck(
 )  # fmt: skip
 KEPT = OwnCheck(
     Threshold(
-        "share of sets with the same best when the options are shown in reverse", (0.70, None), (0.40, None),
-        {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "this package's proposal",
+        "share of sets with the same best when the options are shown in reverse", (0.70, None), FREE,
+        {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "proposal", "this package's",
         "what matters most does not depend on where it stands in a list", None,
     ),
     "share",
