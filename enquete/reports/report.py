@@ -50,8 +50,8 @@ FINDINGS = 3
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
 ACROSS = 5
 """Pairs of findings that go together; all are in the appendix."""
-HEALTH = "health"
-"""Whose figures stand with instrument health: the name that their names begin with."""
+HEALTH, REPLICATES = "health", "replicates"
+"""Whose figures stand with instrument health, and with replicates: what their names begin with."""
 DATA = "exports/all_responses.csv"
 
 
@@ -244,6 +244,7 @@ class Report:
         again = replicates_text.section(
             material.replicates, material.crossing.claims, self.own, self.page.titles, language
         )
+        again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
         checks = "\n\n".join(health_sections(material.health, self.page.titles, language))
         for title, text in (
             (N_("Differences between groups across methodologies (not tested)"), claims),

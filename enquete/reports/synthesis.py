@@ -171,10 +171,11 @@ def _material(
     agents = agent_table(own, found.results, frame, participants_table(reading.population))
     replicates = replicate(reading, frame, found.results, crossing.claims)
     found.bugs.extend(replicates.bugs)
+    health = examine(reading, found.results, frame, file)
+    record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
     return Material(
-        frame, stages, found, crossing, narrative.stored(reading, crossing.claims),
-        examine(reading, found.results, frame, file), items(reading, frame), replicates, agents, associate(agents),
-        drawn(reading.record.methods, found.results, reading.record.language, file),
+        frame, stages, found, crossing, narrative.stored(reading, crossing.claims), health, items(reading, frame), replicates, agents,
+        associate(agents), drawn(record.methods, found.results, record.language, file, **files),
     )  # fmt: skip
 
 

@@ -200,8 +200,10 @@ class Run:
 
     @cached_property
     def drawn(self) -> list[Figure]:
-        """Every figure of the findings, as plain data."""
-        return drawn(self.record.methods, self.results, self.record.language)
+        """Every figure of the findings, of instrument health and of replicates, as plain data."""
+        files = {name: self.path / f"{name}.json" for name in ("health", "replicates")}
+        read = {name: json.loads(file.read_text("utf-8")) for name, file in files.items() if file.is_file()}
+        return drawn(self.record.methods, self.results, self.record.language, **read)
 
     @property
     def figures(self) -> list[str]:

@@ -44,7 +44,7 @@ def test_a_figure_by_name(run: Run) -> None:
     pytest.importorskip("plotly", reason="the extra 'figures' is not installed")
     assert run.figures
     assert run.figure("longitudinal").layout.title.text == run.figure(run.figures[0]).layout.title.text
-    assert interactive(run.drawn).keys() == {"longitudinal"}
+    assert list(interactive(run.drawn)) == ["longitudinal", "health"]
     with pytest.raises(InputError, match="there are longitudinal/"):
         run.figure("delphi")
 

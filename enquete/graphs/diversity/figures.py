@@ -16,7 +16,7 @@ from enquete.reports.markdown import number, readable, share
 from enquete.state.asking import Language
 
 PLANE, TREE, SCREE = 420, 260, 240  # px
-MOST_TOLD = 300  # agents that have a tooltip and a link each; of more the picture would be all names
+MOST_TOLD = 300  # agents that have a tooltip each; of more the picture would be all names
 SHOWN = 12  # eigenvalues
 
 WORDS = {
@@ -118,8 +118,7 @@ def _agents(
     said: dict[str, Any] = {"hoverinfo": "skip"}
     if is_told:
         names = [_name(members.get(str(one["participant"]), {})) for one in own]
-        links = [answers("diversity", participant=one["participant"]) for one in own]
-        said = {"hoverinfo": "text", "hovertext": names, "meta": {"links": links}}
+        said = {"hoverinfo": "text", "hovertext": names}
     return {
         "type": "scatter", "mode": "markers", "name": label, "x": [one["scores"][0] for one in own], "y": [one["scores"][1] for one in own],
         "marker": {"size": 10 if is_told else 6, "color": shade, "opacity": 0.6, "line": {"color": PAPER, "width": 0.8}}, **said,

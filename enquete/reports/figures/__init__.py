@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from enquete.locale import tell
+from enquete.nodes.planning import load_methodology
 from enquete.reports.figures.canvas import Figure
 from enquete.state.asking import Language
 from enquete.state.errors import InputError, SettingsError
@@ -23,17 +26,30 @@ def drawn(
     results: Mapping[str, Any],
     language: Language,
     on_bug: Callable[[str, Exception], None] | None = None,
+    *,
+    health: Any = None,
+    replicates: Any = None,
 ) -> list[Figure]:
-    """All figures of a run, "methodology/name". methods: dotted paths, as a run's record has them; results: its findings.
+    """All figures of a run, "methodology/name", those of instrument health and of its replicates last.
 
-    A bug in the figures of one methodology goes to `on_bug`, else is raised.
+    methods: dotted paths, as a run's record has them; results: its findings; health, replicates: as its files of that name have
+    them. A bug in the figures of one methodology goes to `on_bug`, else is raised.
     """
     from enquete.reports.evaluation import evaluations  # noqa: PLC0415 - pulls in pandas
+    from enquete.reports.health.figures import figures as of_health  # noqa: PLC0415
+    from enquete.reports.replicates.figures import figures as of_replicates  # noqa: PLC0415
 
+    own = evaluations(methods)
+    titles = {name: tell(load_methodology(dotted).title, language) for name, dotted in methods.items()}
+    sources: dict[str, Callable[[], Iterable[Figure]]] = {
+        name: partial(own[name].figures, results[name], language) for name in methods if name in results
+    }
+    sources["health"] = partial(of_health, health or {}, own, titles, language)
+    sources["replicates"] = partial(of_replicates, replicates or {}, own, titles, language)
     found: list[Figure] = []
-    for name, own in evaluations({name: methods[name] for name in methods if name in results}).items():
+    for name, draw in sources.items():
         try:
-            found += named(name, own.figures(results[name], language))
+            found += named(name, draw())
         except Exception as error:
             if on_bug is None:
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -23,6 +24,7 @@ EVERY = [
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
     *(f"scenario/{name}" for name in ("quadrants", "groups")),
     *(f"laddering/{name}" for name in ("value_map", "saturation")),
+    "health/glance",
 ]  # twelve agents of nine types: no group is large enough for changes by group
 WORDS: dict[Language, tuple[str, str]] = {
     "de": ("simulierte Befragte", r"\d von \d+"),
@@ -31,7 +33,8 @@ WORDS: dict[Language, tuple[str, str]] = {
 
 
 def figures(made: Made, language: Language) -> list[Figure]:
-    return drawn(ALL, made.results(), language)
+    health = json.loads((made.synthesis / "health.json").read_text("utf-8"))
+    return drawn(ALL, made.results(), language, health=health)
 
 
 @pytest.fixture(scope="session")
