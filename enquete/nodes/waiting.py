@@ -58,7 +58,7 @@ async def _remember(workplace: Workplace) -> JsonValue:
         notes = [f"{issue.file}: {issue.message}" for issue in read.issues if issue.severity != "info"]
     await workplace.ledger.store_digests("T1", texts)
     workplace.remember("T1")
-    summary = _summary(joined, texts, [*_join_notes(joined), *notes])
+    summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
     return await workplace.ledger.freeze("", "", "T1", "memory", summary)
 
 
@@ -71,6 +71,13 @@ def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> di
         "with_memory": sum(text is not None for text in texts.values()),
         "notes": list(notes),
     }
+
+
+def _ended(population: Population) -> dict[str, JsonValue]:
+    """How far the simulation had come when memories were read; what it says of itself where its end was only assumed."""
+    end = population.completion
+    assumed: JsonValue = {"status": end.status, "progress": list(end.progress or ()), "error": end.error}
+    return {"actions": population.actions, "assumed": assumed if end.assumed else None}
 
 
 def _join_notes(joined: Join) -> list[str]:

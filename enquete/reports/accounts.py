@@ -98,9 +98,30 @@ def missing(reading: RunReading, stages: Stages, found: Findings) -> dict[str, W
 
 def notices(reading: RunReading) -> list[str]:
     """What was said when the run began and when T1 opened."""
-    memory: Mapping[str, Any] | Any = reading.ledger.frozen("", "", "T1", "memory")
-    notes = memory.get("notes") if isinstance(memory, dict) else None
+    notes = reading.memory.get("notes")
     return [*reading.record.notices, *(map(str, notes) if isinstance(notes, list) else ())]
+
+
+def assumption(reading: RunReading) -> Words | None:
+    """What the simulation says of its own end, where T1 was asked although it had not completed."""
+    end = reading.memory.get("assumed")
+    if not isinstance(end, dict):
+        return None
+    progress = end.get("progress")
+    text, rounds = (
+        N_("The simulation did not complete (it says “{status}”); it was taken as completed, as asked for."),
+        {},
+    )
+    if isinstance(progress, list) and len(progress) == 2:
+        text = N_(
+            "The simulation did not complete (it says “{status}” at round {done} of {planned}); it was taken as completed, as "
+            "asked for."
+        )
+        rounds = {"done": str(progress[0]), "planned": str(progress[1])}
+    told = said(text, status=str(end.get("status")), **rounds)
+    return (
+        said(N_("{told} Its runner's error: {error}"), told=told, error=str(end["error"])) if end.get("error") else told
+    )
 
 
 # --- what failed, was repaired or reconstructed ----------------------------------------------------------------------

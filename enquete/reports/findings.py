@@ -103,7 +103,7 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         incomparable += _server_changed(reading, reading, name)
     return AnalysisContext(
         language=record.language,
-        baseline=record.baseline,
+        baseline=reading.baseline,
         memoryless_weight=record.memoryless_weight,
         frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
         participants=participants_table(reading.population),
@@ -116,10 +116,7 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
 
 def _pairing_here(reading: RunReading) -> dict[str, JsonValue]:
     """How the agents at T1 were joined to those at the beginning, as the run filed it when T1 opened."""
-    stored = reading.ledger.frozen("", "", "T1", "memory")
-    if not isinstance(stored, dict):
-        return {}
-    return {key: stored[key] for key in ("matched", "lost", "new", "changed") if key in stored}
+    return {key: reading.memory[key] for key in ("matched", "lost", "new", "changed") if key in reading.memory}
 
 
 def _differences(then: RunRecord, now: RunRecord) -> list[str]:

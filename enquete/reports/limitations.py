@@ -59,9 +59,11 @@ def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
 
 def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
     record, texts = reading.record, in_language(LIMITS, reading.record.language)
-    if record.baseline == "reconstructed":
+    if reading.idle:
+        yield texts["idle"]
+    elif record.baseline == "reconstructed":
         yield texts["reconstructed"]
-    if record.baseline == "measured" and record.actions_at_start:
+    elif record.baseline == "measured" and record.actions_at_start:
         yield texts["actions"].format(n=record.actions_at_start)
     drifts = [result["drift"] for result in results.values() if isinstance(result.get("drift"), dict)]
     for drift in drifts:

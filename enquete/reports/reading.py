@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.nodes.opened import OpenedRun
 from enquete.respondents.local_desk import LocalDesk
@@ -107,6 +107,27 @@ class RunReading(OpenedRun[ReadingLedger]):
     def stages(self) -> dict[tuple[str, str], str]:
         """Outcome by (methodology, phase)."""
         return {key: stage.outcome for key, stage in self.ledger.stages().items()}
+
+    @cached_property
+    def memory(self) -> Mapping[str, JsonValue]:
+        """What was filed when T1 opened: how agents were joined, what to say of it, how the simulation had ended."""
+        stored = self.ledger.frozen("", "", "T1", "memory")
+        return stored if isinstance(stored, dict) else {}
+
+    @cached_property
+    def baseline(self) -> str:
+        """Where T0 comes from, as the record says; where the simulation had done nothing more by T1, a measured T0 is as
+        good as a reconstructed one: the same personas before they remembered what had happened already."""
+        folder, now = self.baseline_folder(), self.memory.get("actions")
+        then = self.record if folder is None else read_record(folder)
+        if self.record.baseline not in ("measured", "earlier") or not isinstance(now, int):
+            return self.record.baseline
+        return self.record.baseline if now > then.actions_at_start else "reconstructed"
+
+    @property
+    def idle(self) -> bool:
+        """Whether T0 was measured, but nothing happened in the simulation from then on."""
+        return self.baseline == "reconstructed" and self.record.baseline != "reconstructed"
 
     def desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
         """The desk that the interviews used, without anyone to ask."""

@@ -179,6 +179,9 @@ class Report:
         """What must be read before anything else."""
         if accounts.all_failed(self.reading):
             yield tell(N_("Every request failed. This run holds no answers."), self.language)
+        assumed = accounts.assumption(self.reading)
+        if assumed:
+            yield tell(assumed, self.language)
         if self.partial:
             text = N_(
                 "Interim state: the interviews are not finished ({status}); what is missing is counted as not asked yet."
@@ -226,10 +229,8 @@ class Report:
         yield words[record.main.elicitation]
         if record.kind == "simulation":
             yield words["digest"].format(n=record.digest_chars)
-        baseline = words[f"baseline_{record.baseline}"]
+        baseline = words["baseline_idle" if self.reading.idle else f"baseline_{record.baseline}"]
         yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")
-        if record.assume_completed:
-            yield words["assumed"]
 
     def _titles(self) -> Mapping[str, str]:
         """Also of the synthesis, which makes calls of its own."""
@@ -287,9 +288,11 @@ HOW: Mapping[str, str] = {
     "baseline_reconstructed": N_(
         "T0 was reconstructed afterwards: the same personas without memory. Differences are called experience effect, not drift."
     ),
+    "baseline_idle": N_(
+        "T0 was measured, but the simulation did nothing more until T1. Differences are called experience effect, not drift."
+    ),
     "baseline_earlier": N_("T0 comes from the earlier run {run}; its personas hold for T1 too."),
     "baseline_none": N_("There is no T0; this run says nothing about change."),
-    "assumed": N_("The simulation was treated as completed although it does not say so itself."),
 }
 
 

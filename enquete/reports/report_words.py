@@ -40,6 +40,10 @@ LIMITS: Mapping[str, str] = {
     "reconstructed": N_(
         "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."
     ),
+    "idle": N_(
+        "The simulation did nothing more between T0 and T1: what differs is an experience effect (answers with and without "
+        "memory), not drift."
+    ),
     "actions": N_("When T0 was measured the simulation already had {n} actions; T0 is no untouched starting point."),
     "incomparable": N_("Drift is not interpretable: {why}."),
     "no_placebo": N_("There is no placebo arm and no replicate: drift cannot be told from the noise of asking again."),

@@ -251,17 +251,15 @@ def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.
     done = [stage for stage in stages if reading.stages.get(stage) == "done" and stage in have]
     if reading.record.replay_of:  # a check of a run, not another one
         return {}
-    measured = reading.record.baseline != "reconstructed"
+    measured = reading.baseline != "reconstructed"
     moved = {f"{phase}/{name}": reading.run for name, phase in done if phase != "T0" or measured}
     return {**moved, "synthesis": reading.run}
 
 
 def _flags(reading: RunReading, found: Findings) -> list[str]:
     """Notices of the run and its memory, and flags of the analyses."""
-    memory = reading.ledger.frozen("", "", "T1", "memory")
-    notes = memory.get("notes") if isinstance(memory, dict) else None
     raised = [flag for result in found.results.values() for flag in _texts(result.get("flags"))]
-    return sorted({*reading.record.notices, *_texts(notes), *raised})
+    return sorted({*reading.record.notices, *_texts(reading.memory.get("notes")), *raised})
 
 
 def _texts(value: JsonValue) -> list[str]:

@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from enquete.simulations.action_log import PLATFORMS, LogSummary, Platform, summarise_logs
 from enquete.simulations.database import count_trace
 from enquete.simulations.sources import read_object
-from enquete.simulations.texts import clean, clip
+from enquete.simulations.texts import clean, clip, one_line
 from enquete.state.errors import SimulationError
 
 FINISHED = {"completed", "complete", "finished", "done"}
+ERROR_CHARS = 200
 
 
 @dataclass(frozen=True)
 class Completion:
-    """`status`: run_state's own word, or ended / not_ended by the logs, or not_started, or no_simulation."""
+    """`status`: run_state's own word, or ended / not_ended by the logs, or not_started, or no_simulation.
+
+    progress: rounds done and planned; error: what stopped the runner; both as run_state.json has them.
+    """
 
     completed: bool
     status: str
     reason: str
     assumed: bool = False
+    progress: tuple[int, int] | None = None
+    error: str = ""
 
 
 NO_SIMULATION = Completion(False, "no_simulation", "a personas file has no simulation")
@@ -45,20 +51,25 @@ def completion_from(path: Path, logs: Mapping[Platform, LogSummary], assume_comp
     found = from_run_state(path) or from_logs(logs)
     if found.completed or not assume_completed:
         return found
-    return Completion(True, found.status, f"assumed to be completed; {found.reason}", assumed=True)
+    return replace(found, completed=True, reason=f"assumed to be completed; {found.reason}", assumed=True)
 
 
 def from_run_state(path: Path) -> Completion | None:
     """None where run_state.json is missing, unreadable or without a runner_status."""
     file = path / "run_state.json"
     try:
-        word = clean(read_object(file).get("runner_status")) if file.exists() else ""
+        said = read_object(file) if file.exists() else {}
     except SimulationError:
         return None
+    word = clean(said.get("runner_status"))
     status = clip(re.sub(r"[\s-]+", "_", word).lower(), 60)
     if not status:
         return None
-    return Completion(status in FINISHED, status, f"run_state.json: runner_status is {clip(word, 60)!r}")
+    done, planned = said.get("current_round"), said.get("total_rounds")
+    progress = (done, planned) if isinstance(done, int) and isinstance(planned, int) and planned else None
+    reason = f"run_state.json: runner_status is {clip(word, 60)!r}"
+    error = clip(one_line(clean(said.get("error"))), ERROR_CHARS)
+    return Completion(status in FINISHED, status, reason, progress=progress, error=error)
 
 
 def from_logs(logs: Mapping[Platform, LogSummary]) -> Completion:

@@ -24,6 +24,7 @@ from enquete.reports.table.rows import responses
 from enquete.state.channels import ShardSpec
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine
+from tests.support.populations import go_on
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()
@@ -168,7 +169,7 @@ def own(whole: Made, tmp_path: Path) -> Made:
 
 @pytest.fixture
 def set_status() -> Callable[[Path, str], None]:
-    """set_status(folder, status): what a simulation says of itself."""
+    """set_status(folder, status): what a simulation says of itself; once it has completed, it has gone on until then."""
     return _set_status
 
 
@@ -180,6 +181,8 @@ def _set_status(folder: Path, status: str) -> None:
             if key in content:
                 content[key] = status
         path.write_text(json.dumps(content), "utf-8")
+    if status == "completed":
+        go_on(folder)
 
 
 @pytest.fixture

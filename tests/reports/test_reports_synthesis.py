@@ -315,11 +315,13 @@ def test_results_before_a_synthesis_are_empty_and_a_damaged_file_is_named(make, 
 
 def test_a_measured_baseline_gives_drift_with_tests_and_says_what_it_cannot_show(make, simulation, set_status):
     set_status(simulation, "running")
+    make(simulation, methods=["longitudinal"], language="en", phase="T0")
+    set_status(simulation, "completed")
     made = make(simulation, methods=["longitudinal"], language="en")
     found = made.results()["longitudinal"]
     assert found["kind"] == "drift"
     assert found["experience_effect"] is None
     assert all({"p", "p_holm", "p_bh"} <= set(item) for item in found["drift"]["items"])
-    assert "p (Holm)" in made.report()
+    assert "adjusted by Holm" in made.report()
     assert "no placebo arm" in made.report()
     assert set(made.table().loc[made.table()["phase"].eq("T0"), "baseline"]) == {"measured"}

@@ -106,7 +106,7 @@ def test_the_shape_of_every_closed_item_is_in_health_and_report(full):
 
 def test_flags_are_sentences_in_the_runs_language(full):
     flags = load_summary(full.folder)["flags"]
-    assert any(flag.startswith("Längsschnitt: T0 wurde erst nach dem Ende") for flag in flags)
+    assert any(flag.startswith("Längsschnitt: Zwischen T0") for flag in flags)
     assert not any(flag.startswith(("longitudinal:", "diversity:", "delphi:")) for flag in flags)
 
 

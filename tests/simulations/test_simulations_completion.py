@@ -43,6 +43,13 @@ def test_any_other_word_is_not_even_if_the_logs_have_ended(tmp_path: Path, word:
     assert assumed.assumed
 
 
+def test_how_far_it_came_and_what_stopped_it_is_kept_with_the_assumption(tmp_path: Path) -> None:
+    said = {"runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n  429"}
+    (tmp_path / "run_state.json").write_text(json.dumps(said))
+    found = completion(tmp_path, assume_completed=True)
+    assert (found.assumed, found.status, found.progress, found.error) == (True, "failed", (592, 2160), "RateLimitError: 429")
+
+
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"runner_status": null}', '{"runner_status": {"a": 1}}'])
 def test_logs_decide_where_run_state_cannot_be_read(tmp_path: Path, content: str | None) -> None:
     if content is not None:

@@ -13,7 +13,7 @@ from enquete.instruments.pack import pack_named
 from enquete.state.errors import InputError, PopulationMismatch, RunMismatch, SettingsError
 from tests.support import unwritten
 from tests.support.model_server import ModelServer
-from tests.support.populations import mirofish_folder, personas_file, set_status
+from tests.support.populations import go_on, mirofish_folder, personas_file, set_status
 from tests.support.processes import finish
 from tests.support.studies import call_keys, rows, stored_answers
 
@@ -69,6 +69,55 @@ def test_a_completed_simulation_gets_a_reconstructed_t0_that_is_never_called_dri
     assert set(run.responses.loc[run.responses["phase"] == "T0", "baseline"]) == {"reconstructed"}
     assert "T0/longitudinal" not in latest(sim / "interviews")
     assert "Erfahrungseffekt" in run.report
+
+
+FAILED = {
+    "runner_status": "failed",
+    "current_round": 592,
+    "total_rounds": 2160,
+    "error": "RateLimitError:\n 429 (quota)",
+}
+SAID = "did not complete (it says “failed” at round 592 of 2160)"
+
+
+def failed(sim: Path) -> Path:
+    (sim / "run_state.json").write_text(json.dumps({"simulation_id": sim.name, **FAILED}), "utf-8")
+    return sim
+
+
+def test_a_simulation_that_failed_before_it_went_on_gives_no_drift_and_its_error_is_told(tmp_path: Path) -> None:
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    paused = enquete.conduct_interviews(sim, methods=["longitudinal"], language="en")
+    failed(sim)
+    run = enquete.resume(paused.resume_token, sim=str(sim), assume_completed=True)
+    assert run.record.baseline == "measured"
+    found = run.results["longitudinal"]
+    assert (found["kind"], found["drift"]) == ("experience_effect", None)
+    assert "p" not in found["experience_effect"]["items"][0]
+    assert set(run.responses.loc[run.responses["phase"] == "T0", "baseline"]) == {"reconstructed"}
+    for text in (
+        SAID,
+        "RateLimitError: 429 (quota)",
+        "Experience effect, not drift",
+        "the simulation did nothing more until T1",
+    ):
+        assert text in run.report
+    assert not [claim for claim in run.page_one["findings"] if "drift" in claim["text"]]
+
+
+@pytest.mark.parametrize("went_on", [True, False], ids=["it went on", "from the start"])
+def test_a_simulation_that_is_taken_as_completed_is_said_to_be(tmp_path: Path, went_on: bool) -> None:
+    """With actions between the waves its drift stands; where it had failed before anybody was asked, T0 is reconstructed."""
+    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
+    if went_on:
+        paused = enquete.conduct_interviews(sim, methods=["longitudinal"], language="en")
+        go_on(sim)
+        run = enquete.resume(paused.resume_token, sim=str(failed(sim)), assume_completed=True)
+    else:
+        run = enquete.conduct_interviews(failed(sim), methods=["longitudinal"], language="en", assume_completed=True)
+    assert run.results["longitudinal"]["kind"] == ("drift" if went_on else "experience_effect")
+    assert SAID in run.report
+    assert "RateLimitError: 429 (quota)" in run.report
 
 
 def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None:
@@ -144,12 +193,6 @@ def test_phase_t0_after_completion_says_that_nothing_can_be_measured(tmp_path: P
     with pytest.raises(SettingsError, match="has completed already"):
         enquete.conduct_interviews(sim, phase="T0")
     assert not (sim / "interviews").exists()
-
-
-def test_a_killed_simulation_can_be_declared_completed(tmp_path: Path) -> None:
-    sim = mirofish_folder(tmp_path / "sim_1", AGENTS, status="running")
-    paused = unwritten.interview(sim, methods=["longitudinal"])
-    assert unwritten.resume(paused.resume_token, sim=str(sim), assume_completed=True).status == "completed"
 
 
 def test_a_personas_file_is_one_wave_without_memory_or_drift_and_needs_out(tmp_path: Path) -> None:

@@ -89,8 +89,20 @@ def mirofish_folder(folder: Path, number: int, *, status: Literal["completed", "
 
 
 def set_status(folder: Path, status: str) -> None:
-    """What run_state.json says: the simulation's own word for whether it has completed."""
+    """What run_state.json says: the simulation's own word for whether it has completed. If so, it went on until then."""
     _write(folder / "run_state.json", {"simulation_id": folder.name, "runner_status": status})
+    if status == "completed":
+        go_on(folder)
+
+
+def go_on(folder: Path) -> None:
+    """One more action in the log, where there is one."""
+    log = folder / "reddit" / "actions.jsonl"
+    if log.exists():
+        posts = (json.loads(line) for line in log.read_text("utf-8").splitlines())
+        last = [post for post in posts if "action_type" in post][-1]
+        with log.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({**last, "round": last["round"] + 1}, ensure_ascii=False) + "\n")
 
 
 def _write(path: Path, value: object) -> None:

@@ -26,8 +26,8 @@ RETEST = "retest"
 
 FLAGS: Mapping[str, str] = {
     "reconstructed": N_(
-        "Longitudinal: T0 was reconstructed after the simulation had ended (the same personas without memory). "
-        "Differences from T1 are an experience effect, not drift."
+        "Longitudinal: nothing happened in the simulation between T0 (the same personas without memory) and T1. Differences "
+        "are an experience effect, not drift."
     ),
     "incomparable": N_("Longitudinal: the change cannot be interpreted. {why}."),
     "no_memory": N_("No agent that answered at T1 had a memory, so nothing of the simulation can show in the answers"),

@@ -148,6 +148,9 @@ def responses(
         for (_, phase), table in tables.items():
             if phase == "T0":
                 table["participant"] = [ids.get(who, who) for who in table["participant"]]
+    if reading.idle:
+        for table in (table for (_, phase), table in tables.items() if phase == "T0" and table):
+            table["baseline"] = ["reconstructed"] * len(table["arm"])
     keys = sorted(tables, key=lambda stage: (order[stage[0]], stage[1]))
     return _in_columns([tables[key] for key in keys], _own_columns(reading), texts)
 
