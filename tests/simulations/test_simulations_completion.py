@@ -47,7 +47,12 @@ def test_how_far_it_came_and_what_stopped_it_is_kept_with_the_assumption(tmp_pat
     said = {"runner_status": "failed", "current_round": 592, "total_rounds": 2160, "error": "RateLimitError:\n  429"}
     (tmp_path / "run_state.json").write_text(json.dumps(said))
     found = completion(tmp_path, assume_completed=True)
-    assert (found.assumed, found.status, found.progress, found.error) == (True, "failed", (592, 2160), "RateLimitError: 429")
+    assert (found.assumed, found.status, found.progress, found.error) == (
+        True,
+        "failed",
+        (592, 2160),
+        "RateLimitError: 429",
+    )
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"runner_status": null}', '{"runner_status": {"a": 1}}'])
