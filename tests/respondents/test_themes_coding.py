@@ -261,6 +261,27 @@ def test_merge_by_rule_puts_the_same_together():
     assert all(theme.label and theme.description for theme in found.themes)
 
 
+def test_a_rules_theme_is_called_by_what_was_said_and_not_by_a_list_of_words():
+    said = ["To be honest, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
+            "Rents drive the small shops out of town.", "Trees give shade in the summer heat.", "Trees give shade in the heat."]  # fmt: skip
+    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])
+    assert [theme.label for theme in coded.themes] == [
+        "Rents drive the small shops out of town", "Trees give shade in the heat",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_what_is_nearly_the_same_theme_is_one(language):
+    """Ten themes are planted. Without a second look at what is alike the rule has 15, as many as it may have."""
+    statements, truth = panel(50, language)
+    themes = code(statements).themes
+    assert len(themes) <= 13
+    most = Counter(
+        Counter(key for name in theme.statements for key in truth[name]).most_common(1)[0][0] for theme in themes
+    )
+    assert sum(n - 1 for n in most.values()) <= 4
+
+
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(1, 15))
 def test_rule_survives_any_text(texts, most):
     statements = [Statement(id=f"p{i:02}|q", text=text) for i, text in enumerate(texts)]
