@@ -137,8 +137,9 @@ def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
     answered = responded(frame)
     if answered.empty:
         return answered.assign(answer_id=pd.Series(dtype="str"))
-    columns = [answered[part].astype(str).tolist() for part in PARTS]
-    return answered.assign(answer_id=["/".join(parts) for parts in zip(*columns, strict=True)])
+    columns = [answered[part].tolist() for part in PARTS]
+    names = ["/".join(map(str, parts)) for parts in zip(*columns, strict=True)]
+    return answered.assign(answer_id=pd.Series(names, index=answered.index, dtype=object))
 
 
 def cited(rows: pd.DataFrame, most: int) -> list[str]:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import with_ids
+from enquete.reports.context import PARTS, with_ids
 from enquete.reports.markdown import number
 from enquete.reports.reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.state.asking import Language
 
+READ = [*PARTS, "agent_name", "status", "value", "scale_min", "scale_max", "text"]
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
 LONGEST = 240
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
@@ -37,7 +39,7 @@ WORDS: Mapping[str, str] = {
 def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
     """Agents in the population's order within each methodology and phase of this run, then the aggregate; main arm."""
     language = reading.record.language
-    own = frame[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)]
+    own = frame.loc[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs), READ]
     answered = with_ids(own)
     known: dict[str, dict[str, Asked]] = {}
     for one in asked:
@@ -47,7 +49,7 @@ def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
         base = {"sim_id": reading.record.sim_id, "run_id": reading.run}
         where = {"methodology": method, "phase": phase}
         last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
-        names = last.drop_duplicates("participant").set_index("participant")["agent_name"]
+        names = dict(zip(last["participant"], last["agent_name"], strict=True))
         for who, (stance, ids) in stances(last, known[method], language).items():
             text = in_language(WORDS, language)["agent"].format(
                 name=names[who], method=method, phase=phase, stance=stance
@@ -61,25 +63,30 @@ def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
 
 def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:
     """By participant: the clearest positions and the first own words, with the ids of those answers."""
-    closed = said[said["value"].notna() & said["scale_min"].notna()]
-    low, high = closed["scale_min"].astype(float), closed["scale_max"].astype(float)
-    distance = (2 * closed["value"] - low - high).abs() / (high - low)
-    clearest = closed.loc[distance.sort_values(ascending=False, kind="stable").index]
-    spoken = said[said["text"].ne("")].sort_values("value", key=lambda value: value.notna(), kind="stable")
-    parts: dict[str, list[tuple[str, str]]] = {str(who): [] for who in said["participant"].unique()}
-    for row in clearest.groupby("participant", sort=False).head(POSITIONS).to_dict("records"):
-        parts[row["participant"]].append((_position(row, items, language), row["answer_id"]))
-    for row in spoken.groupby("participant", sort=False).head(VOICES).to_dict("records"):
-        voice = in_language(WORDS, language)["voice"].format(text=shortened(row["text"]))
-        parts[row["participant"]].append((voice, row["answer_id"]))
-    return {who: (" ".join(text for text, _ in own), [one for _, one in own]) for who, own in parts.items() if own}
+    closed: dict[str, list[tuple[float, str, str]]] = {who: [] for who in dict.fromkeys(said["participant"])}
+    spoken: dict[str, list[tuple[bool, str, str]]] = {who: [] for who in closed}
+    columns = ("participant", "item_id", "value", "scale_min", "scale_max", "text", "answer_id")
+    for who, item, value, low, high, text, name in zip(*(said[column].tolist() for column in columns), strict=True):
+        if value == value and low == low:  # neither is missing
+            told = _position(items[item], value, int(low), int(high), language)
+            closed[who].append((-abs(2 * value - low - high) / (high - low), told, name))
+        if text:
+            spoken[who].append((value == value, text, name))
+    words = in_language(WORDS, language)["voice"]
+    found = {}
+    for who, positions in closed.items():
+        clearest = sorted(positions, key=itemgetter(0))[:POSITIONS]
+        voices = sorted(spoken[who], key=itemgetter(0))[:VOICES]
+        texts = [*(told for _, told, _ in clearest), *(words.format(text=shortened(text)) for _, text, _ in voices)]
+        if texts:
+            found[who] = (" ".join(texts), [name for *_, name in (*clearest, *voices)])
+    return found
 
 
-def _position(row: Mapping[Any, Any], items: Mapping[str, Asked], language: Language) -> str:
-    item = items[row["item_id"]]
-    label = item.label(row["value"], language)
+def _position(item: Asked, value: float, low: int, high: int, language: Language) -> str:
+    label = item.label(value, language)
     return in_language(WORDS, language)["position"].format(
-        wording=item.text(language), value=f"{row['value']:g}".replace("-", "−"), low=row["scale_min"], high=row["scale_max"],
+        wording=item.text(language), value=f"{value:g}".replace("-", "−"), low=low, high=high,
         label=f" ({label})" if label else "",
     )  # fmt: skip
 
@@ -89,7 +96,7 @@ def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, langua
     words = in_language(WORDS, language)
     parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
     closed = said[said["value"].notna() & said["scale_min"].notna()]
-    low, high = closed["scale_min"].astype(float), closed["scale_max"].astype(float)
+    low, high = closed["scale_min"], closed["scale_max"]
     means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
     named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}
     for word, item in zip(("highest", "lowest"), named, strict=False):

@@ -114,7 +114,7 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
 def prepare(folder: Path, planned: Sequence[tuple[str, str]]) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder) as reading:
-        frame = responses(reading, planned, texts=object)
+        frame = responses(reading, planned, plain=True)
         return Prepared(frame, find(reading, frame))
 
 
@@ -133,7 +133,7 @@ def write_synthesis(
     """
     with open_run(folder) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None
-        frame = made.frame if made else responses(reading, planned, texts=object)
+        frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
         found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)
