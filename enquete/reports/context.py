@@ -162,6 +162,10 @@ def jsonable(value: Any) -> JsonValue:
     """
     if value is None or isinstance(value, str | bool | int):
         return value
+    if type(value) is dict:  # by far the most, and sooner told than any other mapping
+        return {str(key): jsonable(member) for key, member in value.items()}
+    if type(value) is list:
+        return [jsonable(member) for member in value]
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.bool_ | np.integer):

@@ -42,16 +42,20 @@ def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonVa
     """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
     names = [str(name) for name in frame.columns]
     for start in range(0, len(frame), chunk):
-        piece = frame.iloc[start : start + chunk].astype(object)
-        columns = piece.where(piece.notna(), None)
-        for values in zip(*(columns[name].tolist() for name in names), strict=True):
+        piece = frame.iloc[start : start + chunk]
+        for values in zip(*(_values(piece[name]) for name in frame.columns), strict=True):
             yield dict(zip(names, values, strict=True))
+
+
+def _values(column: pd.Series[Any]) -> list[Any]:
+    known, values = column.notna().to_numpy(), column.tolist()
+    return values if known.all() else [value if there else None for value, there in zip(values, known, strict=True)]
 
 
 def write_json(path: Path, value: object) -> None:
     """Indented, without NaN. By pydantic: the standard library indents in Python, many times as slowly."""
     with replacing(path) as file:
-        file.write(to_json(jsonable(value), indent=1).decode() + "\n")
+        file.write(to_json(value, indent=1, inf_nan_mode="null", fallback=jsonable).decode() + "\n")
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
@@ -96,9 +100,9 @@ def _cells(column: pd.Series[Any]) -> list[str]:
     """A column as text; a column has few different values, and each is formatted once."""
     if pd.api.types.is_bool_dtype(column):
         return ["true" if value else "false" for value in column]
-    known = {value: _cell(value) for value in column.dropna().unique()}
-    pairs = zip(column.tolist(), column.notna().tolist(), strict=True)
-    return [known[value] if there else "" for value, there in pairs]
+    values = _values(column)
+    known = {value: "" if value is None else _cell(value) for value in set(values)}
+    return [known[value] for value in values]
 
 
 def _would_run(text: str) -> bool:
