@@ -50,9 +50,13 @@ class Embedded:
         ]
         head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
         columns = ["agent_name", "stakeholder_type", "phase", "round", "value", "chosen", "text"]
-        for (methodology, item), rows in self._rows.groupby(["methodology", "item_id"], sort=False):
+        by_item: dict[tuple[object, object], list[tuple[object, ...]]] = {}
+        keyed = self._rows[["methodology", "item_id", *columns]].itertuples(index=False, name=None)
+        for methodology, item, *row in keyed:
+            by_item.setdefault((methodology, item), []).append(tuple(row))
+        for (methodology, item), rows in by_item.items():
             wording = self._wordings.get((str(methodology), str(item)), str(item))
-            body = "".join(map(self._row, rows[columns].itertuples(index=False, name=None)))
+            body = "".join(map(self._row, rows))
             yield (
                 f'<details id="{_slug(str(methodology), str(item))}"><summary>{html.escape(wording)} ({len(rows)})</summary>'
                 f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from enquete.locale import decimals, percent, quoted
 from enquete.state.asking import Language
@@ -21,7 +22,12 @@ GAP = "[…]"
 
 def escape(text: object) -> str:
     """What a person or model wrote, as one line of plain text: no heading, link, table cell, HTML or list comes of it."""
-    line = " ".join(_CONTROL.sub("", str(text)).split())
+    return _escaped(str(text))
+
+
+@lru_cache(maxsize=8192)
+def _escaped(text: str) -> str:
+    line = " ".join(_CONTROL.sub("", text).split())
     line = _SPECIAL.sub(r"\\\1", line)
     line = _LINK.sub(lambda m: f"{m[1] or m[3] or ''}&#{ord(m[2] or m[4] or m[5])};", line)  # no autolinks either
     return _LINE_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[2] else f"{m[1]}{m[3]}\\{m[4]}", line)

@@ -17,6 +17,7 @@ from markdown_it.token import Token
 from enquete.reports.embedded import Embedded
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.svg import svg
+from enquete.reports.table_html import with_quick_tables
 from enquete.reports.templates import render
 from enquete.state.asking import Language
 
@@ -50,7 +51,8 @@ class Writer:
     def __init__(self, drawn: Mapping[str, Figure], strips: Mapping[str, str], embedded: Embedded) -> None:
         self._drawn, self._embedded = drawn, embedded
         self._strips = {f"figures/{name}.svg": svg for name, svg in strips.items()}
-        self._renderer = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
+        plain = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
+        self._renderer = with_quick_tables(plain)
         self._renderer.renderer.rules["image"] = self._image  # type: ignore[attr-defined]
 
     def html(self, markdown: str) -> str:
