@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from pydantic import JsonValue
 
 from enquete.nodes.planning import rounds_owed
+from enquete.reports.context import ItemFacts
 from enquete.reports.reading import RunReading
 from enquete.reports.table.rows import item_facts_of
 from enquete.respondents.neutral import control_items
@@ -57,18 +58,26 @@ def items(reading: RunReading, frame: pd.DataFrame) -> list[Asked]:
     """Every (methodology, item) of the table, in its order. Rows of an earlier run are of the same instrument."""
     found: list[Asked] = []
     for name in dict.fromkeys(frame["methodology"]):
-        rows = frame.loc[frame["methodology"].eq(name), ["item_id", "phase", "round"]]
+        rows = _places(frame.loc[frame["methodology"].eq(name), ["item_id", "phase", "round"]])
         texts = {
             language: {item.id: item for item in control_items(language)} | dict(_asked(reading, name, rows, language))
             for language in _languages(reading, name)
         }
         labels = labels_of(dict(reading.record.instruments[name].content))
-        own = [
-            _described(reading, name, str(item), part, texts, labels)
-            for item, part in rows.groupby("item_id", sort=False)
-        ]
-        found += _told_apart(own)
+        facts = item_facts_of(reading, name)
+        found += _told_apart([_described(name, item, rows[item], facts(item), texts, labels) for item in rows])
     return found
+
+
+Places = Mapping[str, Sequence[tuple[str, int]]]
+"""Phases and rounds in which an item was asked, by item, in the table's order."""
+
+
+def _places(rows: pd.DataFrame) -> Places:
+    found: dict[str, dict[tuple[str, int], None]] = {}
+    for item, phase, number in zip(rows["item_id"], rows["phase"], rows["round"], strict=True):
+        found.setdefault(item, {})[phase, int(number)] = None
+    return {item: tuple(places) for item, places in found.items()}
 
 
 def _told_apart(found: list[Asked]) -> list[Asked]:
@@ -112,15 +121,14 @@ def _languages(reading: RunReading, name: str) -> list[Language]:
     return [own, *(language for language in declared if language != own)]
 
 
-def _asked(reading: RunReading, name: str, rows: pd.DataFrame, language: Language) -> Iterator[tuple[str, Item]]:
+def _asked(reading: RunReading, name: str, rows: Places, language: Language) -> Iterator[tuple[str, Item]]:
     """Items by id, from the blocks that the procedure would ask in this language; stops once all are known."""
     make = reading.methodology(name).procedure
     procedure = make(reading.instrument(name), reading.settings(name), language)
-    stages = rows.drop_duplicates(["phase", "round"])[["phase", "round"]].itertuples(index=False)
-    for phase, _ in stages:
-        desk = replace(reading.desk(name, str(phase), reading.record.main), language=language)
+    for phase in dict.fromkeys(phase for places in rows.values() for phase, _ in places):
+        desk = replace(reading.desk(name, phase, reading.record.main), language=language)
         for number in rounds_owed(procedure.rounds, desk):
-            missing = set(rows["item_id"])
+            missing = set(rows)
             barren = 0
             for unit in procedure.units(number, desk):
                 try:
@@ -136,16 +144,15 @@ def _asked(reading: RunReading, name: str, rows: pd.DataFrame, language: Languag
 
 
 def _described(
-    reading: RunReading,
     name: str,
     item_id: str,
-    rows: pd.DataFrame,
+    places: Sequence[tuple[str, int]],
+    facts: ItemFacts,
     texts: dict[Language, dict[str, Item]],
     labels: Mapping[str, dict[str, str]],
 ) -> Asked:
     known = {language: items[item_id] for language, items in texts.items() if item_id in items}
     first = next(iter(known.values()), None)
-    facts = item_facts_of(reading, name)(item_id)
     return Asked(
         methodology=name,
         item_id=item_id,
@@ -162,8 +169,8 @@ def _described(
         family=facts.family,
         family_label=labels.get(facts.family, {}),
         dimension=facts.dimension,
-        phases=tuple(dict.fromkeys(rows["phase"])),
-        rounds=tuple(dict.fromkeys(int(number) for number in rows["round"])),
+        phases=tuple(dict.fromkeys(phase for phase, _ in places)),
+        rounds=tuple(dict.fromkeys(number for _, number in places)),
         confidence=bool(first and first.confidence),
         reason=any(item.reason for item in known.values()),
         about=first.about if first else "",
