@@ -5,11 +5,15 @@ Formulas, bounds and minima are those of `health_thresholds.QUALITY`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import stats
 
-from enquete.analysis.answers import STATUSES
+from enquete.analysis.answers import STATUSES, Codes, Floats
 from enquete.analysis.change.paired import holm
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_OF_A_TYPE, MOST_GAPS, THRESHOLDS
@@ -20,6 +24,24 @@ MOST_CELLS = 20  # named in a detail
 _NEEDED = ("participant", "stakeholder_type", "item", "status")
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked: participant, item and type of each answer as numbers, and by kind whether it is a gap of that kind."""
+
+    person: Codes
+    item: Codes
+    kind: Codes  # stakeholder type
+    items: pd.Index[str]
+    types: pd.Index[str]
+    hits: Mapping[str, Floats]
+    attempts: float | None  # mean
+    n_not_reached: int
+
+    @property
+    def n(self) -> int:
+        return len(self.person)
+
+
 def nonresponse(frame: pd.DataFrame) -> list[Diagnostic]:
     """Rates of each kind, overall and by item × type, and their difference between types.
 
@@ -28,34 +50,44 @@ def nonresponse(frame: pd.DataFrame) -> list[Diagnostic]:
     """
     if missing := [name for name in _NEEDED if name not in frame.columns]:
         raise ValueError(f"answers lack the column(s) {', '.join(missing)}; needed are {', '.join(_NEEDED)}")
-    if len(unknown := frame.loc[~frame["status"].isin(STATUSES), "status"]):
-        raise ValueError(f"status {unknown.iloc[0]!r} is unknown; known are {', '.join(STATUSES)}")
-    asked = frame[frame["status"].ne("not_reached")]
-    read = asked[asked.columns.intersection([*_NEEDED, "attempts"])]
-    hits = read.assign(**{kind: read["status"].isin(of).astype(float) for kind, of in KINDS.items()})
-    return [*_rates(hits, len(frame) - len(asked)), *_by_type(hits)]
+    status = frame["status"].to_numpy(dtype=object)
+    if len(unknown := status[~np.isin(status, STATUSES)]):
+        raise ValueError(f"status {unknown[0]!r} is unknown; known are {', '.join(STATUSES)}")
+    asked = _read(frame, status)
+    return [*_rates(asked), *_by_type(asked)]
 
 
-def _rates(hits: pd.DataFrame, n_not_reached: int) -> list[Diagnostic]:
-    cells = hits.groupby(["item", "stakeholder_type"], sort=True)
-    cases, size = cells[list(KINDS)].sum(), cells.size()
-    attempts = float(hits["attempts"].mean()) if "attempts" in hits.columns and len(hits) else None
+def _read(frame: pd.DataFrame, status: NDArray[np.object_]) -> _Asked:
+    reached = status != "not_reached"
+    columns = (frame[name].to_numpy(dtype=object)[reached] for name in ("participant", "item", "stakeholder_type"))
+    (person, _), (item, items), (kind, types) = (pd.factorize(column, sort=True) for column in columns)
+    hits = {name: np.isin(status[reached], of).astype(float) for name, of in KINDS.items()}
+    attempts = frame["attempts"].to_numpy(dtype=float)[reached] if "attempts" in frame.columns else np.empty(0)
+    mean = float(attempts.mean()) if len(attempts) else None
+    return _Asked(person, item, kind, pd.Index(items), pd.Index(types), hits, mean, int((~reached).sum()))
+
+
+def _rates(asked: _Asked) -> list[Diagnostic]:
+    cell = asked.item * len(asked.types) + asked.kind
+    size = np.bincount(cell, minlength=len(asked.items) * len(asked.types))
+    cells = pd.MultiIndex.from_product([asked.items, asked.types], names=["item", "stakeholder_type"])[size > 0]
     found = []
-    for kind in KINDS:
-        above = cells_above(pd.DataFrame({"sum": cases[kind], "size": size}))
-        value = float(hits[kind].mean()) if len(hits) else None
+    for kind, hits in asked.hits.items():
+        cases = np.bincount(cell, weights=hits, minlength=size.size)
+        above = cells_above(pd.DataFrame({"sum": cases[size > 0], "size": size[size > 0]}, index=cells))
+        value = float(hits.mean()) if asked.n else None
         detail: Detail = {
-            "n_cells": len(size),
+            "n_cells": len(cells),
             "n_cells_above": len(above),
             "cells_above": above[:MOST_CELLS],
-            "n_not_reached": n_not_reached,
-            "mean_attempts": attempts,
+            "n_not_reached": asked.n_not_reached,
+            "mean_attempts": asked.attempts,
         }
         rule = THRESHOLDS[f"{kind}_rate"]
         ruling = compared(value, rule.caution, rule.bad) if value is not None else None
         if above and ruling is not None and ruling.verdict == "fine":
             ruling = Ruling("caution", "cells_above")
-        found.append(judged(f"{kind}_rate", value, {"answers": len(hits)}, detail=detail, ruling=ruling))
+        found.append(judged(f"{kind}_rate", value, {"answers": asked.n}, detail=detail, ruling=ruling))
     return found
 
 
@@ -74,37 +106,35 @@ def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
     ]
 
 
-def _by_type(hits: pd.DataFrame) -> list[Diagnostic]:
+def _by_type(asked: _Asked) -> list[Diagnostic]:
     """Agents are the unit: one who refuses everything is one case, not fifty."""
-    of_agents = hits.groupby("participant", sort=True)
-    agents = of_agents[list(KINDS)].mean().assign(stakeholder_type=of_agents["stakeholder_type"].first())
-    sizes = agents["stakeholder_type"].value_counts()
-    large = sorted(sizes.index[sizes >= LEAST_OF_A_TYPE])
-    kept = agents[agents["stakeholder_type"].isin(large)]
-    counts = {"agents": len(kept), "types": len(large), "agents_of_small_types": len(agents) - len(kept)}
-    ps = [_kruskal(kept, kind) for kind in KINDS]
-    means = kept.groupby("stakeholder_type")[list(KINDS)].mean()
-    return [_difference(kind, means[kind], counts, p, q) for kind, p, q in zip(KINDS, ps, holm(ps), strict=True)]
+    first, n = np.unique(asked.person, return_index=True, return_counts=True)[1:]
+    kind = asked.kind[first]
+    rates = pd.DataFrame({name: np.bincount(asked.person, weights=hits) / n for name, hits in asked.hits.items()})
+    large = np.flatnonzero(np.bincount(kind, minlength=len(asked.types)) >= LEAST_OF_A_TYPE)
+    kept = np.isin(kind, large)
+    counts = {"agents": int(kept.sum()), "types": len(large), "agents_of_small_types": int((~kept).sum())}
+    means = rates[kept].groupby(asked.types[kind[kept]]).mean()
+    ps = [_kruskal([rates[name].to_numpy()[kind == one] for one in large]) for name in KINDS]
+    return [_difference(name, means[name], counts, p, q) for name, p, q in zip(KINDS, ps, holm(ps), strict=True)]
 
 
-def _kruskal(agents: pd.DataFrame, kind: str) -> float | None:
+def _kruskal(rates: Sequence[Floats]) -> float | None:
     """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second type."""
-    if agents[kind].nunique() < 2 or agents["stakeholder_type"].nunique() < 2:
+    if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
         return None
-    groups = [group.to_numpy(dtype=float) for _, group in agents.groupby("stakeholder_type")[kind]]
-    return float(stats.kruskal(*groups).pvalue)
+    return float(stats.kruskal(*rates).pvalue)
 
 
 def _difference(
     kind: str, means: pd.Series[float], counts: dict[str, int], p: float | None, adjusted: float | None
 ) -> Diagnostic:
-    """means: rate by type."""
+    """means: of the agents' rates, by type."""
     name = f"{kind}_by_type"
     value = float(np.ptp(means.to_numpy(dtype=float))) if len(means) else None
-    rates = {str(one): float(mean) for one, mean in means.items()}
     rule, ruling = THRESHOLDS[name], None
     if value is not None:
         sure = adjusted is not None and adjusted < ALPHA
         ruling = compared(value, rule.caution, rule.bad) if sure else Ruling("fine", "")
-    detail: Detail = {"rates": rates, "p": p, "p_holm": adjusted}
+    detail: Detail = {"rates": {str(one): float(mean) for one, mean in means.items()}, "p": p, "p_holm": adjusted}
     return judged(name, value, counts, detail=detail, ruling=ruling)

@@ -34,10 +34,8 @@ def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def checkable(rows: pd.DataFrame) -> pd.DataFrame:
-    """What the checks read of the table, numbers as plain numbers: choosing rows of it costs a fraction."""
-    own = rows[rows.columns.intersection(READ)]
-    numbers = {str(name): "float64" for name, kind in own.dtypes.items() if kind == "Int64"}
-    return own.astype({**numbers, **dict.fromkeys(PLACES, "int64")})
+    """What the checks read of the table: choosing rows of it costs a fraction."""
+    return rows[rows.columns.intersection(READ)]
 
 
 def answers(rows: pd.DataFrame) -> Answers:
