@@ -64,7 +64,8 @@ def _read(frame: pd.DataFrame, status: NDArray[np.object_]) -> _Asked:
     hits = {name: np.isin(status[reached], of).astype(float) for name, of in KINDS.items()}
     attempts = frame["attempts"].to_numpy(dtype=float)[reached] if "attempts" in frame.columns else np.empty(0)
     mean = float(attempts.mean()) if len(attempts) else None
-    return _Asked(person, item, kind, pd.Index(items), pd.Index(types), hits, mean, int((~reached).sum()))
+    names = (pd.Index([str(name) for name in found]) for found in (items, types))
+    return _Asked(person, item, kind, next(names), next(names), hits, mean, int((~reached).sum()))
 
 
 def _rates(asked: _Asked) -> list[Diagnostic]:

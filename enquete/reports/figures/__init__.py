@@ -37,7 +37,7 @@ def drawn(
     """
     from enquete.reports.evaluation import evaluations  # noqa: PLC0415 - pulls in pandas
     from enquete.reports.health.figures import figures as of_health  # noqa: PLC0415
-    from enquete.reports.replicates.figures import figures as of_replicates  # noqa: PLC0415
+    from enquete.reports.replicates.chart import figures as of_replicates  # noqa: PLC0415
 
     own = evaluations(methods)
     titles = {name: tell(load_methodology(dotted).title, language) for name, dotted in methods.items()}
