@@ -248,7 +248,7 @@ class Report:
         again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
         checks = "\n\n".join(health_sections(material.health, self.page.titles, language))
         for title, text in (
-            (N_("Differences between groups across methodologies (not tested)"), claims),
+            (N_("Differences between groups across methodologies (not tested here)"), claims),
             (N_("Findings of all agents, pair by pair"), pairs),
             (N_("Replicates"), again), (N_("Checks of instrument health"), checks),
             (N_("Distribution shapes"), self._shapes()),

@@ -93,6 +93,14 @@ def test_its_figures_are_there(run: Made) -> None:
         ), one["id"]
 
 
+def test_nothing_is_called_untested_beside_its_test(crowd: Made) -> None:
+    """Groups are tested on the scenarios, in their section; what only describes them says that it does not test here."""
+    report, appendix = ((crowd.synthesis / name).read_text("utf-8") for name in ("report.md", "appendix.md"))
+    assert "Kruskal–Wallis over these groups" in report
+    said = re.findall(r"(?:\w+ )?not tested(?: here)?", report + appendix)
+    assert set(said) <= {"reliability not tested", "not tested here"}
+
+
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b|\b[A-Z][a-z]+[A-Z]\w+\b|\bmain\b|\bNone\b|\bnan\b")
 ELSEWHERE = re.compile(
     r"`[^`]*`|\]\([^)]*\)|\b[\w/]+\.(csv|json|jsonl|md)\b|„[^“]*“|“[^”]*”"

@@ -40,10 +40,6 @@ WORDS: Mapping[str, str] = {
     "evidence": N_("Rests on {n} answers, for example {ids}."),
     "source": N_("Source"),
     "more": N_("{n} more groups are in {file}."),
-    "where": N_(
-        "Differences describe this run and are not tested; small groups and small distances mean "
-        "little.\n\n*Source: crossing.json → claims; groups and evidence in the appendix*"
-    ),
     "replicates": N_("Replicates"),
     "small": N_("Too small to be compared (fewer than {fewest} agents): {names}."),
 }
