@@ -123,7 +123,7 @@ def test_another_number_side_quadrant_or_order_does_not_agree(changes, name):
 
 
 def test_themes_agree_by_the_instruments_limits():
-    other = [{**one, "agreement": 0.25, "label": "open"} for one in found()["delphi"]["ratings"]]
+    other = [{**one, "agreement": 0.25, "polarised": False, "label": "open"} for one in found()["delphi"]["ratings"]]
     made = agreeing(delphi={"ratings": other})
     assert made["delphi.polarised.theme:x/importance"] == made["delphi.consensus.theme:y/importance"] == (1, 2)
 

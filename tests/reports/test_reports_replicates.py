@@ -200,10 +200,10 @@ def _agents(made) -> list[dict]:
     return pd.read_csv(made.synthesis / "exports" / "agents.csv").to_dict("records")
 
 
-def test_a_run_without_replicates_says_that_nothing_is_judged(whole):
-    assert "Replicates: not judged: no further run." in whole.report()
+def test_a_run_without_replicates_says_that_nothing_is_judged(full):
+    assert "nicht beurteilt: kein weiterer Durchgang." in full.report()
     assert section(Replicates(), [], {}, {}, "en") == ""
-    assert not (whole.synthesis / "replicates.json").exists()
+    assert not (full.synthesis / "replicates.json").exists()
 
 
 def test_the_table_names_scenarios_and_gives_every_run():

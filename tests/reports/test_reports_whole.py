@@ -6,6 +6,7 @@ import csv
 import html.parser
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.table.items import labels_of
 from enquete.reports.table.rows import COLUMNS
-from tests.reports.conftest import ALL, Made
+from tests.reports.conftest import ALL, DATA, Made
 
 
 def read(made: Made, name: str):
@@ -121,7 +122,8 @@ def test_quotations_show_the_sentence_that_voices_the_theme():
 
 
 @pytest.mark.parametrize("missing", ["diversity"])  # each of them in turn: below, and in test_reports_crossing
-def test_the_synthesis_works_without_a_methodology(make, simulation, missing):
+def test_the_synthesis_works_without_a_methodology(make, tmp_path, missing):
+    simulation = shutil.copytree(DATA / "sim_oasisreal0001", tmp_path / "sim_oasisreal0001")
     kept = [name for name in ALL if name != missing]
     made = make(simulation, methods=kept, available=ALL, language="en")
     assert load_summary(made.folder)["status"] == "completed"

@@ -262,7 +262,7 @@ def test_merge_by_rule_puts_the_same_together():
 
 
 def test_a_rules_theme_is_called_by_what_was_said_and_not_by_a_list_of_words():
-    said = ["To be honest, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
+    said = ["Honestly, rents drive the small shops out of town.", "I think rents drive the small shops out of town.",
             "Rents drive the small shops out of town.", "Trees give shade in the summer heat.",
             "Trees give shade in the heat."]  # fmt: skip
     coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])

@@ -58,7 +58,6 @@ def analyse(
         "coverage": _coverage(interviews, settings, context),
         "strategies": _strategies(interviews, settings, context),
         "models": _models(interviews),
-        "synthetic": "respondent" in frame and bool(frame["respondent"].eq("synthetic").all()),
         "dropped": _dropped(interviews),
         "graphs": [_graph(interview, names) for interview in interviews],
         "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
