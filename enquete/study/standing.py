@@ -96,10 +96,10 @@ class Standing:
 
     @property
     def enough_tokens(self) -> int:
-        """A cap to finish under: what is likely, and room for two of the largest requests, because what is reserved for
-        a request is far more than it uses, and later requests may be larger."""
+        """A cap to finish under: what is likely, and room for four of the largest requests so far, because what is reserved
+        for a request is far more than it uses, and later requests may be several times larger."""
         likely = 2 * self.spent if self.expected is None else self.expected
-        return rounded_up((likely + 2 * self.largest) / 0.95)  # up to a twentieth is held for the narrative
+        return rounded_up((likely + 4 * self.largest) / 0.95)  # up to a twentieth is held for the narrative
 
     @property
     def enough_usd(self) -> float | None:

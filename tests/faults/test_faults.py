@@ -134,7 +134,7 @@ def test_a_server_that_stays_away_pauses_the_run_with_what_it_has(tmp_path: Path
         assert server.base_url in run.note
         assert set(shares(run)) <= {"ok"}
         assert not run.failed_answers
-        assert "teilweise" in run.report.lower() or "unvollständig" in run.report.lower()
+        assert "zwischenstand" in run.report.lower()
         kept = call_keys(run.folder)
         server.come_back()
         done = unwritten.resume(run.resume_token, out=str(tmp_path / "out"), concurrency=64, timeout_s=20)

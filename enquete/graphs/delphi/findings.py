@@ -33,7 +33,7 @@ from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
 GROUPS, CAMPS = 3, 2  # themes that divide groups and camps most
-QUOTED = 8  # words of a theme
+QUOTED = 14  # words of a theme, where the sentence has room for them
 
 WORDS: Mapping[str, str] = {
     "groups": N_(
