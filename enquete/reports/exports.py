@@ -20,7 +20,7 @@ from enquete.reports.reading import RunReading
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.table.codebook import codebook, markdown
-from enquete.reports.table.rows import ANSWER, ResponseRow, whole
+from enquete.reports.table.rows import ANSWER, ResponseRow
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 
@@ -44,10 +44,9 @@ def validate(frame: pd.DataFrame) -> None:
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
 
 
-def write_exports(folder: Path, reading: RunReading, material: Material) -> None:
+def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
     """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
     exports, language = folder / "exports", reading.record.language
-    frame = whole(material.frame)
     validate(frame)
     write_csv(exports / "all_responses.csv", frame)
     book = codebook(reading, frame, material.asked)
@@ -101,7 +100,7 @@ def write_stage(
     folder = stage_folder(reading, methodology, phase)
     own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
     if findings is not None:
-        files = evaluation(reading.methodology(methodology)).files(findings, whole(own.reset_index(drop=True)), phase)
+        files = evaluation(reading.methodology(methodology)).files(findings, own.reset_index(drop=True), phase)
         write_files(folder, files)
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 

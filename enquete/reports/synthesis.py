@@ -36,7 +36,7 @@ from enquete.reports.reading import RunReading, open_run
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
 from enquete.reports.table.items import items
-from enquete.reports.table.rows import participants_table, responses
+from enquete.reports.table.rows import participants_table, responses, whole
 from enquete.reports.writing import write_json
 from enquete.state.errors import LedgerError
 
@@ -138,12 +138,13 @@ def write_synthesis(
         found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)
         status = run_status(reading, stages, found, partial=partial)
+        exported = whole(frame)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
+                write_stage(reading, exported, methodology, phase, found.results.get(methodology))
         target = synthesis_folder(folder)
         _raise_flags(reading, found, material.health)
-        write_exports(target, reading, material)
+        write_exports(target, reading, material, exported)
         write_figures(target, material.figures)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))

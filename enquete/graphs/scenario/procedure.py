@@ -12,7 +12,7 @@ from typing import Literal
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.respondents.themes.coded import Statement
 from enquete.respondents.themes.coding import code_themes
-from enquete.state.asking import ATTEMPTS, Block, Outcome
+from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
 from enquete.state.desk import Desk
 from enquete.state.methodology import NoSettings, Plan, Procedure
 
@@ -20,14 +20,20 @@ from enquete.state.methodology import NoSettings, Plan, Procedure
 class Rating(Procedure[ScenarioInstrument, NoSettings]):
     """One round. Units are agents; the barrier after it codes the open answers."""
 
+    def __init__(self, instrument: ScenarioInstrument, settings: NoSettings, language: Language):
+        super().__init__(instrument, settings, language)
+        self._asked = {
+            one.scenario_id: (
+                instrument.introduction(one.scenario_id, language),
+                instrument.scenario_items(one.scenario_id, language),
+            )
+            for one in instrument.scenarios
+        }  # alike for all agents
+
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         return [
-            Block(
-                key=desk.key(unit, scenario.scenario_id),
-                instruction=self.instrument.introduction(scenario.scenario_id, self.language),
-                items=self.instrument.scenario_items(scenario.scenario_id, self.language),
-            )
-            for scenario in self.instrument.scenarios
+            Block(key=desk.key(unit, scenario), instruction=instruction, items=items)
+            for scenario, (instruction, items) in self._asked.items()
         ]
 
     async def between(self, round: int, desk: Desk) -> Literal["end", "short", "failed"]:
