@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,8 @@ class _Asked:
     person: Codes
     item: Codes
     kind: Codes  # stakeholder type
-    items: pd.Index[str]
-    types: pd.Index[str]
+    items: pd.Index[Any]
+    types: pd.Index[Any]
     hits: Mapping[str, Floats]
     attempts: float | None  # mean
     n_not_reached: int

@@ -15,7 +15,7 @@ import pandas as pd
 
 from enquete.analysis.relations.association import Kind
 from enquete.locale import N_, Words, tell
-from enquete.reports.context import Found, responded
+from enquete.reports.context import RESPONDED, Found
 from enquete.reports.crossing.claims import Finding
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Language
@@ -64,23 +64,21 @@ def agent_table(
     """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type."""
     main = frame[frame["arm_role"].eq("main")]
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
-    answered = responded(main).groupby("participant").size()
-    counts = {
-        "memory_available": main[main["phase"].eq("T1")].groupby("participant")["memory_available"].any(),
-        "n_answered": answered,
-        "n_planned": main.groupby("participant").size(),
-    }
-    table = who.join(pd.DataFrame(counts).reindex(who.index))
-    table["memory_available"] = table["memory_available"].eq(True)
-    table[["n_answered", "n_planned"]] = table[["n_answered", "n_planned"]].fillna(0).astype("int64")
+    answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
+    remembering = set(main.loc[main["phase"].eq("T1") & main["memory_available"], "participant"])
+    table = who.assign(
+        memory_available=who.index.isin(list(remembering)),
+        n_answered=answered.reindex(who.index, fill_value=0),
+        n_planned=main["participant"].value_counts().reindex(who.index, fill_value=0),
+    )
     called: Words = N_("stakeholder type")
     kind = Finding("stakeholder_type", "categorical", called, who["stakeholder_type"], methodology=POPULATION)
     made = [kind]
     for name, own in evaluations.items():
         rows = main[main["methodology"].eq(name)]
         made += [replace(one, methodology=name) for one in own.agents(results.get(name, {}), rows)]
-    for one in made[1:]:
-        table[one.column] = one.values.reindex(table.index)
+    findings = {one.column: one.values.reindex(table.index) for one in made[1:]}
+    table = pd.concat([table, pd.DataFrame(findings, index=table.index)], axis=1)
     kinds = {kind: words for own in evaluations.values() for kind, words in own.kinds.items()}
     pairs = tuple(pair for own in evaluations.values() for pair in own.pairs if set(pair) <= kinds.keys())
     return AgentTable(table, tuple(made), kinds, pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from enquete.locale import N_, Words, said
@@ -33,13 +34,14 @@ SMALL_GROUPS = Missing(
 
 def grouped(values: pd.Series[float], labels: pd.Series[str], *, counts: bool = False) -> tuple[Group, ...]:
     """Mean of `values` in every group with at least one value, the largest first; ties by name."""
-    joined = pd.DataFrame({"value": values.reindex(labels.index), "group": labels})
+    given, group = values.reindex(labels.index).to_numpy(dtype=float), labels.to_numpy(dtype=object)
     found = []
-    for name, part in joined.groupby("group", sort=True):
-        known = part["value"].dropna()
-        if len(known):
+    for name in labels.dropna().unique():
+        part = given[group == name]
+        known = part[~np.isnan(part)]
+        if known.size:
             count = int(known.sum()) if counts else None
-            found.append(Group(str(name), len(known), len(part), float(known.mean()), count))
+            found.append(Group(str(name), known.size, part.size, float(known.mean()), count))
     return tuple(sorted(found, key=lambda group: (-(group.value or 0.0), group.group)))
 
 
@@ -160,5 +162,5 @@ def _ends(measure: Measure, labels: pd.Series[str], groups: Sequence[Group]) -> 
     """Answers of the members of the largest group, then of the smallest."""
     rows = measure.evidence
     for place in (0, -1):
-        own = rows[rows["participant"].isin(members(labels, groups, place))]
+        own = rows.loc[rows["participant"].isin(members(labels, groups, place)), ["value", "answer_id"]]
         yield own.sort_values("value", ascending=place == -1, kind="stable") if measure.by_value else own
