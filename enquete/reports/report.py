@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def write_report(folder: Path, reading: RunReading, material: Material, *, statu
     write_atomically(folder / "report.md", report.markdown())
     for name, drawn in report.strips_drawn(plain=True).items():
         write_atomically(folder / "figures" / f"{name}.svg", drawn)
-    write_atomically(folder / "appendix.md", report.appendix())
+    write_atomically(folder / "appendix.md", report.appendix)
     write_atomically(folder / "report.html", report.html())
     return report.page
 
@@ -123,7 +124,7 @@ class Report:
     def html(self) -> str:
         embedded = Embedded(self.material.frame, self.material.asked, self.language)
         text = self._report(image=_image, behind=lambda finding: _behind(finding, embedded, self.language))
-        return page(text, self.appendix(), self.figures, self.strips_drawn(plain=False), embedded, self.language)
+        return page(text, self.appendix, self.figures, self.strips_drawn(plain=False), embedded, self.language)
 
     def _report(self, *, image: Callable[..., str], behind: Callable[[KeyFinding], str]) -> str:
         health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
@@ -135,6 +136,7 @@ class Report:
             how=list(self._how()), people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
+    @cached_property
     def appendix(self) -> str:
         reading, frame = self.reading, self.material.frame
         return self._render(
