@@ -18,6 +18,7 @@ from enquete.demo import demo_population
 from enquete.demo.network import Network
 from enquete.demo.sources import Agent, load_agents, load_course, load_world, steps_of
 from enquete.instruments.pack import pack_named
+from enquete.locale import tell
 from enquete.respondents.stakeholders import type_of
 from enquete.simulations.digest import HEADINGS, digests
 from enquete.simulations.population import Population, load_population
@@ -202,13 +203,13 @@ def test_digests_hold_their_own_words_first(folder: Path, population: Population
         said = sum(map(len, {one_line(words) for words in wrote.get(person.agent_id or 0, [])}))
         assert own_characters(text) >= min(said, 0.6 * limit) or person.name in LURKERS, person.name
         if limit == 2000:
-            assert HEADINGS["de"]["shown"] in text, person.name
+            assert tell(HEADINGS["shown"], "de") in text, person.name
 
 
 def own_characters(digest: str) -> int:
     """Characters of the own section, without list marks and without what the words answer."""
     heading, *lines = digest.split("\n")
-    if heading != HEADINGS["de"]["own"]:
+    if heading != tell(HEADINGS["own"], "de"):
         return 0
     others = [number for number, line in enumerate(lines) if not line.startswith("- ")]
     own = lines[: min(others, default=len(lines))]

@@ -34,7 +34,7 @@ def _escaped(text: str) -> str:
 
 
 def readable(name: str) -> str:
-    """A type as simulations write it, SmallScaleFisher or small_scale_fisher, as words: small scale fisher."""
+    """A type as simulations write it, LocalCityCouncil or local_city_council, as words: local city council."""
     if " " in name or not (_HUMP.search(name) or "_" in name):
         return name
     return " ".join(part if part.isupper() else part.lower() for part in _HUMP.sub(" ", name.replace("_", " ")).split())
