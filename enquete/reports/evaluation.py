@@ -47,10 +47,6 @@ class Headline:
     methodology: str = ""  # filled in where headlines are joined
 
 
-def no_text(found: Found, language: Language) -> str:
-    return ""
-
-
 def no_findings(found: Found, language: Language) -> Iterable[KeyFinding]:
     return ()
 
@@ -104,8 +100,8 @@ class Evaluation:
     # the section, which says in a sentence what was asked and has the tables that a reader looks up, and of the appendix; what
     # the two are given beside `found` and `title`.
     findings: Callable[[Found, Language], Iterable[KeyFinding]] = no_findings
-    section: str | Callable[[Found, Language], str] | None = None
-    appendix: str | Callable[[Found, Language], str] = no_text
+    section: str = ""
+    appendix: str = ""
     shown: Callable[[Found, Language], Mapping[str, Any]] = as_found
 
     # Terms of its own that a reader meets, with what they mean, for the glossary.

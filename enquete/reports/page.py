@@ -28,13 +28,13 @@ _ALONE = re.compile(r"<p>(<figure.*?</figure>)</p>", re.DOTALL)
 def page(
     report: str,
     appendix: str,
-    figures: Mapping[str, Figure],
+    figures: Sequence[Figure],
     strips: Mapping[str, str],
     embedded: Embedded,
     language: Language,
 ) -> str:
     """The whole page from the two Markdown texts. HTML within them stays text. strips: page one's figures as SVG, by name."""
-    drawn = {f"figures/{name.replace('/', '-')}.svg": one for name, one in figures.items()}
+    drawn = {f"figures/{one.stem}.svg": one for one in figures}
     writer = Writer(drawn, strips, embedded)
     first, *sections = _chapters(writer.html(report))
     rest = _chapters(writer.html(appendix))[1:]
@@ -67,7 +67,7 @@ class Writer:
         figure = self._drawn.get(source)
         if figure is None:
             return ""
-        return f'<figure id="f-{figure.name.replace("/", "-")}">{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'
+        return f'<figure id="f-{figure.stem}">{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'
 
 
 def _chapters(text: str) -> list[tuple[str, str, str]]:

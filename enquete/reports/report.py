@@ -108,7 +108,6 @@ class Report:
         self.reading, self.material, self.status, self.partial = reading, material, status, partial
         self.language = reading.record.language
         self.own = evaluations(reading.record.methods)
-        self.figures = {one.name: one for one in material.figures}
         self.page = page_one(
             reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()),
             across=associations.findings(material.agents, material.associations, self.language),
@@ -119,17 +118,17 @@ class Report:
         self.limits = limitations(reading, material.frame, material.found.results, material.health, partial=partial)
 
     def markdown(self) -> str:
-        return self._report(image=_image, behind=lambda finding: "")
+        return self._report(behind=lambda finding: "")
 
     def html(self) -> str:
         embedded = Embedded(self.material.frame, self.material.asked, self.language)
-        text = self._report(image=_image, behind=lambda finding: _behind(finding, embedded, self.language))
-        return page(text, self.appendix, self.figures, self.strips_drawn(plain=False), embedded, self.language)
+        text = self._report(behind=lambda finding: _behind(finding, embedded, self.language))
+        return page(text, self.appendix, self.material.figures, self.strips_drawn(plain=False), embedded, self.language)
 
-    def _report(self, *, image: Callable[..., str], behind: Callable[[KeyFinding], str]) -> str:
+    def _report(self, *, behind: Callable[[KeyFinding], str]) -> str:
         health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
         return self._render(
-            "report.md.j2", strip=self._strip, image=lambda *named: image(self._figure(*named)), behind=behind, with_figures=True,
+            "report.md.j2", strip=self._strip, image=_image, behind=behind,
             methodologies=self.parts, across=self._across(), health_figures=health,
             health=verdict_table(self.material.health, self.page.titles, self.language),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
@@ -196,18 +195,15 @@ class Report:
         frame, shown = self.material.frame, {one.id for one in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
         for name, found in self.material.found.results.items():
+            others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
             yield Part(
                 name, self.page.titles[name], **_texts(self.own[name], found, self.page.titles[name], self.language),
-                findings=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown][:FINDINGS],
-                further=[one for one in self.page.by_methodology.get(name, ()) if one.id not in shown][FINDINGS:],
+                findings=others[:FINDINGS], further=others[FINDINGS:],
                 figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
                 probabilities=name in given,
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
-
-    def _figure(self, methodology: str | Figure, name: str = "") -> Figure | None:
-        return methodology if isinstance(methodology, Figure) else self.figures.get(f"{methodology}/{name}")
 
     def _problems(self) -> Iterator[Words]:
         material = self.material
@@ -304,25 +300,18 @@ def brief(page: PageOne, language: Language) -> str:
         "enquete.reports:page_one.md.j2",
         language,
         page=page,
-        image=_image,
         strip=lambda finding: "",
         behind=lambda finding: "",
-        with_figures=False,
     )
 
 
 def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dict[str, str]:
     """Section and appendix of a methodology; its findings as tables where it has neither."""
-    if own.section is None:
+    if not own.section:
         return {"section": "", "appendix": as_tables(found)}
     facts = {"found": found, "title": title, **own.shown(found, language)}
-    texts = [
-        each(found, language) if callable(each) else render(each, language, **facts)
-        for each in (own.section, own.appendix)
-    ]
-    if callable(own.section):  # one text for all
-        return {"section": "", "appendix": "\n\n".join(texts).strip()}
-    return {"section": texts[0].strip(), "appendix": texts[1].strip()}
+    templates = {"section": own.section, "appendix": own.appendix}
+    return {part: render(template, language, **facts).strip() for part, template in templates.items() if template}
 
 
 def as_tables(found: Found) -> str:
@@ -337,11 +326,8 @@ def as_tables(found: Found) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _image(figure: Figure | None) -> str:
-    """Markdown's image; "" for one that could not be drawn."""
-    if figure is None:
-        return ""
-    return f"![{_alt(figure.alt)}](figures/{figure.name.replace('/', '-')}.svg)"
+def _image(figure: Figure) -> str:
+    return f"![{_alt(figure.alt)}](figures/{figure.stem}.svg)"
 
 
 def _alt(text: str) -> str:
@@ -353,7 +339,7 @@ def _small(page: PageOne, finding: KeyFinding) -> str:
 
 
 def _behind(finding: KeyFinding, embedded: Embedded, language: Language) -> str:
-    """Links to the answers that a finding rests on and to the figure that shows it whole."""
+    """A link to the answers that a finding rests on."""
     target = next((anchor for item in finding.items if (anchor := embedded.anchor(finding.methodology, item))), "")
     text = tell(N_("answers"), language)
     return f" [{text}]({target or DATA})" if finding.items else ""

@@ -1,6 +1,7 @@
 """Tables of a report as HTML, at a fraction of what markdown-it takes, which makes seven tokens of every cell.
 
-Read is what `markdown.table` writes: every line in pipes, escaped pipes within cells. Any other table is markdown-it's own.
+Read is what `markdown.table` and our templates write: every line in pipes, escaped pipes within cells. Any
+other table is markdown-it's own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import table as any_table
 
-_RULER = re.compile(r"\|(?: -{3}:? \|)+")
+_RULER = re.compile(r"\|(?: ?-{3}:? ?\|)+")
 _BETWEEN = re.compile(r"(?<!\\)\|")
 _MARKED = re.compile(r"[\\`*_\[\]!<&\n]")
 """What may begin something other than plain text within a line."""

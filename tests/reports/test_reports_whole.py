@@ -304,7 +304,7 @@ def test_html_in_answers_stays_text():
     text = page(
         "# <b>x</b>\n\n<script>alert(1)</script>\n\n## y & <i>\n",
         "# a",
-        {},
+        [],
         {},
         Embedded(pd.DataFrame([row]), [], "en"),
         "en",

@@ -21,6 +21,7 @@ from typing import Any
 from enquete.analysis.means import mean_interval
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
+from enquete.reports.figures.canvas import signed
 from enquete.reports.key_findings import FEWEST, MOST_WORDS, KeyFinding, Kind, p_told, sentence, shortened
 from enquete.reports.markdown import number, share
 from enquete.state.asking import Language
@@ -217,8 +218,3 @@ class Stated:
         text = sentence(WORDS[word], self.language, **{**shown, **told, "total": n[1], **facts})
         known = {**numbers, **({"p": p} if p is not None else {})}
         return KeyFinding(name, text, kind, min(1.0, size), *n, p, items, drawn, known)
-
-
-def signed(place: float, language: Language) -> str:
-    """A column of the grid: +3, −2, 0."""
-    return f"+{number(place, language)}" if place > 0 else number(place, language)

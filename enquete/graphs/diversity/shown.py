@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from enquete.graphs.diversity.findings import signed
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
+from enquete.reports.figures.canvas import signed
 from enquete.reports.key_findings import FEWEST
 from enquete.reports.markdown import escape, number, of, readable
 from enquete.state.asking import Language

@@ -16,8 +16,6 @@ from enquete.state.asking import Language
 SHOWN_IDS, SHOWN_GROUPS = 3, 8
 
 WORDS: Mapping[str, str] = {
-    "title": N_("Summary across methods"),
-    "details": N_("The findings one by one"),
     "rule": N_("*This summary was made by rule from the findings; no model wrote it.*"),
     "model": N_(
         "*This summary was written by the model {model} from the findings. A program compared every figure and "

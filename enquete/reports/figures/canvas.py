@@ -56,6 +56,11 @@ class Figure:
     alt: str  # one sentence with the main numbers, for those who hear the figure
     lead: bool = False  # may stand on page one
 
+    @property
+    def stem(self) -> str:
+        """Of its file, and of its place in a page: methodology-name."""
+        return self.name.replace("/", "-")
+
 
 @dataclass(frozen=True)
 class Canvas:

@@ -38,7 +38,7 @@ def write_figures(folder: Path, figures: Sequence[Figure], kind: Kind = "svg") -
     """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken away."""
     into = folder / FOLDER
     into.mkdir(parents=True, exist_ok=True)
-    written = [save(each, into / f"{each.name.replace('/', '-')}.{kind}") for each in figures]
+    written = [save(each, into / f"{each.stem}.{kind}") for each in figures]
     for stale in set(into.glob(f"*.{kind}")) - set(written):
         stale.unlink()
     return written

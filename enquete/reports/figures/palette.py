@@ -14,8 +14,6 @@ INK, MUTED, GRID, PAPER = "#1c2329", "#67707a", "#e4e7eb", "#ffffff"
 PALE = {MUTED: "#c3c8ce", COLOURS[0]: "#a6cbe3", COLOURS[1]: "#f2c29b"}
 """For what stands behind."""
 
-BLUES = ((0.0, "#f2f6fa"), (0.5, "#86b6d9"), (1.0, "#08519c"))
-"""Little to much."""
 DIVERGING = ((0.0, "#b35806"), (0.25, "#f1a340"), (0.5, "#f7f7f7"), (0.75, "#67a9cf"), (1.0, "#2166ac"))
 """Orange below, white, blue above (after ColorBrewer's PuOr and RdBu)."""
 

@@ -29,10 +29,6 @@ WORDS: Mapping[str, str] = {
     "unjudged": N_("not judged: no further run"),
     "absent": N_(", the method is missing in {n}"),
     "unknown": N_("not known"),
-    "alone": N_(
-        "Whether a finding holds when all is asked again is not judged: this run has no replicates (at least "
-        "{least} further runs are needed)."
-    ),
     "intro": N_(
         "Everything was asked {n} times: by the main arm `{main}` and again by {arms}. Every finding was made "
         "anew from each run alone. The main arm chose which groups, items and themes a finding names, and so it "
@@ -93,11 +89,6 @@ def mark(claim: str, replicates: Replicates, language: Language) -> str:
     verdict = words[held.verdict]
     said = words["held"].format(verdict=verdict, agree=held.n_agreeing, n=held.n, chance=_chance(held, language))
     return said + (words["absent"].format(n=held.n_missing) if held.n_missing else "")
-
-
-def alone(language: Language) -> str:
-    """For a run without replicates, once."""
-    return in_language(WORDS, language)["alone"].format(least=fewest())
 
 
 def section(
