@@ -9,7 +9,9 @@ import json
 from pathlib import Path
 
 from enquete.checkpoints.folders import read_record, reading, run_folders, set_aside, write_atomically
+from enquete.state.bounded_json import parse_json
 from enquete.state.errors import LedgerError
+from enquete.state.regular_files import read_regular
 
 NAME = "latest.json"
 
@@ -28,7 +30,7 @@ def latest(interviews: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        return _entries(path.read_text("utf-8"))
+        return _entries(read_regular(path).decode())
     except (ValueError, OSError) as error:
         raise LedgerError(
             f"{path}: not readable ({error}). `enquete export` of any run in that folder rebuilds it from the ledgers"
@@ -38,7 +40,7 @@ def latest(interviews: Path) -> dict[str, str]:
 def _entries(text: str) -> dict[str, str]:
     if not text.strip():
         raise ValueError("the file is empty")
-    found = json.loads(text)
+    found = parse_json(text)
     if not isinstance(found, dict):
         raise ValueError(f"an object is expected, not {type(found).__name__}")
     return {str(key): str(value) for key, value in found.items()}

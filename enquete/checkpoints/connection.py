@@ -14,6 +14,7 @@ from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.schema import require_current
 from enquete.state.errors import LedgerError
+from enquete.state.regular_files import require_regular
 from enquete.state.settings import Environment
 
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
@@ -26,7 +27,19 @@ def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     Raises sqlite3.DatabaseError for a damaged file, LedgerError for one that cannot be written or is of another version,
     SettingsError on a network drive.
     """
+    _require_file(path)
     return _for_reading(path) if read_only else _for_writing(path)
+
+
+def _require_file(path: Path) -> None:
+    """SQLite would wait for a named pipe for ever."""
+    try:
+        require_regular(path)
+    except FileNotFoundError:
+        if path.is_symlink():
+            raise
+    except OSError as error:
+        raise LedgerError(f"{path}: {error.strerror}; restore the ledger, or move the run's folder away") from error
 
 
 def _for_writing(path: Path) -> sqlite3.Connection:

@@ -25,6 +25,7 @@ from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES, NewerLedger
 from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
 from enquete.state.asking import Participant
 from enquete.state.errors import LedgerError
+from enquete.state.regular_files import read_regular
 
 TABLE_ORDER = (
     "participants", "occasions", "calls", "forms", "failures", "systems", "answers", "digests", "frozen", "stages"
@@ -196,7 +197,7 @@ def _require_enough(fresh: sqlite3.Connection, folder: Path, report: SalvageRepo
     if whole_record and whole_agents:
         return
     try:
-        text = (folder / RECORD).read_text("utf-8")
+        text = read_regular(folder / RECORD).decode()
         record = RunRecord.model_validate_json(text)
         people = [Participant.model_validate(who) for who in json.loads(text).get("population", {}).get("agents", [])]
     except (OSError, ValueError) as error:

@@ -18,6 +18,7 @@ from enquete.instruments.problems import validation_problems
 from enquete.instruments.reading import suggestion
 from enquete.instruments.source import MOST_BYTES, Source, read_source
 from enquete.state.errors import InstrumentError
+from enquete.state.regular_files import read_regular
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -93,14 +94,13 @@ def _in_order(problems: list[tuple[int, str]]) -> list[str]:
 
 def _bytes(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
+        return read_regular(path, MOST_BYTES)
     except FileNotFoundError:
         raise InstrumentError([f"{path}: no such file{_sibling(path)}"]) from None
     except IsADirectoryError:
         raise InstrumentError([f"{path}: is a folder; name a YAML file in it"]) from None
-    except (OSError, ValueError) as error:
-        raise InstrumentError([f"{path}: cannot be read ({error})"]) from None
+    except OSError as error:
+        raise InstrumentError([f"{path}: cannot be read ({error.strerror or error})"]) from None
 
 
 def _sibling(path: Path) -> str:

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic_core import PydanticCustomError
 
 from enquete.instruments.problems import validation_problems
-from enquete.instruments.source import Source, read_source
+from enquete.instruments.source import MOST_BYTES, Source, read_source
 from enquete.state.errors import InstrumentError, SettingsError
+from enquete.state.regular_files import read_regular
 
 EXAMPLE = "write, for example, `models: {my-model: {input: 0.15, output: 0.6}}` (US dollars per million tokens)"
 _DEFAULT_PORT = {"http": 80, "https": 443}
@@ -94,7 +95,7 @@ class PriceFile(BaseModel):
 def read_price_file(path: Path) -> PriceFile:
     """Raises SettingsError with every problem found: file, line, field, bad value, what would be right."""
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise SettingsError(
             f"{path}: the price file cannot be read ({error.strerror}); ENQUETE_PRICES must name a YAML file: {EXAMPLE}"

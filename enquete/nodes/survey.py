@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,9 @@ from typing import Literal
 from enquete.checkpoints.folders import RECORD, NeverStarted, StoredRun, read_run, run_folders
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
+from enquete.state.bounded_json import parse_json
 from enquete.state.errors import LedgerError
+from enquete.state.regular_files import read_regular
 
 _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
 
@@ -75,7 +76,7 @@ def survey(interviews: Path) -> Survey:
 def _told(folder: Path) -> RunRecord | None:
     """The record as instruments_used.json has it, which a damaged ledger leaves untouched."""
     try:
-        content = json.loads((folder / RECORD).read_text("utf-8"))
+        content = parse_json(read_regular(folder / RECORD))
         return RunRecord.model_validate(content)
     except (OSError, ValueError):
         return None

@@ -9,8 +9,9 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from enquete.simulations.sources import parse_json
 from enquete.simulations.texts import clean
+from enquete.state.bounded_json import parse_json
+from enquete.state.regular_files import open_regular
 
 Platform = Literal["twitter", "reddit"]
 PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
@@ -33,7 +34,7 @@ class LogLines:
     def __iter__(self) -> Iterator[tuple[int, dict[str, JsonValue]]]:
         """Raises OSError where the file cannot be read. A last line cut off by a kill is `torn`, not `broken`."""
         self.broken, self.torn, self.lines = [], False, 0
-        with self.path.open("rb") as stream:
+        with open_regular(self.path) as stream:
             while raw := stream.readline(LONGEST_LINE):
                 self.lines += 1
                 value = parse_line(raw)

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from enquete.simulations.action_log import Platform
+from enquete.state.regular_files import require_regular
 
 SIDECARS = ("-wal", "-journal")
 NO_ACTION = ("sign_up", "refresh", "trend", "interview")
@@ -26,6 +27,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     immutable=1 keeps SQLite from making -wal, -shm and locks, but it also ignores what a killed run left in a journal:
     then a copy is opened instead, where SQLite may recover it. Raises sqlite3.Error or OSError.
     """
+    for file in (path, *(journal(path, suffix) for suffix in SIDECARS if journal(path, suffix).exists())):
+        require_regular(file)
     if any(journal(path, suffix).exists() for suffix in SIDECARS):
         with TemporaryDirectory(prefix="enquete-") as scratch, connected(copied(path, Path(scratch)), "rw") as copy:
             yield copy

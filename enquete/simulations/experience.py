@@ -64,7 +64,8 @@ def from_database(
             owners, withheld, found = owners_of(connection, path.name, seats)
             trace = read_trace(connection, owners, names, budget)
     except (sqlite3.Error, OSError) as error:
-        problem = f"cannot be read as an OASIS database ({one_line(str(error))}); the action log is used instead"
+        why = one_line(str(getattr(error, "strerror", None) or error))
+        problem = f"cannot be read as an OASIS database ({why}); the action log is used instead"
         issues.append(Issue("warning", path.name, problem))
         return None
     issues.extend(found)

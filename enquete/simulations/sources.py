@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Literal
 from pydantic import JsonValue
 
 from enquete.simulations.texts import clip
+from enquete.state.bounded_json import parse_json
 from enquete.state.errors import SimulationError
+from enquete.state.regular_files import read_regular
 
 LIST_KEYS = ("personas", "profiles", "agents", "users")
 
@@ -29,18 +30,9 @@ class Row:
     fields: dict[str, JsonValue]
 
 
-def parse_json(text: str | bytes) -> JsonValue:
-    """The JSON value of a text; ValueError also for what json itself answers with other exceptions."""
-    try:
-        value: JsonValue = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
-
-
 def read_text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_regular(path).decode("utf-8-sig")
     except OSError as error:
         raise SimulationError(f"{path.name}: cannot be read ({error.strerror or error})") from error
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pydantic import JsonValue
 
 from enquete.simulations.entries import Memory, interpret, shown_entry
-from enquete.simulations.sources import parse_json
+from enquete.state.bounded_json import parse_json
 
 SHOWN = ("refresh", "trend")
 Args = dict[str, JsonValue]

@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.state.regular_files import read_regular
 
 Kind = Literal["pre", "post", "rerun", "resume", "watch"]
 
@@ -46,7 +47,7 @@ def write_task(simulation: Path, task: TaskFile) -> None:
 def read_task(simulation: Path, task_id: str) -> TaskFile | None:
     """None where no server has started this run, or the file cannot be read: the run itself does not depend on it."""
     try:
-        return TaskFile.model_validate_json(path_of(simulation, task_id).read_bytes())
+        return TaskFile.model_validate_json(read_regular(path_of(simulation, task_id)))
     except (OSError, ValidationError):
         return None
 
