@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Set
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -29,7 +31,9 @@ class RunRecord(BaseModel):
 
     run_id: str
     sim_id: str
-    sim_path: str
+    sim_path: (
+        str  # absolute; relative to the run's folder where the run lies within its simulation's: they move together
+    )
     kind: Literal["simulation", "personas"]
     topic: str
     methods: dict[str, str]  # name → dotted path of its Methodology, in the order asked for
@@ -78,6 +82,10 @@ class RunRecord(BaseModel):
     @property
     def fingerprint(self) -> str:
         return sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def simulation_of(self, folder: Path) -> Path:
+        """The simulation of the run that is in this folder now, wherever it was begun."""
+        return Path(os.path.normpath(folder.absolute() / self.sim_path))
 
     @property
     def token(self) -> str:

@@ -30,6 +30,11 @@ class OpenedRun(Generic[LedgerT]):
         """The folder that results go to: the parent of runs/{run_id}."""
         return self.folder.parent.parent
 
+    @property
+    def sim_path(self) -> Path:
+        """The simulation's folder or the personas file, where it is now."""
+        return self.record.simulation_of(self.folder)
+
     @cached_property
     def population(self) -> list[Participant]:
         return self.ledger.population()

@@ -6,8 +6,9 @@ differences. Nothing is written before everything that can be wrong was checked.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NoReturn
@@ -73,7 +74,7 @@ def choose_run(
     path = locate(request.sim, resolve_root(request, environment))
     population = load_population(path, assume_completed=request.assume_completed)
     interviews = interviews_folder(population, request.out)
-    known = [] if request.new else undamaged_runs(interviews)
+    known = [] if request.new else [_of(population, run) for run in undamaged_runs(interviews)]
     unfinished = [run for run in known if not run.is_finished]
     if request.replay_of and request.respondent != "replay":
         raise SettingsError(f"replay_of {request.replay_of!r} is named, but the respondent is not replay")
@@ -95,6 +96,14 @@ def choose_run(
     if own and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(own[-1], draft)
     return Choice("new", run_folder(interviews, draft.run_id), draft), population
+
+
+def _of(population: Population, run: StoredRun) -> StoredRun:
+    """A run as that of the simulation it lies in: the folder may have another name since, as long as its agents are the same."""
+    inside = run.record.kind == "simulation" and run.record.simulation_of(run.folder) == population.path.absolute()
+    if not inside or run.record.population_hash != population_hash(population.participants):
+        return run
+    return replace(run, record=run.record.model_copy(update={"sim_id": population.sim_id}))
 
 
 def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
@@ -209,7 +218,7 @@ def draft_record(
     return RunRecord(
         run_id=new_run_id(),
         sim_id=population.sim_id,
-        sim_path=str(population.path.absolute()),
+        sim_path=_sim_path(population, interviews),
         kind=population.kind,
         topic=population.topic or instrument_topic(used, language),
         methods=methods,
@@ -247,6 +256,12 @@ def instrument_topic(used: Mapping[str, UsedInstrument], language: Language) -> 
         if isinstance(topic, dict):
             return str(topic.get(language) or next(iter(topic.values()), ""))
     return ""
+
+
+def _sim_path(population: Population, interviews: Path) -> str:
+    path = population.path.absolute()
+    inside = population.has_simulation and interviews.parent == path
+    return os.path.relpath(path, run_folder(interviews, "run")) if inside else str(path)
 
 
 def choose_phases(request: RunRequest, population: Population) -> list[str]:

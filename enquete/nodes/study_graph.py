@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from langgraph.errors import NodeError
@@ -103,7 +102,7 @@ class Steps:
 
     async def after_freeze(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as workplace:
-            return self._todo(workplace, "T0") or self._after_t0(workplace)
+            return self._todo(state["run"], workplace, "T0") or self._after_t0(workplace)
 
     async def after_t0(self, state: InterviewsState) -> str:
         async with using(state["run"]) as workplace:
@@ -121,10 +120,10 @@ class Steps:
         """Pause between the waves until the simulation has completed; then freeze what the agents remember."""
         async with using(state["run"]) as workplace:
             assumed, read = workplace.machine.assume_completed, workplace.simulation
-            status = simulation_status(workplace.record, assume_completed=assumed, read=read)
+            status = simulation_status(workplace.record, workplace.sim_path, assume_completed=assumed, read=read)
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
-            sim_path = Path(workplace.record.sim_path)
+            sim_path = workplace.sim_path
         demo = is_demo(sim_path)
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
         interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason, "how": how})
@@ -136,7 +135,7 @@ class Steps:
         if state.get("awaiting"):
             return "await_simulation"
         async with using(state["run"]) as workplace:
-            return self._todo(workplace, "T1") or "gate"
+            return self._todo(state["run"], workplace, "T1") or "gate"
 
     async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
@@ -176,7 +175,7 @@ class Steps:
         async with using(state["run"]) as workplace:
             for phase in ("T0", "T1"):
                 if self._unfinished(workplace, phase):
-                    return self._todo(workplace, phase)
+                    return self._todo(state["run"], workplace, phase)
         return "synthesis"
 
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
@@ -210,7 +209,7 @@ class Steps:
             if key[1] == phase and (key not in stages or stages[key].outcome in ("short", "waiting"))
         ]
 
-    def _todo(self, workplace: Workplace, phase: str) -> list[Send]:
+    def _todo(self, address: str, workplace: Workplace, phase: str) -> list[Send]:
         """A task for each methodology of this phase that is not done, or whose failed answers are asked for again."""
         stages = workplace.ledger.stages()
         sends = []
@@ -219,7 +218,7 @@ class Steps:
             again = (name, its_phase) in workplace.asked_again
             if its_phase == phase and (stage is None or stage.outcome != "done" or again):
                 target = node_name(name, phase, self._inner[name][1])
-                sends.append(Send(target, {"run": str(workplace.folder), "phase": phase}))
+                sends.append(Send(target, {"run": address, "phase": phase}))
         return sends
 
 

@@ -18,7 +18,7 @@ WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation t
 
 
 def simulation_status(
-    record: RunRecord, *, assume_completed: bool = False, read: Population | None = None
+    record: RunRecord, sim_path: Path, *, assume_completed: bool = False, read: Population | None = None
 ) -> Completion:
     """Decided by the files alone; the simulation's environment need not be running. `read`: as it was a moment ago, which
     is looked at again unless it had completed by then."""
@@ -26,7 +26,7 @@ def simulation_status(
         return WITHOUT
     if read is not None and read.completion.completed:
         return read.completion
-    return completion(Path(record.sim_path), assume_completed=assume_completed or record.assume_completed)
+    return completion(sim_path, assume_completed=assume_completed or record.assume_completed)
 
 
 async def open_t1(workplace: Workplace) -> list[str]:
@@ -47,7 +47,7 @@ async def _remember(workplace: Workplace) -> JsonValue:
         return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
     population = workplace.simulation
     if population is None or not population.completion.completed:  # it has gone on since
-        population = await asyncio.to_thread(load_population, Path(record.sim_path), assume_completed=True)
+        population = await asyncio.to_thread(load_population, workplace.sim_path, assume_completed=True)
     joined = join(workplace.population, population.participants)
     require_joinable(joined)
     texts: dict[str, str | None] = {}

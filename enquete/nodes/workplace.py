@@ -1,7 +1,8 @@
 """A run, opened: its ledger, budget, population and models, shared by all nodes of this process that work on it.
 
 Nodes carry only the run's address in their state; `using(address)` gives them the open workplace, and opens one where
-nobody has (LangGraph Studio, a worker process).
+nobody has (LangGraph Studio, a worker process). To a driver the address is the run's name and no path: its checkpoints
+lie beside the ledger and go wherever the folder is copied or moved.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -247,6 +249,17 @@ class _Entry:
 
 
 _entries: dict[tuple[str, int], _Entry] = {}
+_driven: ContextVar[Path | None] = ContextVar("driven", default=None)
+
+
+@contextmanager
+def driving(folder: Path) -> Iterator[None]:
+    """Within, and in every task begun within, an address means the run in this folder, whatever it says."""
+    before = _driven.set(folder)
+    try:
+        yield
+    finally:
+        _driven.reset(before)
 
 
 @asynccontextmanager
@@ -254,14 +267,15 @@ async def using(
     address: str, machine: Machine | None = None, simulation: Population | None = None
 ) -> AsyncIterator[Workplace]:
     """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
-    key = (str(Path(address).absolute()), id(asyncio.get_running_loop()))
+    folder = _driven.get() or Path(address)
+    key = (str(folder.absolute()), id(asyncio.get_running_loop()))
     entry = _entries.setdefault(key, _Entry())
     entry.users += 1  # from now on, not once it is open: who comes while the last one closes waits and opens again
     try:
         async with entry.guard:
             if entry.workplace is None:
                 chosen = machine or resolve_machine(RunRequest(), Environment.read())
-                entry.workplace = await entry.stack.enter_async_context(_opened(Path(address), chosen, simulation))
+                entry.workplace = await entry.stack.enter_async_context(_opened(folder, chosen, simulation))
             workplace = entry.workplace
         yield workplace
     finally:

@@ -7,6 +7,8 @@ over the same ledger asks only what is not settled.
 from __future__ import annotations
 
 import asyncio
+import logging
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from enquete.graphs.interviews import graph
 from enquete.models.clients import untraced
 from enquete.nodes.planning import planned
 from enquete.nodes.study_graph import Synthesise
-from enquete.nodes.workplace import Progress, Workplace, using
+from enquete.nodes.workplace import Progress, Workplace, driving, using
 from enquete.reports.synthesis import synthesise
 from enquete.simulations.population import Population
 from enquete.state.errors import EnqueteError
@@ -30,6 +32,7 @@ from enquete.state.settings import Machine
 
 INTERRUPTED = "interrupted"
 RECURSION_LIMIT = 10_000
+log = logging.getLogger("enquete")
 
 
 class Driver:
@@ -72,7 +75,11 @@ class Driver:
 
     async def drive(self) -> str:
         """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
-        async with using(str(self._folder), self._machine, self._simulation) as workplace:
+        with driving(self._folder):
+            return await self._drive()
+
+    async def _drive(self) -> str:
+        async with using(self._folder.name, self._machine, self._simulation) as workplace:
             self._workplace = workplace
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
@@ -95,7 +102,7 @@ class Driver:
         compiled = self._graph.builder.compile(checkpointer=checkpointer, name="interviews")
         config = await self._thread(workplace, compiled)
         snapshot = await compiled.aget_state(config)
-        start: Any = {"run": str(self._folder)}
+        start: Any = {"run": self._folder.name}
         if snapshot.next:
             start = Command(resume=True) if snapshot.interrupts else None
         with untraced():
@@ -108,16 +115,21 @@ class Driver:
         return dict(interrupts[0].value) if interrupts else None
 
     async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
-        """The thread to go on with: the last walk's while it is unfinished and the graph unchanged, else a new one."""
+        """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
         record = workplace.record
         drawing = compiled.get_graph(xray=True).draw_mermaid()
         last = workplace.ledger.stages().get(("", "walk"))
         walk = int(last.note) if last else 0
-        for number in (walk, walk + 1):
+        for number in count(walk):
             name = thread_id(record.run_id, drawing, record.versions.get("enquete", ""), number)
             config: RunnableConfig = {"configurable": {"thread_id": name}, "recursion_limit": RECURSION_LIMIT}
             snapshot = await compiled.aget_state(config)
-            if snapshot.created_at is None or (snapshot.next and not self._fresh):
+            own = snapshot.values.get("run") in (None, self._folder.name)
+            if not own:
+                log.warning(
+                    "%s: checkpoints of another place are left aside; what is settled is not asked again", record.run_id
+                )
+            if snapshot.created_at is None or (own and snapshot.next and not self._fresh):
                 break
         await workplace.ledger.set_stage("", "walk", "walking", str(number))
         return config

@@ -48,7 +48,7 @@ def _memories(
             return ledger.digests("T1"), []
         finally:
             ledger.close_reading()
-    if not simulation_status(record, read=population).completed:
+    if not simulation_status(record, population.path, read=population).completed:
         filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
         note = f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} characters)"
         return dict.fromkeys(wanted, filler), [note]

@@ -88,11 +88,15 @@ class Rooted:
     def simulation_of(self, token: str) -> str:
         """The sim_id of the run that a run_id or resume token names. Raises RunNotFound, OutsideRoot."""
         run_id = self.require_token(token).partition(".")[0]
-        for known in self.simulations():
-            if (known.path / "interviews" / "runs" / run_id).is_dir():
-                self.simulation(known.sim_id)
-                return known.sim_id
-        raise RunNotFound(f"no run {run_id!r} in any simulation under this server's root")
+        holding = [
+            known.sim_id for known in self.simulations() if (known.path / "interviews" / "runs" / run_id).is_dir()
+        ]
+        if len(holding) > 1:
+            raise RunNotFound(f"run {run_id!r} is in several simulations: {', '.join(holding)}; say which")
+        if not holding:
+            raise RunNotFound(f"no run {run_id!r} in any simulation under this server's root")
+        self.simulation(holding[0])
+        return holding[0]
 
     def _begun(self, sim_id: str) -> list[RunSummary]:
         known = self.runs(sim_id)

@@ -126,17 +126,25 @@ def _is_ill(folder: Path) -> bool:
 
 
 def find_named(name: str, request: RunRequest) -> Path:
-    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root."""
+    """A token names a run, not its simulation: look in --out, in the named one, then in every simulation under the root.
+
+    A copied simulation brings copies of its runs along, and only the user knows which of them is meant.
+    """
     root = resolve_root(request, Environment.read())
     if request.out:
         return find_run(Path(request.out).expanduser().absolute(), name)
     if request.sim:
         return find_run(interviews_of(request.sim, request.root, None), name)
-    for known in list_simulations(root):
-        interviews = known.path / "interviews"
-        if (interviews / "runs" / name.partition(".")[0]).is_dir():
-            return find_run(interviews, name)
-    raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with --root, --out or --sim")
+    run_id = name.partition(".")[0]
+    holding = [known for known in list_simulations(root) if (known.path / "interviews" / "runs" / run_id).is_dir()]
+    if len(holding) > 1:
+        there = ", ".join(known.sim_id for known in holding)
+        raise RunNotFound(f"run {run_id!r} is in several simulations under {root} ({there}); say which with --sim")
+    if not holding:
+        raise RunNotFound(
+            f"no run {name!r} in any simulation under {root}; name its folder with --root, --out or --sim"
+        )
+    return find_run(holding[0].path / "interviews", name)
 
 
 def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:

@@ -130,7 +130,9 @@ def driven_to_its_stop(drive: Drive, place: Place, quiet: bool) -> Run:
 def show(run: Run, place: Place, as_json: bool, code: int) -> int:
     """The run's summary on stdout; returns the exit code it was given."""
     if place.is_token:
-        place = Place(run.record.sim_id if place.root else run.record.sim_path, place.root, place.out)
+        sim, record = run.record.simulation_of(run.folder), run.record
+        name = sim.name if record.kind == "simulation" else record.sim_id
+        place = Place(name if place.root else str(sim), place.root, place.out)
     if as_json:
         one_object(summary.as_object(run, place, code))
         return code
