@@ -77,7 +77,8 @@ def method_settings(
 ) -> dict[str, dict[str, Any]]:
     """Each methodology's own settings, complete with defaults, so that the record says what was used.
 
-    A methodology may take defaults from its instrument, and refuse files that are not in the run's language.
+    A methodology may take defaults from its instrument, and refuse files that are not in the run's language. With a `shelf`
+    it takes files from there alone.
     """
     for name in request.settings:
         if name not in methods:
@@ -87,7 +88,8 @@ def method_settings(
         methodology: Methodology[Any, Any] = load_methodology(dotted)
         try:
             given = request.settings.get(name, {})
-            context = {"language": language, "instrument": _as_asked(methodology.instrument, name, used[name])}
+            instrument = _as_asked(methodology.instrument, name, used[name])
+            context = {"language": language, "instrument": instrument, "shelf": request.shelf}
             settings = methodology.settings.model_validate(given, context=context)
             found[name] = settings.model_dump(mode="json")
         except ValidationError as error:

@@ -169,6 +169,12 @@ class RunRequest(BaseModel):
         Field(max_length=20, description="methodology → its own settings"),
         Offered("cli", "http", about="study", option="--set", value="METHOD.KEY=VALUE"),
     ] = {}
+    shelf: Annotated[
+        Place | None,
+        Field(
+            description="folder whose files settings may name, by name alone, beside what ships; any file unless given"
+        ),
+    ] = None
     arms: Annotated[list[Arm] | None, Offered(about="study")] = None
     probes: Annotated[
         list[ProbeKind],

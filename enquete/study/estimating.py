@@ -19,6 +19,7 @@ from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.errors import OverBudget, SettingsError
 from enquete.state.settings import Machine
+from enquete.study.apart import apart
 
 
 async def estimate_run(choice: Choice, population: Population, machine: Machine) -> Estimate:
@@ -29,7 +30,8 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine)
         nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
     people = list(run_population(choice, population))
-    memories, notes = _memories(record, population, [who.id for who in sample(people)], choice.folder.parent)
+    wanted, runs = [who.id for who in sample(people)], choice.folder.parent
+    memories, notes = await apart(lambda: _memories(record, population, wanted, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     return estimated(
         record, rehearsal, prices, machine, more=_narrative(record, prices, asked_url(record, machine)), notes=notes

@@ -18,6 +18,8 @@ from enquete.state.errors import InputError, RunNotFound, SimulationNotFound
 from enquete.study.run import Run, RunSummary
 
 LONGEST_SHOWN = 100
+SHELF = "instruments"
+"""Below the root: files of the operator's own that clients may name (docs/security.md)."""
 _TOKEN = re.compile(r"run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?")
 
 
@@ -36,6 +38,11 @@ class Rooted:
         if not root.is_dir():
             raise SimulationNotFound(f"{root}: no such folder; name the one that holds simulations/ (ENQUETE_ROOT)")
         self.root = root.resolve()
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What every request of a client holds beside its own words: where simulations are, and which files settings may name."""
+        return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 
     def simulations(self) -> list[Known]:
         """By id."""

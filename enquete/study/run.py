@@ -90,8 +90,10 @@ class Run:
 
     @property
     def flags(self) -> list[str]:
-        """What a reader must know before using the data."""
+        """What a reader must know before using the data. While the run goes on, what was found at an earlier stop holds no more."""
         found = list(self.record.notices)
+        if self.is_driven:
+            return found
         for findings in self.results.values():
             if isinstance(findings, dict):
                 found += [str(flag) for flag in findings.get("flags", [])]

@@ -7,6 +7,7 @@ finds the run there (`Rooted.run`) and resumes it by its token; nothing is kept 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from enquete.models.outage import Server, server_of
 from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
 from enquete.state.request import parse_request
+from enquete.study.apart import apart
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
@@ -25,6 +27,7 @@ Event: TypeAlias = dict[str, Any]
 Row: TypeAlias = tuple[str, str, str, int]
 
 MOST_RUNS = 4
+BEGUN_WITHIN_S = 10.0
 
 
 class TooManyRuns(RunLocked):
@@ -89,7 +92,9 @@ class Tasks:
         self._rooted = rooted
         self._most = most
         self._tasks: dict[Path, Task] = {}
-        self._opening = asyncio.Lock()  # two equal requests at once must find one run, not make two
+        # Two equal requests at once must find one run, not make two; one whose files hang must not hold up another's.
+        self._choosing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._beginning: set[asyncio.Future[None]] = set()
         self._closing = False
 
     async def start(self, sim_id: str, **request: Any) -> Task:
@@ -98,19 +103,19 @@ class Tasks:
         Returns once the run is on disk; it goes on in the background. One that this server drives already is not
         started twice. Raises InputError and its children (OverBudget with the estimate), TooManyRuns.
         """
-        await asyncio.to_thread(self._rooted.simulation, sim_id)
-        asked = parse_request(sim=sim_id, root=str(self._rooted.root), **request)
-        async with self._opening:
-            return await self._launched(await asyncio.to_thread(chosen, asked))
+        await apart(lambda: self._rooted.simulation(sim_id))
+        asked = parse_request(sim=sim_id, **self._rooted.given, **request)
+        async with self._choosing[sim_id]:
+            return await self._launched(await apart(lambda: chosen(asked)))
 
     async def resume(self, token: str, **request: Any) -> Task:
         """Go on with an unfinished run in the background. Raises RunNotFound, TooManyRuns."""
-        sim = request.pop("sim", None) or await asyncio.to_thread(self._rooted.simulation_of, token)
-        await asyncio.to_thread(self._rooted.simulation, sim)
-        given: dict[str, Any] = {"root": str(self._rooted.root), "sim": sim, **request}
+        sim = request.pop("sim", None) or await apart(lambda: self._rooted.simulation_of(token))
+        await apart(lambda: self._rooted.simulation(sim))
+        given: dict[str, Any] = {**self._rooted.given, "sim": sim, **request}
         name = self._rooted.require_token(token)
-        async with self._opening:
-            return await self._launched(await asyncio.to_thread(to_resume, name, given))
+        async with self._choosing[sim]:
+            return await self._launched(await apart(lambda: to_resume(name, given)))
 
     async def _launched(self, chosen: Start) -> Task:
         self._rooted.require_inside(chosen.folder)
@@ -120,14 +125,20 @@ class Tasks:
             return driven
         if not chosen.shown:
             self._require_room()
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._beginning.add(begun)
+        try:
             await chosen.begin()
-        task = self._tasks[chosen.folder] = Task(chosen)
+            task = self._tasks[chosen.folder] = Task(chosen)
+        finally:
+            self._beginning.discard(begun)
+            begun.set_result(None)
         return task
 
     def _require_room(self) -> None:
         going_on = [task.run_id for task in self._tasks.values() if not task.is_over]
         self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
-        if len(going_on) >= self._most:
+        if len(going_on) + len(self._beginning) >= self._most:
             raise TooManyRuns(
                 f"{len(going_on)} runs are going on, and this server drives {self._most} at once: "
                 f"{', '.join(going_on)}. Wait for one of them or pause it"
@@ -146,8 +157,8 @@ class Tasks:
     async def close(self) -> None:
         """Begin nothing more, pause every run and wait for its stop: what is in flight is finished and filed."""
         self._closing = True
-        async with self._opening:  # whoever is halfway through it is on disk and in the list afterwards, or refused
-            pass
+        if self._beginning:  # whoever is halfway through it is in the list afterwards, unless it hangs
+            await asyncio.wait(self._beginning, timeout=BEGUN_WITHIN_S)
         going_on = [task for task in self._tasks.values() if not task.is_over]
         for task in going_on:
             task.pause()

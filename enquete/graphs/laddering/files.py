@@ -43,16 +43,21 @@ class LayerFile(Part):
 FileT = TypeVar("FileT", bound=LayerFile)
 
 
-def load_layer(model: type[FileT], layer: str, name: str) -> FileT:
-    """The file that `name` means: one that ships (concepts in packs, methodologies for all of them), else a path to a YAML file.
+def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = None) -> FileT:
+    """The file that `name` means: one that ships (concepts in packs, methodologies for all of them), else a path to a YAML file;
+    with a `shelf`, which is a folder, one that lies there as LAYER/NAME.yaml, and no path.
 
-    Raises InstrumentError naming file and line, or the names that ship where there is no such file.
+    Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
-    if Path(name).suffix in (".yaml", ".yml"):
+    own = {} if shelf is None else {file.stem: file for file in sorted(Path(shelf, layer).glob("*.yaml"))}
+    if shelf is None and Path(name).suffix in (".yaml", ".yml"):
         return load_instrument(model, Path(name).expanduser())
+    if name in own:
+        return load_instrument(model, own[name])
     if name not in shipped(layer):
-        hint = suggestion(name, shipped(layer))
-        raise InstrumentError([f"{name!r} is no shipped file of {layer}{hint}; or give the path of a .yaml file"])
+        hint = suggestion(name, sorted({*shipped(layer), *own}))
+        otherwise = "; or give the path of a .yaml file" if shelf is None else "; nothing else can be named here"
+        raise InstrumentError([f"{name!r} is no shipped file of {layer}{hint}{otherwise}"])
     found: FileT = _load_shipped(model, layer, name)
     return found
 

@@ -55,7 +55,7 @@ class LadderingSettings(BaseModel):
     """Raises InstrumentError, naming file and line, where a concept or methodology file is wrong.
 
     Validated with a context `instrument`, that of the run, it takes the concept from there; with a context `language`, it
-    also raises where a file cannot be used in it.
+    also raises where a file cannot be used in it; with a context `shelf`, files are named, and lie there.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -86,8 +86,8 @@ class LadderingSettings(BaseModel):
         self.concept = self.concept or _concept_of(context.get("instrument"))
         if self.layers is None:
             self.layers = Layers(
-                concept=load_layer(Concept, "concepts", self.concept),
-                methodology=load_layer(InterviewMethod, "methodologies", self.methodology),
+                concept=load_layer(Concept, "concepts", self.concept, context.get("shelf")),
+                methodology=load_layer(InterviewMethod, "methodologies", self.methodology, context.get("shelf")),
             )
         language = context.get("language")
         if language:

@@ -63,7 +63,9 @@ def stage_object(run: Run, stage: StageStatus, status: StatusWord) -> dict[str, 
 
 
 def findings(run: Run) -> list[str]:
-    """Page one's sentences, which are in the language of the interviews."""
+    """Page one's sentences, which are in the language of the interviews; none while the run goes on."""
+    if run.is_driven:
+        return []
     stated = [f"{place}. {one['text']}" for place, one in enumerate(run.page_one.get("findings", ()), start=1)]
     return [say("found"), *stated, ""] if stated else []
 

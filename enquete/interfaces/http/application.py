@@ -23,9 +23,11 @@ from enquete.interfaces.http.security import Guard
 from enquete.interfaces.http.snapshots import StatusShortcut
 from enquete.interfaces.http.watcher import watching
 from enquete.interfaces.service.listening import Server, ServerSettings
+from enquete.interfaces.service.prompt_headers import PromptHeaders
 from enquete.interfaces.service.replies import code_of
 from enquete.interfaces.service.secrecy import Mask, MaskingFormatter, mask_of
 from enquete.state.errors import EnqueteError, OverBudget
+from enquete.study.apart import NotInTime
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import TooManyRuns
 
@@ -86,7 +88,7 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     @app.exception_handler(EnqueteError)
     async def of_enquete(request: Request, error: EnqueteError) -> Response:
         data = {"estimate": dict(error.estimate)} if isinstance(error, OverBudget) else None
-        retry = BUSY_RETRY_S if isinstance(error, TooManyRuns) else None
+        retry = BUSY_RETRY_S if isinstance(error, TooManyRuns | NotInTime) else None
         return failed(code_of(error), problem_of(error, mask), data, retry)
 
     @app.exception_handler(RequestValidationError)
@@ -114,6 +116,7 @@ def make_server(settings: ServerSettings) -> Server:
     """Raises SimulationNotFound where the root is no folder."""
     config = uvicorn.Config(
         make_app(settings),
+        http=PromptHeaders,
         log_config=None,
         access_log=False,  # a poll a second says nothing, and paths are clients' words
         ws="none",

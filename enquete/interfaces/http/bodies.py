@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from pathlib import Path
+import re
+from collections.abc import Callable, Collection, Iterator
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
@@ -19,6 +19,17 @@ TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
 RunId = Annotated[str, Field(pattern=RUN_ID, examples=["run_20261121T203000_a1b2c3"])]
 
 
+_PATH = re.compile(r"^[/~.\\]|\\|(^|/)\.\.(/|$)|^[A-Za-z]:/|^file:|\.(ya?ml|json|csv)$", re.IGNORECASE)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in it."""
+    if isinstance(value, str):
+        yield value
+    for part in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(part)
+
+
 class Said(BaseModel):
     """What is not sent is for the environment and the defaults to decide."""
 
@@ -27,10 +38,10 @@ class Said(BaseModel):
     @field_validator("settings", check_fields=False)
     @classmethod
     def _name_no_file(cls, settings: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
-        """A setting may stand for a YAML file at home, and would be read wherever it lies on the server."""
+        """Said early and plainly; that no file is opened rests on the `shelf` of every request (Rooted.given)."""
         for method, own in (settings or {}).items():
             for name, value in own.items():
-                if isinstance(value, str) and Path(value).suffix in (".yaml", ".yml"):
+                if any(map(_PATH.search, _texts(value))):
                     raise ValueError(f"{method}.{name}: a client can name no file")
         return settings
 

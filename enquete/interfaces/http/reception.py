@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -22,11 +22,13 @@ from enquete.interfaces.http.envelope import Problem, failed, succeeded
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
-from enquete.interfaces.service.left_behind import findings_of, report_of
+from enquete.interfaces.service.left_behind import findings_of, report_of, table_of
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import budget_of, note_of, ran_short, stage_of, status_of
+from enquete.interfaces.service.steady import steadily
 from enquete.state.errors import RunNotFound
 from enquete.study import Run
+from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task
@@ -58,25 +60,23 @@ class Desk:
     async def resume(self, sim_id: str, body: ResumeBody) -> Response:
         said = body.request()
         token = str(said.pop("resume_token"))
-        folder = await asyncio.to_thread(self.rooted.simulation, sim_id)
+        folder = await apart(lambda: self.rooted.simulation(sim_id))
         if not (folder / "interviews" / "runs" / token.partition(".")[0]).is_dir():
             raise RunNotFound(f"no run {token.partition('.')[0]!r} of {sim_id}")
         return await self._start(sim_id, "resume", Wanted(said, token))
 
     async def wanted_before(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """T0 and nothing else. Raises AlreadyCompleted."""
-        folder = await asyncio.to_thread(self.rooted.simulation, sim_id)
-        return Wanted(await asyncio.to_thread(before, folder, said))
+        return Wanted(await apart(lambda: before(self.rooted.simulation(sim_id), said)))
 
     async def wanted_after(self, sim_id: str, said: dict[str, Any]) -> Wanted:
         """What is left to ask after the simulation. Raises NotCompleted."""
-        await asyncio.to_thread(self.rooted.simulation, sim_id)
+        await apart(lambda: self.rooted.simulation(sim_id))
         root = str(self.rooted.root)
-        wanted = await asyncio.to_thread(after, sim_id, {**said, "root": root})
+        wanted = await apart(lambda: after(sim_id, {**said, "root": root}))
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
 
     async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
-        await asyncio.to_thread(self.rooted.simulation, sim_id)
         try:
             return await self._runner.launch(sim_id, kind, wanted)
         finally:
@@ -88,20 +88,24 @@ class Desk:
 
     async def _start(self, sim_id: str, kind: Kind, wanted: Wanted) -> Response:
         launched = await self.launch(sim_id, kind, wanted)
-        run = launched.run or self.rooted.run(sim_id, launched.run_id)
+        ended = launched.run
+        run = ended or await self._found(sim_id, launched.run_id)
         url = f"/api/interview/{quote(sim_id)}/status?task_id={launched.run_id}"
         started = Started(
             task_id=launched.run_id,
             run_id=launched.run_id,
             sim_id=sim_id,
-            status=run.status if launched.run else "running",
-            shown=launched.run is not None and run.shown,
+            status=ended.status if ended else "running",
+            shown=ended is not None and ended.shown,
             resume_token=run.resume_token,
             status_url=url,
         )
-        response = succeeded(started, 200 if launched.run else 202)
+        response = succeeded(started, 200 if ended else 202)
         response.headers["Location"] = url
         return response
+
+    async def _found(self, sim_id: str, run_id: str) -> Run:
+        return await apart(lambda: steadily(lambda: self.rooted.run(sim_id, run_id)))
 
     async def status(self, sim_id: str, task_id: str | None) -> Response:
         """Read and written out once for all who ask within a second."""
@@ -113,13 +117,16 @@ class Desk:
         return None if kept is None else _again(kept)
 
     def _read(self, sim_id: str, task_id: str | None) -> Response:
-        run = self.rooted.run(sim_id, task_id)
-        found = status_data(sim_id, run, self._runner.driven(run.run_id), self.mask)
+        found = steadily(lambda: self._look(sim_id, task_id))
         if found.sufficient_tokens is None:
             return succeeded(found)
         remedy = f"POST …/resume with resume_token and budget_tokens (likely enough: {found.sufficient_tokens})"
         problem = Problem(type="BudgetSpent", message=found.note, remedy=remedy)
         return failed(503, problem, found, retry_after_s=BUDGET_RETRY_S)
+
+    def _look(self, sim_id: str, task_id: str | None) -> StatusData:
+        run = self.rooted.run(sim_id, task_id)
+        return status_data(sim_id, run, self._runner.driven(run.run_id), self.mask)
 
 
 def _again(kept: Response) -> Response:
@@ -164,6 +171,12 @@ def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
     return ReportData(**_named(run, sim_id), page_one=run.page_one, report=report_of(rooted, run), flags=run.flags)
+
+
+def read_table(rooted: Rooted, sim_id: str, run_id: str | None) -> tuple[Run, Path]:
+    """Raises NothingYet."""
+    run = rooted.finished(sim_id, run_id)
+    return run, table_of(rooted, run)
 
 
 def _named(run: Run, sim_id: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 from typing import Annotated, Any, TypeAlias
 
@@ -22,8 +21,9 @@ from enquete.interfaces.http.bodies import (
     StatusData,
 )
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
-from enquete.interfaces.http.reception import Desk, read_report, read_result
-from enquete.interfaces.service.left_behind import table_of
+from enquete.interfaces.http.reception import Desk, read_report, read_result, read_table
+from enquete.interfaces.service.steady import steadily
+from enquete.study.apart import apart
 
 PREFIX = "/api/interview"
 
@@ -136,14 +136,14 @@ def make_router(desk: Desk) -> APIRouter:
     )
     async def synthesis(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """The report, as Markdown."""
-        return succeeded(await asyncio.to_thread(read_report, desk.rooted, sim_id, run_id))
+        return succeeded(await apart(lambda: steadily(lambda: read_report(desk.rooted, sim_id, run_id))))
 
     @router.get(
         "/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING, dependencies=which
     )
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
         """A methodology's findings."""
-        return succeeded(await asyncio.to_thread(read_result, desk.rooted, sim_id, methodology, run_id))
+        return succeeded(await apart(lambda: steadily(lambda: read_result(desk.rooted, sim_id, methodology, run_id))))
 
     table: dict[int | str, dict[str, Any]] = {
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}
@@ -152,8 +152,7 @@ def make_router(desk: Desk) -> APIRouter:
     @router.get("/{sim_id}/export.csv", response_class=Response, responses={**READING, **table}, dependencies=which)
     async def export(sim_id: SimId, run_id: WhichRun = None) -> Response:
         """One row per answer. A cell that a spreadsheet would run as a formula begins with an apostrophe."""
-        run = await asyncio.to_thread(desk.rooted.finished, sim_id, run_id)
-        path = table_of(desk.rooted, run)
+        run, path = await apart(lambda: steadily(lambda: read_table(desk.rooted, sim_id, run_id)))
         headers = {"X-Run-Id": run.run_id, "X-Run-Status": run.status}
         return FileResponse(path, media_type="text/csv; charset=utf-8", filename=f"{run.run_id}.csv", headers=headers)
 

@@ -15,6 +15,7 @@ from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
 from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, RunLocked
 from enquete.study import Run
+from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task, Tasks, TooManyRuns
@@ -61,7 +62,7 @@ class Runner:
         self._closing = True
         await self._there(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        await asyncio.to_thread(self._thread.join)
+        await apart(self._thread.join)
         self._loop.close()
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
@@ -70,7 +71,6 @@ class Runner:
     async def _stop(self) -> None:
         await self._tasks.close()
         await asyncio.gather(*self._followers)
-        await self._loop.shutdown_default_executor()
 
     async def _launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         if self._closing:
@@ -86,7 +86,7 @@ class Runner:
         raise AssertionError("unreachable")
 
     async def _attempt(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
-        simulation = self._rooted.simulation(sim_id)
+        simulation = await apart(lambda: self._rooted.simulation(sim_id))
         if wanted.token is None:
             task = await self._tasks.start(sim_id, **wanted.request)
         else:

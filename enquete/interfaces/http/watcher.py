@@ -23,6 +23,7 @@ from enquete.simulations.completion import Completion, completion
 from enquete.simulations.locate import Known
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
+from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.tasks import TooManyRuns
 
@@ -54,7 +55,7 @@ class Watcher:
 
     async def look(self) -> None:
         """One round over all simulations."""
-        for known in await asyncio.to_thread(self._desk.rooted.simulations):
+        for known in await apart(self._desk.rooted.simulations):
             if self._is_quiet(known):
                 await self._act(known)
 
@@ -71,11 +72,11 @@ class Watcher:
         """What cannot be started is said once, and tried again when the simulation's files change."""
         look = self._looks[known.sim_id]
         try:
-            path = await asyncio.to_thread(self._desk.rooted.simulation, known.sim_id)
-            runs = await asyncio.to_thread(read_runs, path)
+            path = await apart(lambda: self._desk.rooted.simulation(known.sim_id))
+            runs = await apart(lambda: read_runs(path))
             if any(map(self._desk.drives, runs)):
                 return  # what comes after it is decided when it has stopped
-            wanted = await asyncio.to_thread(self._due, known.sim_id, path, runs)
+            wanted = await apart(lambda: self._due(known.sim_id, path, runs))
             look.is_settled = True
             if wanted is not None:
                 launched = await self._desk.launch(known.sim_id, "watch", wanted)

@@ -14,7 +14,9 @@ from pydantic import Field
 from enquete import study
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.office import Ctx, Office, explained, office
+from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
+from enquete.interfaces.service.steady import steadily
 from enquete.state.errors import EnqueteError
 from enquete.study import Run
 
@@ -62,7 +64,7 @@ def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[Office, Run]:
 def _told(desk: Office, work: Callable[[], T]) -> T:
     """Errors raised on purpose, in words. Raises ResourceNotFoundError."""
     try:
-        return work()
+        return steadily(work)
     except EnqueteError as error:
         raise ResourceNotFoundError(explained(error, desk.mask)) from error
 
@@ -120,12 +122,14 @@ def plan_a_stakeholder_study(
 def add_resources(server: MCPServer[Office]) -> None:
     """Resources by address, and the prompt."""
     base = "enquete://runs/{sim_id}/{run_id}"
-    server.resource(f"{base}/report", title="Report", mime_type="text/markdown")(report)
-    server.resource(f"{base}/codebook", title="Codebook", mime_type="text/markdown")(codebook)
-    server.resource(f"{base}/results/{{methodology}}", title="Findings", mime_type="application/json")(results)
-    server.resource(f"{base}/exports/{{name}}", title="Data file", mime_type="text/plain")(export)
+    server.resource(f"{base}/report", title="Report", mime_type="text/markdown")(unhurried(report))
+    server.resource(f"{base}/codebook", title="Codebook", mime_type="text/markdown")(unhurried(codebook))
+    server.resource(f"{base}/results/{{methodology}}", title="Findings", mime_type="application/json")(
+        unhurried(results)
+    )
+    server.resource(f"{base}/exports/{{name}}", title="Data file", mime_type="text/plain")(unhurried(export))
     for name, titles in study.list_instruments().items():
         title = titles.get("en", name)
         add = server.resource(f"enquete://instruments/{name}", name=name, title=title, mime_type="application/yaml")
-        add(instrument_reader(name))
+        add(unhurried(instrument_reader(name)))
     server.prompt(title="Plan a stakeholder study")(plan_a_stakeholder_study)

@@ -2,6 +2,7 @@
 
 # No `from __future__ import annotations` here: the SDK reads the annotations of tools.
 
+import asyncio
 import csv
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -41,8 +42,10 @@ from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_te
 from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.status import status_of
+from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
 from enquete.state.errors import SettingsError
+from enquete.study.apart import apart
 from enquete.study.rooted import OutsideRoot
 
 A_PAGE = 25
@@ -58,10 +61,14 @@ Page: TypeAlias = Annotated[int, Field(ge=1, description="counted from 1")]
 async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotated[CallToolResult, EstimateState]:
     """What conduct_interviews with these arguments would cost: calls, tokens, money, time. Asks nobody anything."""
     with told(ctx) as desk:
-        desk.rooted.simulation(sim_id)
-        estimate = await study.aestimate(sim_id, root=str(desk.rooted.root), **asked)
-        state = estimate_state(estimate)
+        state = estimate_state(await apart(lambda: _estimated(desk, sim_id, asked)))
         return answer(state, estimate_text(state))
+
+
+def _estimated(desk: Office, sim_id: str, asked: dict[str, Any]) -> Estimate:
+    """In a loop of its own: it reads the whole simulation."""
+    desk.rooted.simulation(sim_id)
+    return asyncio.run(study.aestimate(sim_id, **desk.rooted.given, **asked))
 
 
 def get_interview_results(

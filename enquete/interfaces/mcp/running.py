@@ -16,9 +16,11 @@ from enquete.interfaces.mcp.office import Ctx, Office, approval_question, office
 from enquete.interfaces.mcp.shapes import RunState, answer
 from enquete.interfaces.mcp.states import run_state, run_text
 from enquete.interfaces.service.declared import sent, taking
+from enquete.interfaces.service.steady import steadily
 from enquete.state.errors import OverBudget
 from enquete.state.request import offered
 from enquete.study import Run
+from enquete.study.apart import apart
 from enquete.study.tasks import Event, Task
 
 PROGRESS_EVERY_S = 0.5
@@ -124,7 +126,7 @@ async def pause_interviews(
         task.pause()
         run = await task.wait()
         assert run is not None  # without a time limit it has come to its stop
-        return await asyncio.to_thread(_shown, desk, run, None)
+        return await apart(lambda: steadily(lambda: _shown(desk, run, None)))
 
 
 async def interview_status(
@@ -132,9 +134,7 @@ async def interview_status(
 ) -> Annotated[CallToolResult, RunState]:
     """How far a run is, per methodology and phase, what it has cost, and what to call next. Asks nobody anything."""
     with told(ctx) as desk:
-        run = await asyncio.to_thread(desk.rooted.run, sim_id, run_id)
-        run.shown = False  # nothing was asked for, so nothing needs explaining
-        return await asyncio.to_thread(_shown, desk, run, sim_id)
+        return await apart(lambda: steadily(lambda: _looked_up(desk, sim_id, run_id)))
 
 
 async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> CallToolResult:
@@ -144,7 +144,8 @@ async def watched(ctx: Ctx, task: Task, sim_id: str | None, seconds: float) -> C
     except asyncio.CancelledError:
         task.pause()
         raise
-    return await asyncio.to_thread(_shown, office(ctx), run or Run(task.folder), sim_id)
+    desk = office(ctx)
+    return await apart(lambda: steadily(lambda: _shown(desk, run or Run(task.folder), sim_id)))
 
 
 async def followed(ctx: Ctx, task: Task, seconds: float) -> Run | None:
@@ -167,6 +168,12 @@ def progress_text(event: Event) -> str:
         f"{event['methodology']} {event['phase']} round {event['round']}: {event['done']}/{event['total']} agents, "
         f"{event['tokens']:,}{expected} tokens"
     )
+
+
+def _looked_up(desk: Office, sim_id: str, run_id: str | None) -> CallToolResult:
+    run = desk.rooted.run(sim_id, run_id)
+    run.shown = False  # nothing was asked for, so nothing needs explaining
+    return _shown(desk, run, sim_id)
 
 
 def _shown(desk: Office, run: Run, sim_id: str | None) -> CallToolResult:

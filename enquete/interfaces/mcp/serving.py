@@ -19,6 +19,7 @@ from enquete.interfaces.http.security import Guard
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.server import make_server
 from enquete.interfaces.service.listening import Server, ServerSettings, address, bound, on_signals, read_token
+from enquete.interfaces.service.prompt_headers import PromptHeaders
 from enquete.interfaces.service.secrecy import mask_of
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Tasks
@@ -80,6 +81,7 @@ def listening(office: Office, host: str, port: int, allowed: list[str]) -> Itera
     """Raises SettingsError where the address cannot be had, or would be open to others without a token."""
     config = uvicorn.Config(
         http_app(office, host, allowed),
+        http=PromptHeaders,
         log_level="warning",
         access_log=False,
         ws="none",

@@ -44,7 +44,7 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
         stages=[stage_of(run, stage, status) for stage in run.stages],
-        findings=sentences(run),
+        findings=[] if status == "running" else sentences(run),
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +13,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
+
+from enquete.study.apart import apart
 
 LONGEST_SHOWN = 60
 UNFIT_REPLY = (
@@ -39,10 +43,22 @@ class StrictTool(Tool):
 
 def strict_tool(function: Callable[..., Any], title: str, annotations: ToolAnnotations) -> StrictTool:
     """The tool, whose published schema says that nothing else is taken."""
-    tool = StrictTool.from_function(function, title=title, annotations=annotations)
+    tool = StrictTool.from_function(unhurried(function), title=title, annotations=annotations)
     assert isinstance(tool, StrictTool)  # from_function is a class method
     tool.parameters = {**tool.parameters, "additionalProperties": False}
     return tool
+
+
+def unhurried(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What reads files, in a thread of its own: the SDK's are few, and the process would wait for them to end."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    @functools.wraps(function)
+    async def aside(*given: Any, **named: Any) -> Any:
+        return await apart(lambda: function(*given, **named))
+
+    return aside
 
 
 def unknown_argument(name: str, known: list[str]) -> str:

@@ -28,6 +28,8 @@ LARGEST_BODY = 64 * 1024
 MOST_REQUESTS = 512
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 SHORTEST_TOKEN = 16
+LONGEST_END_S = 140.0
+"""From a signal to the end at the latest: requests in flight may take two minutes. Whatever hangs then is left behind."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ def is_loopback(host: str) -> bool:
 
 
 @contextlib.contextmanager
-def on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """While entered, the first SIGINT or SIGTERM calls `stop`, a second one leaves at once: what is filed stays filed.
+def on_signals(stop: Callable[[], None], longest_s: float = LONGEST_END_S) -> Iterator[None]:
+    """While entered, the first SIGINT or SIGTERM calls `stop`; a second one, or an end that takes longer than that, leaves at
+    once: what is filed stays filed.
 
     Only the main thread gets signals; in another nothing is changed.
     """
@@ -125,6 +128,9 @@ def on_signals(stop: Callable[[], None]) -> Iterator[None]:
         if stopping:
             os._exit(STOPPED)
         stopping = True
+        late = threading.Timer(longest_s, os._exit, (STOPPED,))
+        late.daemon = True
+        late.start()
         stop()
 
     before = {each: signal.signal(each, handle) for each in SIGNALS}

@@ -20,6 +20,7 @@ from enquete.state.errors import (
     SimulationError,
     SimulationNotFound,
 )
+from enquete.study.apart import NotInTime
 from enquete.study.lifecycle import AlreadyCompleted, NotCompleted
 from enquete.study.rooted import NobodyInterviewed, OutsideRoot
 from enquete.study.tasks import TooManyRuns
@@ -78,6 +79,9 @@ REPLIES: Mapping[type[EnqueteError], Reply] = {
         429,
         "ask again when one of them is over",
         "Poll interview_status until one has stopped, or call pause_interviews.",
+    ),
+    NotInTime: Reply(
+        503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."
     ),
     DiskFull: Reply(507),
 }

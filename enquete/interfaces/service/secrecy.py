@@ -7,18 +7,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from enquete.state.errors import SettingsError
 from enquete.state.settings import Environment
 
 SHORTEST = 6
-"""A shorter secret is none, and masking it would spoil ordinary words."""
+"""Masking a shorter one would spoil ordinary words, so a server does not start with one."""
 
 
 class Mask:
     """Replaces secrets by *** and the root by its name in what clients and logs are told."""
 
     def __init__(self, secrets: Iterable[str], root: Path):
-        self._secrets = sorted((each for each in secrets if len(each) >= SHORTEST), key=len, reverse=True)
+        self._secrets = sorted({each for each in secrets if each}, key=len, reverse=True)
         self._roots = {str(root.absolute()), str(root.resolve())} - {"/"}
 
     def __call__(self, text: str) -> str:
@@ -47,8 +49,25 @@ class MaskingFormatter(logging.Formatter):
         return self._mask(super().format(record))
 
 
+class Keys(BaseSettings):
+    """Every key that this process holds, whether it is used or not."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
+
+    llm_api_key: SecretStr | None = None
+    openai_api_key: SecretStr | None = None
+    zep_api_key: SecretStr | None = None
+    enquete_token: SecretStr | None = None
+
+
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
-    """Of every key that this process holds. Raises SettingsError where the environment is wrong."""
-    environment = Environment.read()
-    held = (environment.api_key, environment.zep_api_key, token)
-    return Mask([key.get_secret_value() for key in held if key is not None], root)
+    """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too short."""
+    Environment.read()  # says better what is wrong with a variable
+    held = {name.upper(): value.get_secret_value() for name, value in Keys() if value is not None}
+    for name, secret in held.items():
+        if len(secret) < SHORTEST:
+            raise SettingsError(
+                f"{name} has {len(secret)} characters: a server masks keys in what it tells, and so short a one would spoil "
+                f"ordinary words. Where the model's server wants no key, any word of {SHORTEST} characters or more will do"
+            )
+    return Mask([*held.values(), *([token.get_secret_value()] if token else [])], root)
