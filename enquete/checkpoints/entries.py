@@ -33,6 +33,8 @@ class Usage:
     raw: str = ""
     model: str = ""
     allowance_read: int = 0  # how much of `allowance` was question
+    unbelieved: bool = False  # the server reported a usage that cannot be; what stands here is an estimate
+    overlong: bool = False  # more was written than the request allowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,8 @@ class Ledger:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
-            count(connection, key, {"tokens": spent, "calls": 1})
+            odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong}
+            count(connection, key, {"tokens": spent, "calls": 1, **odd})
 
         await self._writer.submit(write, f"the paid response to {key.purpose} {key.subject}")
 
@@ -387,7 +388,7 @@ class Ledger:
         return dict(self._rows("SELECT participant, text FROM digests WHERE phase=?", (phase,)))
 
     def counters(self) -> dict[tuple[str, str, str, int, str], int]:
-        """By (arm, methodology, phase, round, name): calls, tokens, lost, and answers by status."""
+        """By (arm, methodology, phase, round, name): calls, tokens, lost, answers by status, and calls of odd usage."""
         rows = self._rows("SELECT arm, methodology, phase, round, name, value FROM counters")
         return {row[:5]: row[5] for row in rows}
 

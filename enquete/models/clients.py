@@ -1,7 +1,7 @@
 """One shared `ChatOpenAI` per event loop and model, on the aiohttp transport, and one exchange over it.
 
 Measured by CPU per call at concurrency 32 (docs/models.md). What matters: one client for all, the aiohttp
-transport, and `extra_body` for everything but model and messages. With `response_format` as an ordinary argument
+transport (wire.py), and `extra_body` for everything but model and messages. With `response_format` as an ordinary argument
 langchain-openai goes through the SDK's `parse`, which costs a millisecond and raises away a paid response that
 ended by length.
 """
@@ -21,8 +21,7 @@ from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
 
 if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
-    import openai
-    from langchain_openai import ChatOpenAI
+    from enquete.models.wire import BoundedClient, Chat
 
 CONNECT_SECONDS = 20.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -30,8 +29,8 @@ _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": Human
 
 @dataclass
 class _LoopClients:
-    http: openai.DefaultAioHttpClient
-    chat: dict[str, ChatOpenAI] = field(default_factory=dict)
+    http: BoundedClient
+    chat: dict[str, Chat] = field(default_factory=dict)
 
 
 class Clients:
@@ -45,7 +44,8 @@ class Clients:
         self._loops: dict[asyncio.AbstractEventLoop, _LoopClients] = {}
 
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> ChatResult:
-        """One request, no retries. Raises openai's errors, or ValueError, TypeError, KeyError on a malformed body."""
+        """One request, no retries. Raises Oversized, Redirected, openai's errors, and whatever SDK, langchain and aiohttp make
+        of what they do not understand."""
         chat = self._chat(model)
         turns = [_MESSAGE[role](content=content) for role, content in messages]
         if self._traced:
@@ -62,23 +62,26 @@ class Clients:
             with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
                 await clients.http.aclose()
 
-    def _chat(self, model: str) -> ChatOpenAI:
+    def _chat(self, model: str) -> Chat:
         import openai  # noqa: PLC0415
+
+        from enquete.models.wire import BoundedClient  # noqa: PLC0415
 
         loop = asyncio.get_running_loop()
         clients = self._loops.get(loop)
         if clients is None:
             timeout = openai.Timeout(None, connect=CONNECT_SECONDS)
-            clients = self._loops[loop] = _LoopClients(openai.DefaultAioHttpClient(timeout=timeout))
+            clients = self._loops[loop] = _LoopClients(BoundedClient(timeout=timeout))
         if model not in clients.chat:
             clients.chat[model] = self._new_chat(model, clients.http)
         return clients.chat[model]
 
-    def _new_chat(self, model: str, http: openai.DefaultAioHttpClient) -> ChatOpenAI:
+    def _new_chat(self, model: str, http: BoundedClient) -> Chat:
         import openai  # noqa: PLC0415
-        from langchain_openai import ChatOpenAI  # noqa: PLC0415
 
-        return ChatOpenAI(
+        from enquete.models.wire import Chat  # noqa: PLC0415
+
+        return Chat(
             model=model,
             base_url=self._base_url,
             api_key=self._api_key,

@@ -12,7 +12,20 @@ from langchain_core.outputs import ChatResult
 from enquete.models.clients import Clients
 from enquete.models.course import Request
 from enquete.models.dialect import Form, messages
-from enquete.models.faults import GATEWAY, Refused, Tally, Trouble, complaint, connection_fault, hopeless, read_error
+from enquete.models.faults import (
+    GATEWAY,
+    Oversized,
+    Redirected,
+    Refused,
+    Tally,
+    Trouble,
+    complaint,
+    connection_fault,
+    hopeless,
+    mask,
+    read_error,
+    unknown_fault,
+)
 
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
@@ -30,9 +43,10 @@ class Exchange:
     async def once(self, request: Request, form: Form, tally: Tally) -> ChatResult:
         """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed."""
         body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
+        asked = messages(request.prompt)
         try:
             async with asyncio.timeout(self._timeout_s):
-                result = await self._clients.exchange(request.model, messages(request.prompt), body)
+                result = await self._clients.exchange(request.model, asked, body)
         except TimeoutError:
             tally.timeouts += 1
             raise Trouble(f"did not answer within {self._timeout_s:g} s") from None
@@ -42,18 +56,29 @@ class Exchange:
             sent, words = connection_fault(error)
             tally.broken += sent
             raise Trouble(words, unreachable=not sent) from None
-        except (openai.OpenAIError, ValueError, TypeError, KeyError, AttributeError) as error:
-            tally.broken += 1  # the SDK and langchain read the body; these are what an unreadable one gives
-            words = f"sent a body that is no chat completion ({type(error).__name__})"
-            raise Trouble(words, answered=True) from None
+        except Redirected as error:
+            raise self._redirect_fault(error, form) from None
+        except Oversized as error:
+            tally.broken += 1
+            raise Trouble(str(error), answered=True) from None
+        except Exception as error:  # SDK, langchain and aiohttp read what came; nothing of our own is called in here
+            tally.broken += 1
+            raise unknown_fault(error) from None
         if not result.generations:
             tally.broken += 1
             raise Trouble("sent a chat completion without choices", answered=True)
         return result
 
+    def _redirect_fault(self, error: Redirected, form: Form) -> Trouble | Refused:
+        words = mask(str(error), self._key)
+        if error.for_good:
+            return Refused(error.status, words, "", form=form)
+        return Trouble(words, status=error.status, answered=True)
+
     def _status_fault(self, error: openai.APIStatusError, form: Form) -> Trouble | Refused:
         status, said = error.status_code, read_error(error.body, self._key)
-        if (status in RETRIED or status >= 500) and status != 501 and not hopeless(status, said):
+        passing = status in RETRIED or status >= 500 or status < 400  # below 400: no answer to a question, nor an error
+        if passing and status != 501 and not hopeless(status, said):
             words = f"answered {status}" + (f": {said.message}" if said.message else "")
             wait = retry_after(error.response.headers.get("retry-after"))
             return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})

@@ -101,6 +101,26 @@ class Trouble(Exception):
         return self.status in (429, 529) or (self.status == 503 and self.retry_after is not None)
 
 
+class Oversized(Exception):
+    """A body beyond the limit; it was not read to its end."""
+
+    def __init__(self, most: int):
+        super().__init__(f"sent a body of more than {most // 2**20} MB")
+
+
+class Redirected(Exception):
+    """The server wants the request to go elsewhere: it did not."""
+
+    def __init__(self, status: int, to: str):
+        super().__init__(f"redirects {to}, which is not followed")
+        self.status = status
+
+    @property
+    def for_good(self) -> bool:
+        """Moved permanently, so that the address named is the wrong one."""
+        return self.status in (301, 308)
+
+
 class Refused(Exception):
     """A 4xx or 501. `about`: the field it complains about, "response_format", "unknown" or "" (nothing to adapt)."""
 
@@ -175,15 +195,30 @@ def connection_fault(error: BaseException) -> tuple[bool, str]:
     """
     import aiohttp  # noqa: PLC0415 - it has been imported where a connection failed, and is slow where none was made
 
-    causes = [error]
-    while causes[-1].__cause__ is not None:
-        causes.append(causes[-1].__cause__)
+    causes = _causes(error)
     for cause in causes:
         if isinstance(cause, aiohttp.ClientConnectorError):
             return False, f"could not be reached ({cause.strerror or type(cause).__name__})"
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
             return False, "could not be connected to in time"
     return True, f"broke the connection ({type(causes[-1]).__name__})"
+
+
+def unknown_fault(error: Exception) -> Trouble:
+    """What no library has a name of its own for. It may have been billed."""
+    import aiohttp  # noqa: PLC0415
+
+    cause = _causes(error)[-1]
+    if isinstance(cause, aiohttp.ClientError | OSError):
+        return Trouble(f"broke the connection ({type(cause).__name__})")
+    return Trouble(f"sent a body that is no chat completion ({type(cause).__name__})", answered=True)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    causes = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    return causes
 
 
 _FIELD = re.compile(
@@ -230,4 +265,4 @@ def blamed_setting(status: int, said: Said) -> Setting:
         return "LLM_MODEL_NAME"
     if status == 400 and _KEY.search(text):
         return "LLM_API_KEY"
-    return "LLM_BASE_URL" if status in (404, 405, 501) else ""
+    return "LLM_BASE_URL" if status in (301, 308, 404, 405, 501) else ""

@@ -24,6 +24,8 @@ from enquete.state.errors import ModelError, ModelRejected, ReplayMissing
 
 BYTES_PER_TOKEN = 4  # estimate for answers made without a model; a model's own usage report is used where there is one
 FEWEST_BYTES_PER_TOKEN = 2
+OVERLONG = 1.1
+"""Times the longest reply that was asked for: from there on a server ignores the limit. Some count a token or two more."""
 TOKENS_PER_MESSAGE = 16  # role markers and separators of chat templates
 
 
@@ -268,4 +270,6 @@ def _usage(response: Response, prompt: Prompt, reserved: int) -> Usage:
         fingerprint=response.fingerprint,
         raw=response.raw,
         model=response.model,
+        unbelieved=response.unbelieved,
+        overlong=(response.output_tokens or 0) > OVERLONG * prompt.max_output_tokens,
     )

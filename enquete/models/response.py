@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
-from enquete.models.cleaning import clean_text
+from pydantic import BaseModel, JsonValue
+
+from enquete.models.cleaning import clean_text, clean_value
 from enquete.models.faults import Tally, mask
+from enquete.state.desk import Prompt
 
 if TYPE_CHECKING:
     from langchain_core.outputs import ChatResult
 
 LONG_KEY = 12
 """Characters. Shorter keys are placeholders ("ollama", "EMPTY") that may well be words of an answer."""
+
+LONGEST_NAME = 300
+LONGEST_TOKEN = 40  # characters
+HIDDEN_TOKENS = 50_000
+"""What a server may read beside our text (templates, the schema, instructions of its own) and be believed."""
+TOKENS_PER_CHARACTER = 4
+"""At most: a character has four bytes, and tokenizers that know none of it take one token a byte."""
+MOST_WRITTEN = 1_000_000
+"""Tokens of one reply, thinking included: several times what any model writes at once."""
 
 _FINISH = {
     "length": "length",
@@ -27,7 +38,8 @@ _FINISH = {
 
 @dataclass(frozen=True)
 class Response:
-    """An answered request. Token counts are None when the server did not report them, never 0.
+    """An answered request. Token counts are None when the server did not report them, or reported what cannot be
+    (`unbelieved`), never 0.
 
     `finish`: stop, length, content_filter or refusal. `raw`: JSON of content, refusal, finish_reason and usage as
     reported, for the audit. `sends`, `timeouts`, `broken`: see Tally; they include this answer's own request.
@@ -44,9 +56,10 @@ class Response:
     sends: int = 1
     timeouts: int = 0
     broken: int = 0
+    unbelieved: bool = False
 
 
-def response_from(result: ChatResult, model: str, latency_ms: int, key: str) -> Response:
+def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
     """`result` has at least one generation. The key is masked, should a server have echoed it."""
     generation = result.generations[0]
     output = result.llm_output or {}
@@ -54,19 +67,20 @@ def response_from(result: ChatResult, model: str, latency_ms: int, key: str) -> 
     text = mask(clean_text(str(generation.message.text)), secret)
     refusal = mask(clean_text(str(generation.message.additional_kwargs.get("refusal") or "")), secret)
     reason = str((generation.generation_info or {}).get("finish_reason") or "")
-    usage = output.get("token_usage")
-    usage = usage if isinstance(usage, Mapping) else {}
-    input_tokens, output_tokens = _tokens(usage, bool(text or refusal))
+    usage = _reported(output.get("token_usage"))
+    counted = _tokens(usage, prompt, len(text or refusal))
+    input_tokens, output_tokens = counted or (None, None)
     raw = {"content": text, "refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
     return Response(
         text=text or refusal,
         finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        model=mask(clean_text(str(output.get("model_name") or model)), secret),
-        fingerprint=mask(clean_text(str(output.get("system_fingerprint") or "")), secret),
+        model=mask(clean_text(str(output.get("model_name") or model)), secret)[:LONGEST_NAME],
+        fingerprint=mask(clean_text(str(output.get("system_fingerprint") or "")), secret)[:LONGEST_NAME],
         latency_ms=latency_ms,
-        raw=mask(json.dumps(raw, ensure_ascii=False, default=str), secret),
+        raw=mask(json.dumps(raw, ensure_ascii=False), secret),
+        unbelieved=counted is None,
     )
 
 
@@ -77,10 +91,31 @@ def filtered(message: str, model: str, tally: Tally) -> Response:
     return Response("", "content_filter", None, None, model, "", 0, raw, *counts)
 
 
-def _tokens(usage: Mapping[str, object], has_text: bool) -> tuple[int | None, int | None]:
-    """Reported counts. A server that reports 0 for a prompt or a text that is there did not count."""
-    given, made = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    input_tokens = given if isinstance(given, int) and given > 0 else None
-    least = 1 if has_text else 0
-    output_tokens = made if isinstance(made, int) and made >= least and input_tokens is not None else None
-    return input_tokens, output_tokens
+def _reported(usage: object) -> JsonValue:
+    """Usage as it came, whatever it is, in a form that can be stored."""
+    try:
+        return clean_value(usage.model_dump(warnings=False) if isinstance(usage, BaseModel) else usage)
+    except (ValueError, RecursionError):  # nested without end
+        return "unreadable"
+
+
+def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:
+    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a prompt or a text that is there did not
+    count."""
+    if not usage:
+        return None, None
+    if not isinstance(usage, dict):
+        return None
+    given, made = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    asked = len(prompt.system) + sum(len(message["content"]) for message in prompt.messages)
+    if not (
+        _can_be(given, asked, TOKENS_PER_CHARACTER * asked + HIDDEN_TOKENS) and _can_be(made, written, MOST_WRITTEN)
+    ):
+        return None
+    input_tokens = given or None
+    return input_tokens, made if input_tokens and made >= bool(written) else None
+
+
+def _can_be(count: JsonValue, characters: int, most: int) -> TypeGuard[int]:
+    """A 1 for a whole text is `true`, which the SDK takes for a number."""
+    return isinstance(count, int) and 0 <= count <= most and (count != 1 or characters <= LONGEST_TOKEN)

@@ -196,7 +196,7 @@ class Transport:
                 self._accepted(lane, sent)
                 took = round(1000 * (time.monotonic() - sent))
         dialect.worked(form)
-        response = response_from(result, request.model, took, self._key)
+        response = response_from(result, request.prompt, request.model, took, self._key)
         if counted and response.input_tokens is not None and response.output_tokens is not None:
             lane.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
         return response

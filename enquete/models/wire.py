@@ -1,0 +1,95 @@
+"""The SDK's HTTP client and langchain's model, kept within limits: bodies of a few megabytes, no other origin, any usage.
+
+A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that unpacks
+to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
+Imported with the first request: the SDK and langchain take seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import openai
+from langchain_core.outputs import ChatResult
+from langchain_openai import ChatOpenAI
+
+from enquete.models.faults import Oversized, Redirected
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES = 4 * 2**20
+"""Of one unpacked body. The longest answers of thinking models have a tenth of that."""
+SMALL_BYTES = 256 * 2**10
+"""A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
+LARGE_AT_ONCE = 4
+MOST_REDIRECTS = 3
+_PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class BoundedClient(openai.DefaultAioHttpClient):
+    """For one event loop. `send` gives whole responses only."""
+
+    def __init__(self, **options: Any):
+        super().__init__(**options)
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """The response, its body read. Raises Oversized, Redirected, and whatever httpx and aiohttp do."""
+        options |= {"stream": True, "follow_redirects": False}
+        for _ in range(MOST_REDIRECTS):
+            response = await super().send(request, **options)
+            if not response.has_redirect_location:
+                return await self._read(response)
+            await response.aclose()
+            request = _next(request, response)
+        raise Redirected(response.status_code, "again and again")
+
+    async def _read(self, response: httpx2.Response) -> httpx2.Response:
+        content = bytearray()
+        try:
+            async with aclosing(response.aiter_bytes()) as pieces:
+                async for piece in pieces:
+                    content += piece
+                    if len(content) > SMALL_BYTES:
+                        break
+                if len(content) > SMALL_BYTES:
+                    async with self._large:
+                        async for piece in pieces:
+                            content += piece
+                            if len(content) > MOST_BYTES:
+                                raise Oversized(MOST_BYTES)
+        finally:
+            await response.aclose()
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
+        return type(response)(response.status_code, headers=headers, content=bytes(content), request=response.request)
+
+
+def _next(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+    """The same request where the same server wants it. Raises Redirected for any other server, and where the question would
+    be lost on the way (301 to 303 turn it into a GET)."""
+    following = response.next_request
+    if following is None or _origin(following) != _origin(request) or following.method != request.method:
+        to = f"to {following.url.scheme}://{following.url.host}{following.url.path}" if following else "to nowhere"
+        raise Redirected(response.status_code, to)
+    return following
+
+
+def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
+    return request.url.scheme, request.url.host, request.url.port
+
+
+class Chat(ChatOpenAI):
+    """Takes the reported usage as it is: langchain adds it up, and would lose an answer whose usage is text or a list."""
+
+    def _create_chat_result(
+        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
+    ) -> ChatResult:
+        usage = None
+        if isinstance(response, openai.BaseModel):
+            usage, response.usage = getattr(response, "usage", None), None  # type: ignore[attr-defined]
+        result = super()._create_chat_result(response, generation_info)
+        result.llm_output = {**(result.llm_output or {}), "token_usage": usage}
+        return result
