@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LONG_KEY = 12
 """Characters. Shorter keys are placeholders ("ollama", "EMPTY") that may well be words of an answer."""
 
+REPORTED = "usage"
+"""Where in a generation's information its usage stands, as it came."""
 LONGEST_NAME = 300
 LONGEST_TOKEN = 40  # characters
 HIDDEN_TOKENS = 50_000
@@ -66,8 +68,9 @@ def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: in
     secret = key if len(key) >= LONG_KEY else ""
     text = mask(clean_text(str(generation.message.text)), secret)
     refusal = mask(clean_text(str(generation.message.additional_kwargs.get("refusal") or "")), secret)
-    reason = str((generation.generation_info or {}).get("finish_reason") or "")
-    usage = _reported(output.get("token_usage"))
+    information = generation.generation_info or {}
+    reason = str(information.get("finish_reason") or "")
+    usage = _reported(information.get(REPORTED))
     counted = _tokens(usage, prompt, len(text or refusal))
     input_tokens, output_tokens = counted or (None, None)
     raw = {"content": text, "refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
@@ -100,8 +103,8 @@ def _reported(usage: object) -> JsonValue:
 
 
 def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:
-    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a prompt or a text that is there did not
-    count."""
+    """Reported counts, for a reply of `written` characters; None where they cannot be. A server that reports 0 for a prompt or
+    a text that is there did not count."""
     if not usage:
         return None, None
     if not isinstance(usage, dict):

@@ -16,6 +16,7 @@ from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
 from enquete.models.faults import Oversized, Redirected
+from enquete.models.response import REPORTED
 
 if TYPE_CHECKING:
     import httpx2
@@ -82,7 +83,8 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
 
 
 class Chat(ChatOpenAI):
-    """Takes the reported usage as it is: langchain adds it up, and would lose an answer whose usage is text or a list."""
+    """Hands the reported usage on as it is, with the generation: langchain adds it up, and would lose an answer whose usage is
+    text or a list."""
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
@@ -91,5 +93,6 @@ class Chat(ChatOpenAI):
         if isinstance(response, openai.BaseModel):
             usage, response.usage = getattr(response, "usage", None), None  # type: ignore[attr-defined]
         result = super()._create_chat_result(response, generation_info)
-        result.llm_output = {**(result.llm_output or {}), "token_usage": usage}
+        for generation in result.generations[:1]:
+            generation.generation_info = {**(generation.generation_info or {}), REPORTED: usage}
         return result

@@ -24,6 +24,7 @@ PASSING = (
     "timeout", "disconnect", "cut_body", "http_500", "http_503_retry_after", "http_429", "http_429_text",
     "empty_body", "html_body", "no_choices", "wrong_keys", "missing_items", "out_of_range", "wrong_types",
     "control_chars", "bad_json", "code_fence", "think", "trailing_prose", "length_stop", "slow", "missing_usage",
+    "odd_usage", "garbled", "big_body", "redirect",
     *REFUSALS,
 )  # fmt: skip
 """Faults that come and go. Those that say "never again" (a key, a model's name) have tests of their own below."""

@@ -27,7 +27,18 @@ from aiohttp import web
 
 from tests.support.schema_filler import fill, schema_in_prompt, sentence
 from tests.support.server_absence import Doors
-from tests.support.server_faults import BEFORE, REFUSED_FIELDS, Draw, check, cut_body, error_of, instead, spoil
+from tests.support.server_faults import (
+    BEFORE,
+    ODD_USAGES,
+    REFUSED_FIELDS,
+    Draw,
+    check,
+    cut_body,
+    error_of,
+    garble,
+    instead,
+    spoil,
+)
 
 BYTES_PER_TOKEN = 4
 Script = Callable[[dict[str, Any]], str | None]
@@ -216,7 +227,11 @@ class ModelServer:
         fault = "http_500" if self.poison and self.poison in _text(body) else fault
         text, spoilt, cut = ("", [], False) if fault else spoil(self._answer(body), draw)
         around = (
-            [] if fault else [name for name in ("slow", "refusal", "content_filter", "missing_usage") if draw.hit(name)]
+            []
+            if fault
+            else [
+                name for name in ("slow", "refusal", "content_filter", "missing_usage", "odd_usage") if draw.hit(name)
+            ]
         )
         self._record(body, draw, [fault] if fault else spoilt + around, request.headers.get("Authorization", ""))
         if self._vanishing and len(self.requests) >= self._vanishing[0]:
@@ -224,7 +239,7 @@ class ModelServer:
             self._doors.vanish(seconds)
         await asyncio.sleep(self.latency + (self.slow_s if "slow" in around else 0.0))
         if fault:
-            return await self._fail(fault, request, body)
+            return await self._fail(fault, request, body, draw)
         return web.json_response(self._completion(body, text, cut, around, draw))
 
     def _is_busy(self) -> bool:
@@ -276,7 +291,10 @@ class ModelServer:
         read = len(_text(body).encode("utf-8", "replace")) // BYTES_PER_TOKEN
         written = len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN
         self.tokens += read + written
-        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        usage: Any = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+        if "odd_usage" in around:
+            odd = ODD_USAGES[draw.number("usage") % len(ODD_USAGES)]
+            usage = odd if draw.number("all of it") % 2 else usage | {"completion_tokens": odd}
         return {
             "id": f"chatcmpl-{len(self.requests)}",
             "object": "chat.completion",
@@ -286,7 +304,13 @@ class ModelServer:
             "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
         } | ({} if "missing_usage" in around else {"usage": usage})
 
-    async def _fail(self, fault: str, request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+    async def _fail(self, fault: str, request: web.Request, body: dict[str, Any], draw: Draw) -> web.StreamResponse:
+        if fault == "garbled":
+            return garble(request, draw)
+        if fault == "big_body":
+            return web.json_response({"choices": "a" * 6 * 2**20})
+        if fault == "redirect":
+            return web.Response(status=307, headers={"Location": "http://127.0.0.2:9/v1/chat/completions"})
         if fault == "timeout":
             await asyncio.sleep(self.hang_s)
         if fault == "cut_body":

@@ -37,6 +37,9 @@ BEFORE = (
     "empty_body",
     "html_body",
     "no_choices",
+    "garbled",
+    "big_body",
+    "redirect",
 )
 """Instead of an answer; the first that is drawn happens. The json_ and reject_ ones need the field in the request."""
 
@@ -55,7 +58,15 @@ CONTENT = (
 )
 """Done to the text of a good answer, in this order; several may be drawn."""
 
-AROUND = ("slow", "refusal", "content_filter", "missing_usage", "ignore_max_tokens", "ignore_max_completion_tokens")
+AROUND = (
+    "slow",
+    "refusal",
+    "content_filter",
+    "missing_usage",
+    "odd_usage",
+    "ignore_max_tokens",
+    "ignore_max_completion_tokens",
+)
 """Beside the text: delay, message fields, usage, limits that the server does not know."""
 
 FAULTS = (*BEFORE, *CONTENT, *AROUND)
@@ -188,6 +199,24 @@ def error_of(fault: str, body: Mapping[str, Any], authorization: str) -> tuple[i
     codes = {"quota": "insufficient_quota", "content_filter_400": "content_filter", "http_404_model": "model_not_found"}
     status, words = told.get(fault, (500, fault))
     return status, {"message": words, "type": "error", "param": None, "code": codes.get(fault)}
+
+
+GARBLED = (
+    b"SSH-2.0-OpenSSH_9\r\n\r\n",
+    b"HTTP/1.1 fine OK\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20000\r\n\r\n" + b"[" * 20_000,
+)
+"""What no library writes: headers and status lines that are none, a body nested without end."""
+ODD_USAGES: tuple[Any, ...] = (10**30, 10**12, "many", [1, 2], True, -5)
+
+
+def garble(request: web.Request, draw: Draw) -> web.Response:
+    if request.transport:
+        request.transport.write(GARBLED[draw.number("garbled") % len(GARBLED)])
+        request.transport.close()
+    return web.Response()
 
 
 async def cut_body(request: web.Request) -> web.StreamResponse:
