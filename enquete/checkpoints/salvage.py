@@ -20,9 +20,10 @@ from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import now
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, RECORD, held, set_aside
+from enquete.checkpoints.leaves import Row, Shape, rows_on_pages
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES, NewerLedger
-from enquete.checkpoints.wreck import Lost, Row, by_keys, by_rowid, opened_wreck
+from enquete.checkpoints.wreck import UNREADABLE, opened_wreck
 from enquete.state.asking import Participant
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular
@@ -31,17 +32,6 @@ TABLE_ORDER = (
     "participants", "occasions", "calls", "forms", "failures", "systems", "answers", "digests", "frozen", "stages"
 )  # fmt: skip
 """What is copied, in the order of what refers to what; meta and counters are made anew."""
-
-METHODOLOGIES = "SELECT methodology FROM calls UNION SELECT methodology FROM occasions UNION SELECT ''"
-WITHOUT_ROWID = {
-    "systems": (("hash",), "SELECT DISTINCT system_hash FROM calls"),
-    "answers": (("occasion", "item"), "SELECT id FROM occasions"),
-    "digests": (("phase", "participant"), "SELECT 'T0' UNION SELECT 'T1'"),
-    "frozen": (("methodology", "phase", "arm", "name"), METHODOLOGIES),
-    "stages": (("methodology", "phase"), METHODOLOGIES),
-    "counters": (("arm", "methodology", "phase", "round", "name"), "SELECT DISTINCT arm FROM calls"),
-}
-"""Their keys, and where values of a key's first column are known from."""
 
 COUNTED = """
 SELECT arm, methodology, phase, 0, 'calls', sum(status='settled') FROM calls GROUP BY 1, 2, 3
@@ -123,13 +113,15 @@ def is_sound(path: Path) -> bool:
 
 
 def _salvage(folder: Path, draft: Path) -> SalvageReport:
-    report, lost = SalvageReport(folder / LEDGER), Lost()
+    report = SalvageReport(folder / LEDGER)
+    lost = report.lost
     draft.unlink(missing_ok=True)
     with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
         for statement in TABLES.split(";\n"):
             fresh.execute(statement)
-    with opened_wreck(report.ledger, draft) as wreck:
-        _require_known(wreck, report.ledger)
+    with opened_wreck(report.ledger, draft) as (connection, copy):
+        wreck = Wreck(connection, copy)
+        _require_known(connection, report.ledger)
         with closing(sqlite3.connect(draft, isolation_level=None)) as fresh:
             fresh.execute("PRAGMA foreign_keys=ON")
             fresh.execute("BEGIN")
@@ -144,7 +136,6 @@ def _salvage(folder: Path, draft: Path) -> SalvageReport:
                 _forget_position(fresh)
             report.settled = fresh.execute("SELECT count(*) FROM calls WHERE status='settled'").fetchone()[0]
             fresh.execute("COMMIT")
-    report.lost = list(lost)
     return report
 
 
@@ -158,18 +149,38 @@ def _require_known(wreck: sqlite3.Connection, path: Path) -> None:
         raise NewerLedger(f"{path}: a newer version of Enquete wrote it (schema {row[0]}); update Enquete to repair it")
 
 
-def _copy_notes(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+@dataclass(frozen=True)
+class Wreck:
+    """The damaged file: what SQLite still reads of it, and its pages."""
+
+    connection: sqlite3.Connection
+    path: Path
+
+    def rows(self, table: str, fresh: sqlite3.Connection, lost: list[str]) -> Iterator[Row]:
+        """As SQLite has them; where it stumbles, those on the table's pages too, so that some come twice."""
+        names = ", ".join(row[1] for row in fresh.execute(f"PRAGMA table_info({table})"))
+        try:
+            yield from self.connection.execute(f"SELECT {names} FROM {table} NOT INDEXED")
+        except UNREADABLE as error:
+            found = 0
+            for row in rows_on_pages(self.path, Shape.of(fresh, table)):
+                found += 1
+                yield row
+            lost.append(f"{table}: part of it ({error}); {found:,} rows stand on pages that can be read")
+
+
+def _copy_notes(wreck: Wreck, fresh: sqlite3.Connection) -> None:
     """What else meta holds, such as the run's cap; it can be said again."""
-    for row in by_rowid(wreck, "meta", "key, value", Lost()):
+    for row in wreck.rows("meta", fresh, []):
         fresh.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT DO NOTHING", row)
 
 
-def _copy(wreck: sqlite3.Connection, fresh: sqlite3.Connection, table: str, lost: Lost) -> int:
+def _copy(wreck: Wreck, fresh: sqlite3.Connection, table: str, lost: list[str]) -> int:
     """Rows copied. One that breaks a rule of the table is damaged too."""
-    names = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
-    insert = f"INSERT INTO {table} VALUES({', '.join('?' * len(names))}) ON CONFLICT DO NOTHING"
+    columns = len(fresh.execute(f"PRAGMA table_info({table})").fetchall())
+    insert = f"INSERT INTO {table} VALUES({', '.join('?' * columns)}) ON CONFLICT DO NOTHING"
     copied, broken = 0, 0
-    for row in _rows(wreck, fresh, table, ", ".join(names), lost):
+    for row in wreck.rows(table, fresh, lost):
         try:
             copied += fresh.execute(insert, row).rowcount
         except sqlite3.IntegrityError:
@@ -179,14 +190,7 @@ def _copy(wreck: sqlite3.Connection, fresh: sqlite3.Connection, table: str, lost
     return copied
 
 
-def _rows(wreck: sqlite3.Connection, fresh: sqlite3.Connection, table: str, columns: str, lost: Lost) -> Iterator[Row]:
-    if table not in WITHOUT_ROWID:
-        return by_rowid(wreck, table, columns, lost)
-    key, known = WITHOUT_ROWID[table]
-    return by_keys(wreck, table, columns, key, (value for (value,) in fresh.execute(known).fetchall()), lost)
-
-
-def _require_enough(fresh: sqlite3.Connection, folder: Path, report: SalvageReport, lost: Lost) -> None:
+def _require_enough(fresh: sqlite3.Connection, folder: Path, report: SalvageReport, lost: list[str]) -> None:
     """Agents and the run's record, if they are lost, from instruments_used.json, which holds both since it was begun.
 
     Raises LedgerError where there are none: without them nobody can go on.
@@ -230,9 +234,9 @@ def _restore_agents(
         report.notes.append(f"of the agents only {number} could be read: the run goes on with these")
 
 
-def _recount(wreck: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
+def _recount(wreck: Wreck, fresh: sqlite3.Connection) -> None:
     """Counters as the rows have them; events without rows (lost calls) as far as they can be read."""
-    _copy(wreck, fresh, "counters", Lost())
+    _copy(wreck, fresh, "counters", [])
     fresh.execute("DELETE FROM counters WHERE name IN ('calls', 'tokens', 'blocks') OR name LIKE 'answers_%'")
     fresh.execute(f"INSERT INTO counters SELECT * FROM ({COUNTED}) WHERE 1")
 
