@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Self
 
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.drives import require_local
@@ -18,7 +19,74 @@ from enquete.state.regular_files import require_regular
 from enquete.state.settings import Environment
 
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
-READONLY, IOERR, CANTOPEN = 8, 10, 14  # SQLite's primary result codes
+READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB = 8, 10, 11, 14, 26  # SQLite's primary result codes
+
+
+class TornText(sqlite3.DatabaseError):
+    """Part of a text stood on a page that was lost."""
+
+
+def whole_text(raw: bytes) -> str:
+    """Raises TornText for one that is no UTF-8, or goes on on a page that was emptied: SQLite sees nothing wrong with
+    that, and nothing stored here holds a null character."""
+    try:
+        if b"\0" not in raw:
+            return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TornText(f"a text is torn ({error.reason})") from error
+    raise TornText("a text is torn (zeros)")
+
+
+class Reading(sqlite3.Connection):
+    """A ledger that is read: a page that turns out to be damaged, however late, is a LedgerError whoever fetches it."""
+
+    ledger = Path()
+
+    def __init__(self, *place: Any, **options: Any):
+        super().__init__(*place, **options)
+        self.text_factory = whole_text
+
+    def execute(self, sql: str, values: Any = (), /) -> Any:
+        return self.cursor().execute(sql, values)
+
+    def cursor(self, factory: Any = None) -> Any:
+        return super().cursor(factory or _Rows)
+
+    def typed(self, error: sqlite3.DatabaseError) -> Exception:
+        return damaged(self.ledger, error) if is_damage(error) else error
+
+
+class _Rows(sqlite3.Cursor):
+    connection: Reading
+
+    def execute(self, sql: str, values: Any = (), /) -> Self:
+        try:
+            return super().execute(sql, values)
+        except sqlite3.DatabaseError as error:
+            raise self.connection.typed(error) from error
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.typed(error) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.typed(error) from error
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.DatabaseError as error:
+            raise self.connection.typed(error) from error
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is damaged, not how it is used."""
+    return isinstance(error, TornText) or _code(error) in (CORRUPT, NOTADB)
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -45,7 +113,8 @@ def _require_file(path: Path) -> None:
 def _for_writing(path: Path) -> sqlite3.Connection:
     """In WAL mode; on a network drive (where it is allowed) with a rollback journal."""
     local = require_local(path, allow=Environment.read().allow_network_drive)
-    connection = _opened(path, "rwc")
+    uri = f"{path.absolute().as_uri()}?mode=rwc"
+    connection = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("BEGIN IMMEDIATE")  # SQLite opens a file that it may not write to without a word
@@ -67,8 +136,9 @@ def _for_writing(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _for_reading(path: Path) -> sqlite3.Connection:
+def _for_reading(path: Path) -> Reading:
     connection = _readable(path)
+    connection.ledger = path
     try:
         require_current(connection, path)
         connection.execute("PRAGMA foreign_keys=ON")
@@ -78,7 +148,7 @@ def _for_reading(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _readable(path: Path) -> sqlite3.Connection:
+def _readable(path: Path) -> Reading:
     """Creates no file where nobody drives the run.
 
     A reader of a WAL file creates `-wal` and `-shm` beside it, and fails on read-only media. Where there is no `-wal`
@@ -101,13 +171,13 @@ def _readable(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _private_copy(path: Path) -> sqlite3.Connection:
+def _private_copy(path: Path) -> Reading:
     with TemporaryDirectory(prefix="enquete-") as scratch:
         twin = Path(scratch) / path.name
         for suffix in ("", "-wal", "-journal"):
             if path.with_name(path.name + suffix).exists():
                 shutil.copyfile(path.with_name(path.name + suffix), twin.with_name(twin.name + suffix))
-        source, copy = _opened(twin, "rw"), sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        source, copy = _opened(twin, "rw"), Reading("", isolation_level=None, check_same_thread=False)
         try:
             source.backup(copy)
         except BaseException:
@@ -119,10 +189,9 @@ def _private_copy(path: Path) -> sqlite3.Connection:
     return copy
 
 
-def _opened(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30, isolation_level=None, check_same_thread=False
-    )
+def _opened(path: Path, mode: str) -> Reading:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return Reading(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
 
 
 def _code(error: sqlite3.Error) -> int:

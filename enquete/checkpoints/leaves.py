@@ -16,7 +16,6 @@ from pathlib import Path
 
 TABLE_LEAF, INDEX_LEAF, INDEX_INNER = 13, 10, 2
 HEAD = 100  # bytes of the file header
-HOLE = b"\x00" * 16
 TYPES = {"TEXT": (str,), "INTEGER": (int,), "REAL": (float, int)}
 Row = tuple[object, ...]
 
@@ -170,7 +169,7 @@ def _value(record: bytes, at: int, kind: int) -> tuple[object, int]:
         return {0: None, 8: 0, 9: 1}[kind], at
     size = (kind - 12) // 2 if kind >= 12 else (0, 1, 2, 3, 4, 6, 8, 8)[kind]
     raw, at = record[at : at + size], at + size
-    if len(raw) < size or kind in (10, 11) or (kind >= 12 and HOLE in raw):
+    if len(raw) < size or kind in (10, 11) or (kind >= 13 and kind % 2 and 0 in raw):
         raise _Torn
     if kind < 7:
         return int.from_bytes(raw, "big", signed=True), at

@@ -10,9 +10,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from enquete.checkpoints.leaves import HEAD, HOLE
+from enquete.checkpoints.connection import whole_text
+from enquete.checkpoints.leaves import HEAD
 
-UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 INNER_PAGE = 5
 MAGIC = b"SQLite format 3\x00"
 
@@ -43,7 +43,7 @@ def opened_wreck(path: Path, sound: Path) -> Iterator[tuple[sqlite3.Connection, 
 
 def _looked_into(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.text_factory = _text
+    connection.text_factory = whole_text
     try:
         connection.execute("PRAGMA cell_size_check=ON")
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")]
@@ -53,13 +53,6 @@ def _looked_into(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _text(raw: bytes) -> str:
-    """Raises UnicodeDecodeError for a text that is torn: not UTF-8, or continued on a page that was emptied."""
-    if HOLE in raw:
-        raise UnicodeDecodeError("utf-8", raw, raw.index(HOLE), len(raw), "zeros")
-    return raw.decode("utf-8")
 
 
 def _completed(path: Path) -> None:

@@ -13,9 +13,11 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
+from enquete.checkpoints.connection import damaged, is_damage
 from enquete.state.errors import LedgerError
 
 LINGER_S = 0.005
@@ -173,6 +175,8 @@ class GroupWriter:
             error, sqlite3.IntegrityError | sqlite3.ProgrammingError
         ):
             return error
+        if is_damage(error):
+            return damaged(Path(self._name), error)
         text = f"{self._name} could not be written: {error}"
         if not is_full(error):
             return LedgerError(text)

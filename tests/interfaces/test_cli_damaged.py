@@ -80,6 +80,23 @@ def test_every_command_says_that_the_ledger_cannot_be_read(
     assert [path.name for path in (out / "runs").iterdir()] == [folder.name]  # no second run was begun
 
 
+@pytest.mark.parametrize("share", [0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+def test_an_emptied_page_is_typed_by_whichever_command_comes_upon_it(
+    command: Command, study: tuple[Path, Path, Path], share: float
+) -> None:
+    """Every page of a ledger was tried once (docs/disk-faults.md); here some of them."""
+    sim, out, folder = study
+    content = bytearray((folder / LEDGER).read_bytes())
+    page = int(len(content) / 4096 * share)
+    content[page * 4096 : (page + 1) * 4096] = bytes(4096)
+    (folder / LEDGER).write_bytes(content)
+    said = [command(*words, "--out", out) for words in (["status", sim], ["report", sim], ["export", sim],
+            ["list", sim], ["resume", folder.name, "--fresh", "--quiet"])]  # fmt: skip
+    assert not [one.err for one in said if "internal error" in one.err]
+    assert all(one.code == 0 or "doctor --repair" in one.err for one in said), [one.err for one in said]
+    assert any(one.code for one in said)
+
+
 def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study: tuple[Path, Path, Path]) -> None:
     sim, out, folder = study
     (folder / LEDGER).unlink()
