@@ -224,7 +224,7 @@ def test_a_text_that_went_on_on_an_emptied_page_is_damage(tmp_path: Path, whole:
     content[page * PAGE + 4 : (page + 1) * PAGE] = bytes(PAGE - 4)
     folder = planted(tmp_path, whole, bytes(content), whole.record)
     assert not is_sound(folder / LEDGER)
-    with pytest.raises(LedgerError, match="a text is torn.*doctor --repair"):
+    with pytest.raises(LedgerError, match=r"a text is torn.*doctor --repair"):
         read_record(folder)
 
 
