@@ -191,7 +191,9 @@ def _private_copy(path: Path) -> Reading:
 
 def _opened(path: Path, mode: str) -> Reading:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return Reading(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    connection = Reading(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
+    connection.ledger = path
+    return connection
 
 
 def _code(error: sqlite3.Error) -> int:
