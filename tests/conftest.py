@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,10 @@ import pytest
 from hypothesis import settings
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
+
+gc.set_threshold(
+    50_000, 20, 100
+)  # as the command line does: looking through thousands of collected tests costs a tenth of all time
 
 settings.register_profile("soak", deadline=None, print_blob=True)  # shared machines: time is no property
 settings.register_profile("enquete", settings.get_profile("soak"), max_examples=25)

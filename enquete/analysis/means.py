@@ -1,4 +1,4 @@
-"""A mean over agents with Student's t interval. It describes this run: other agents of this population, not other people."""
+"""A mean over agents with Student's t interval, a share with Wilson's: of other agents of this population, not other people."""
 
 from __future__ import annotations
 
@@ -39,3 +39,9 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
     if ends is not None:
         low, high = max(low, ends[0]), min(high, ends[1])
     return Mean(n, mean, low, high)
+
+
+def share_interval(count: int, n: int) -> dict[str, float]:
+    """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few agents."""
+    interval = stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
+    return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}

@@ -69,8 +69,17 @@ class Claim:
             return 0
         so_far = self.likely * self._share_so_far
         if self.calls < ENOUGH_CALLS or not so_far:
-            return max(0, self.likely - self.answered)
+            return self._unspent
         return round((self.likely - so_far) * self.answered / so_far)
+
+    @property
+    def at_most(self) -> int:
+        """`remaining`, and no less than was estimated: a first round's short replies say little about the last one's."""
+        return 0 if self.closed else max(self.remaining, self._unspent)
+
+    @property
+    def _unspent(self) -> int:
+        return max(0, self.likely - self.answered)
 
     @property
     def _share_so_far(self) -> float:

@@ -100,9 +100,6 @@ class RunRecord(BaseModel):
     def main(self) -> Arm:
         return next(arm for arm in self.arms if arm.role == "main")
 
-    def phases_of(self, methodology_phases: tuple[str, ...]) -> list[str]:
-        return [phase for phase in methodology_phases if phase in self.phases]
-
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:
     """What differs between two runs' identities, one line each. A methodology that only one of them asks is named among

@@ -105,6 +105,13 @@ def claims(
     return found
 
 
+def largest_call(ledger: Ledger) -> int:
+    """Tokens that a call of this run may reserve, as estimated; 0 where nothing was."""
+    estimate = ledger.frozen("", "", "", "estimate")
+    inner = estimate.get("estimate") if isinstance(estimate, dict) else None
+    return int(str(inner.get("largest_call", 0))) if isinstance(inner, dict) else 0
+
+
 def _draw(found: Mapping[str, Claim], record: RunRecord, ledger: Ledger) -> None:
     """Tokens and calls of each claim so far."""
     drawn_by = _drawn_by(found, record)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from enquete.locale import N_, Words, said
-from enquete.reports.context import RESPONDED, responded
+from enquete.reports.context import responded
 from enquete.reports.findings import UNIT, Findings
 from enquete.reports.markdown import readable
 from enquete.reports.reading import RunReading
@@ -203,11 +203,6 @@ def _requests(reading: RunReading) -> Iterator[Words]:
         yield said(text, n=str(lost), total=str(int(table["calls"].sum())))
 
 
-def all_failed(reading: RunReading) -> bool:
-    table = reading.spent()
-    return bool(len(table)) and not table["settled"].sum()
-
-
-def answered(frame: pd.DataFrame) -> pd.DataFrame:
-    """The main arm's answers."""
-    return frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
+def every_call_failed(reading: RunReading) -> bool:
+    spent = reading.spent()
+    return bool(spent["calls"].sum()) and not spent["settled"].sum()

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import pandas as pd
 
 from enquete.locale import N_, tell
-from enquete.reports.accounts import answered
+from enquete.reports.context import responded
 from enquete.reports.markdown import number
 from enquete.reports.table.items import Asked
 from enquete.state.asking import Language
@@ -26,7 +26,7 @@ class Embedded:
     """Answers by item as HTML, and where a reference to them leads."""
 
     def __init__(self, frame: pd.DataFrame, asked: Sequence[Asked], language: Language) -> None:
-        own = answered(frame)
+        own = responded(frame[frame["arm_role"].eq("main")])
         self._rows = own if len(own) <= MOST else own.iloc[:0]
         self._wordings = {(one.methodology, one.item_id): one.text(language) for one in asked}
         self._known = set(zip(self._rows["methodology"], self._rows["item_id"], strict=True))

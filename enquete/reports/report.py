@@ -178,7 +178,7 @@ class Report:
 
     def _notices(self) -> Iterator[str]:
         """What must be read before anything else."""
-        if accounts.all_failed(self.reading):
+        if accounts.every_call_failed(self.reading):
             yield tell(N_("Every request failed. This run holds no answers."), self.language)
         assumed = accounts.assumption(self.reading)
         if assumed:

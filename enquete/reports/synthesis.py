@@ -20,6 +20,7 @@ from enquete.locale import tell
 from enquete.nodes.provenance import as_file
 from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
+from enquete.reports.accounts import every_call_failed
 from enquete.reports.context import RESPONDED, statuses, with_ids
 from enquete.reports.crossing import narrative
 from enquete.reports.crossing.agents import agent_table
@@ -238,11 +239,6 @@ def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], found: Fi
 def _failures(reading: RunReading) -> list[Failure]:
     """Bugs that left a unit without answers; one in an analysis is decided anew by each synthesis."""
     return [failure for failure in reading.ledger.failures() if failure.unit != UNIT]
-
-
-def every_call_failed(reading: RunReading) -> bool:
-    spent = reading.spent()
-    return bool(spent["calls"].sum()) and not spent["settled"].sum()
 
 
 def canonical(reading: RunReading, stages: Sequence[tuple[str, str]], frame: pd.DataFrame) -> dict[str, str]:

@@ -82,11 +82,7 @@ def from_logs(logs: Mapping[Platform, LogSummary]) -> Completion:
     return Completion(True, "ended", f"run_state.json cannot be read, but {where} ends with simulation_end")
 
 
-def count_actions(path: Path) -> int:
-    """Actions of agents on all platforms: lines of the logs, or rows of a database's trace where there is no log."""
-    return count_from(path, summarise_logs(path))
-
-
 def count_from(path: Path, logs: Mapping[Platform, LogSummary]) -> int:
+    """Actions of agents on all platforms: lines of the logs, or rows of a database's trace where there is no log."""
     without_log = [platform for platform in PLATFORMS if platform not in logs]
     return sum(summary.actions for summary in logs.values()) + sum(count_trace(path, p) for p in without_log)

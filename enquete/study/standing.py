@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enquete.checkpoints.budget import Budget, Claim, rounded_up
 from enquete.checkpoints.usage import usage
 from enquete.models.prices import Prices
-from enquete.nodes.planning import claims, closed, planned
+from enquete.nodes.planning import claims, closed, largest_call, planned
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.reading import RunReading
 from enquete.state.request import DEFAULT_MAX_TOKENS
@@ -64,7 +64,7 @@ class Standing:
     outlook: Mapping[str, Claim]  # by claim on the budget (docs/budget.md)
     cap_tokens: int
     cap_usd: float | None
-    largest: int  # tokens that the largest request so far reserved, or wanted to
+    largest: int  # tokens that a request reserves at most, by the estimate and by those so far
     failed: int  # answers that can be asked for once more
     failed_closed: int  # in rounds whose feedback has been given since: they are not asked again
     failures: list[str]  # one line a caught bug
@@ -96,10 +96,11 @@ class Standing:
 
     @property
     def enough_tokens(self) -> int:
-        """A cap to finish under: what is likely, and room for four of the largest requests so far, because what is reserved
-        for a request is far more than it uses, and later requests may be several times larger."""
-        likely = 2 * self.spent if self.expected is None else self.expected
-        return rounded_up((likely + 4 * self.largest) / 0.95)  # up to a twentieth is held for the narrative
+        """A cap to finish under: what is likely, by the estimate or by the calls so far, whichever is more, and room for the
+        largest request, because what is reserved for one is far more than it uses."""
+        expected = self.expected is not None
+        likely = self.spent + (sum(claim.at_most for claim in self.outlook.values()) if expected else self.spent)
+        return rounded_up((likely + self.largest) / 0.95)  # up to a twentieth is held for the narrative
 
     @property
     def enough_usd(self) -> float | None:
@@ -132,7 +133,7 @@ def stand(run: RunReading, *, driven: bool) -> Standing:
         outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
         cap_tokens=int(noted) if noted else environment.max_tokens,
         cap_usd=float(noted_usd) if noted_usd else None,
-        largest=max(int(largest), int(ledger.noted("refused") or 0)),
+        largest=max(int(largest), int(ledger.noted("refused") or 0), largest_call(ledger)),
         failed=failed,
         failed_closed=failed_closed,
         failures=[f"{f.methodology} {f.phase} round {f.round} {f.unit}: {f.error}" for f in ledger.failures()],

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -14,11 +15,11 @@ from pydantic import SecretStr
 from enquete.models.course import CANARY, CONFIRMATIONS, MOST_RETURNS, Course
 from enquete.models.faults import Away, Tally, Trouble, Unavailable
 from enquete.models.limits import Limiter
-from enquete.models.outage import Server
+from enquete.models.outage import Server, server_of
 from enquete.models.transport import Transport
-from tests.models.test_models_outage import ask_all, failures, one, transport_to
+from tests.models.test_models_outage import Ended, ask_all, failures, one, transport_to
 from tests.models.test_models_transport import KEY, prompt
-from tests.support.model_server import ModelServer
+from tests.support.model_server import Logged, ModelServer
 
 ATTEMPTS = 3
 MOST_SENDS = ATTEMPTS + MOST_RETURNS
@@ -28,6 +29,35 @@ canary that happens to be sent before its latest refusal costs another."""
 
 def canaries(server: ModelServer) -> int:
     return sum(request.body["messages"][0]["content"] == CANARY.system for request in list(server.requests))
+
+
+CHECK = str(CANARY.messages[0]["content"])
+
+
+def refused(server: ModelServer) -> Counter[str]:
+    """How often each question was answered 500."""
+    return Counter(asked_in(request) for request in list(server.requests) if "http_500" in request.faults)
+
+
+def unanswered(server: ModelServer) -> set[str]:
+    """The questions that were refused and have not been answered since, but for the canary and the poisoned."""
+    latest = {asked_in(request): bool(request.faults) for request in list(server.requests)}
+    return {question for question, faulty in latest.items() if faulty and question.isdecimal()}
+
+
+def asked_in(request: Logged) -> str:
+    return str(request.body["messages"][-1]["content"]).partition("\n")[0]  # the schema follows
+
+
+def gone(server: ModelServer) -> bool:
+    """Whether the client has noticed that nobody is at home."""
+    silence = server_of(server.base_url).silence(time.monotonic(), patience_s=3600)
+    return silence is not None and silence.unreachable
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    while not happened():  # noqa: ASYNC110 - the server is in another thread
+        await asyncio.sleep(0.005)
 
 
 def poisoned(number: int) -> list[str]:
@@ -107,20 +137,46 @@ def test_a_gateway_without_a_server_behind_it_for_a_while_fails_nobody() -> None
 
 
 def test_in_an_outage_only_those_fail_that_are_refused_after_it_too() -> None:
-    """500 to everybody, then nobody at home, then 500 again, and seven that are never answered in between and after."""
+    """500 to everybody, then nobody at home, then 500 again, and seven that are never answered in between and after.
+
+    Each lasts until it is noticed. The second 500 begins when all that the first befell are answered (a server that goes to
+    and fro more quickly may break one request three times before a canary notices) and befalls those asked from then on.
+    """
     with ModelServer(latency=0.01) as server:
         ask_all(server, ["before"])
         server.poison = "deadly"
         server.faults = {"http_500": 1.0}
-        threading.Timer(0.6, server.faults.clear).start()
-        threading.Timer(0.7, server.vanish, [0.5]).start()
-        threading.Timer(1.4, lambda: server.faults.update(http_500=1.0)).start()
-        threading.Timer(2.0, server.faults.clear).start()
-        ended = ask_all(server, [*range(60), *poisoned(7)])
-    # A server that goes to and fro this quickly may break one request three times before the canary notices.
-    assert len(failures(ended[:60])) <= 1
-    assert len(failures(ended[60:])) == 7
-    assert not any(error.outage for error in failures(ended))
+
+        async def main() -> list[Ended]:
+            transport, again = transport_to(server), asyncio.Event()
+
+            async def late(question: int) -> Ended:
+                await again.wait()
+                return await one(transport, str(question))
+
+            async def outages() -> None:
+                await until(lambda: refused(server)[CHECK] > 0)
+                server.faults.clear()
+                server.vanish()
+                await until(lambda: gone(server))
+                server.come_back()
+                await until(lambda: not unanswered(server))
+                before = refused(server)[CHECK]
+                server.faults["http_500"] = 1.0
+                again.set()
+                await until(lambda: refused(server)[CHECK] > before)
+                server.faults.clear()
+
+            asked = [one(transport, str(question)) for question in (*range(40), *poisoned(7))]
+            try:
+                return (await asyncio.gather(outages(), *asked, *(late(question) for question in range(40, 60))))[1:]
+            finally:
+                await transport.aclose()
+
+        ended = asyncio.run(main())
+    lost = failures(ended)
+    assert len(lost) == len(failures(ended[40:47])) == 7
+    assert not any(error.outage for error in lost)
 
 
 @pytest.mark.parametrize("number", [1, 7])

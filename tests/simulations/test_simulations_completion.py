@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from enquete.simulations.completion import completion, count_actions
+from enquete.simulations.action_log import summarise_logs
+from enquete.simulations.completion import completion, count_from
 from tests.simulations.conftest import post, write_log
 
 START, END = {"event_type": "simulation_start", "total_rounds": 672}, {"event_type": "simulation_end"}
@@ -85,12 +86,16 @@ def test_real_run_is_completed_although_state_json_says_running(data: Path) -> N
     assert not found.assumed
 
 
+def counted(folder: Path) -> int:
+    return count_from(folder, summarise_logs(folder))
+
+
 def test_actions_are_counted(data: Path, tmp_path: Path, oasis_run: Path) -> None:
     # 213 + 142: run_state.json's own counters
-    assert count_actions(data / "sim_683e8059ab27") == 355
+    assert counted(data / "sim_683e8059ab27") == 355
     interview = {**post(0, "Ann", "x"), "action_type": "INTERVIEW"}
     write_log(tmp_path / "s", "reddit", [START, post(0, "Ann", "a"), interview, END], tail='{"round": 1, "agen')
-    assert count_actions(tmp_path / "s") == 1
+    assert counted(tmp_path / "s") == 1
     # 30 actions in reddit's log; twitter's trace holds 61 rows: 12 sign_up, 22 refresh, 1 interview, 26 actions
     (oasis_run / "twitter" / "actions.jsonl").unlink()
-    assert count_actions(oasis_run) == 30 + 26
+    assert counted(oasis_run) == 30 + 26

@@ -20,10 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scipy import stats
-
 from enquete.analysis.change.paired import smallest_p
-from enquete.analysis.means import mean_interval
+from enquete.analysis.means import mean_interval, share_interval
 from enquete.graphs.delphi.ratings import main_dimension
 from enquete.locale import N_
 from enquete.reports.context import Found, at, listed
@@ -119,10 +117,9 @@ class Stated:
             n, below, above = one["n_responded"], one["below"]["n"], one["above"]["n"]
             if min(below, above) < FEWEST:
                 continue
-            interval = stats.binomtest(above, n).proportion_ci(method="wilson")
             numbers = {"agreement": one["agreement"]}
             counts = {"below": below, "above": above, "low_at": int(one["camps"][0]), "high_at": int(one["camps"][1])}
-            shares = {"share": above / n, "low": float(interval.low), "high": float(interval.high)}
+            shares = share_interval(above, n)
             told: dict[str, Any] = {key: share(value, self.language) for key, value in shares.items()}
             yield self._finding(
                 "camps", "position", (1 - one["agreement"]) / 2, one, (n, one["n_total"]), "dissent", numbers,

@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scipy import stats
-
+from enquete.analysis.means import share_interval
 from enquete.locale import N_
 from enquete.reports.context import Found, at, listed
 from enquete.reports.key_findings import FEWEST, KeyFinding, sentence, shortened
@@ -124,8 +123,7 @@ class Stated:
     def _share(
         self, name: str, word: str, agents: int, concepts: Sequence[Mapping[str, Any]], **facts: str
     ) -> KeyFinding:
-        interval = stats.binomtest(agents, self.n).proportion_ci(method="wilson")
-        numbers = {"share": agents / self.n, "low": float(interval.low), "high": float(interval.high)}
+        numbers = share_interval(agents, self.n)
         shown = {key: share(value, self.language) for key, value in numbers.items()}
         text = sentence(
             WORDS[word], self.language, item=shortened(str(concepts[0]["label"]), QUOTED), agents=agents, n=self.n,
