@@ -12,9 +12,7 @@ from hypothesis import settings
 
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
-gc.set_threshold(
-    50_000, 20, 100
-)  # as the command line does: looking through thousands of collected tests costs a tenth of all time
+gc.set_threshold(50_000, 20, 100)  # as in app.main: thousands of collected tests would be looked through all the time
 
 settings.register_profile("soak", deadline=None, print_blob=True)  # shared machines: time is no property
 settings.register_profile("enquete", settings.get_profile("soak"), max_examples=25)

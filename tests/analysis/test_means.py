@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from enquete.analysis.means import mean_of
+from enquete.analysis.means import mean_of, share_interval
 
 
 def test_interval_is_scipys_and_ends_at_the_scale() -> None:
@@ -16,3 +16,10 @@ def test_interval_is_scipys_and_ends_at_the_scale() -> None:
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert mean_of(x, (1, 5)).low == 1
     assert (mean_of([3.0]).mean, mean_of([3.0]).low, mean_of([]).mean) == (3, None, None)
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    """By hand for k of n = 0 of 10: low 0, high z²/(n + z²), z = 1.959964."""
+    found = share_interval(0, 10)
+    assert (found["share"], found["low"]) == (0, 0)
+    assert found["high"] == pytest.approx(3.841459 / 13.841459)
