@@ -211,16 +211,22 @@ def damaged(path: Path, error: BaseException) -> LedgerError:
         fact = f"{path}: the run's ledger is missing, and with it every answer"
         return LedgerError(f"{fact}; nothing can be saved. Restore the file, or move the run's folder away", fact=fact)
     if path.is_file() and not path.stat().st_size:
-        fact = f"{path}: the file is empty, and nothing can be saved from it"
+        fact = f"{path}: the file is empty, and nothing can be saved from it{without_log(path)}"
         return LedgerError(f"{fact}. Restore it, or move the folder away", fact=fact)
     fact = f"{path}: not a readable ledger ({error})"
     if "no such table" in str(error):
-        return LedgerError(f"{fact}: another kind of file? Restore the ledger", fact=fact)
+        return LedgerError(f"{fact}: another kind of file?{without_log(path)} Restore the ledger", fact=fact)
     return LedgerError(
         f"{fact}. Restore it, or save what is readable, so that nothing that was paid for is asked again: "
         f"{repair_command(path.parent)}",
         fact=fact,
     )
+
+
+def without_log(path: Path) -> str:
+    """A ledger that was just begun is in its write-ahead log alone."""
+    log = path.with_name(f"{path.name}-wal")
+    return "" if log.exists() else f" (was {log.name} deleted, or not copied along?)"
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.tally import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 
 try:
@@ -168,10 +169,13 @@ class StoredRun:
 
 def read_run(folder: Path) -> StoredRun:
     """The run as its ledger has it. Raises LedgerError where it cannot be read, NeverStarted."""
+    beside = told_beside(folder)
     with reading(folder) as connection:
         record = record_in(connection.execute, folder)
         row = connection.execute("SELECT outcome, note FROM stages WHERE methodology='' AND phase=''").fetchone()
-    return StoredRun(folder, record, *(map(str, row) if row else ("started", "")))
+        lost = lost_text(*missing(beside, connection.execute))
+    status, note = map(str, row or ("started", ""))
+    return StoredRun(folder, record, status, "; ".join(part for part in (note, lost) if part))
 
 
 def read_record(folder: Path) -> RunRecord:

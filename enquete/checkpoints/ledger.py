@@ -36,6 +36,7 @@ from enquete.checkpoints.entries import (
 from enquete.checkpoints.folders import record_in
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
+from enquete.checkpoints.tally import Tally
 from enquete.checkpoints.usage import note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
@@ -67,7 +68,8 @@ class Ledger:
                 self._check(self._write_connection)
                 self._read = connect(path, read_only=True)
             opened.pop_all()
-        self._writer = GroupWriter(self._write_connection, str(path), room)
+        self._tally = Tally(path)
+        self._writer = GroupWriter(self._write_connection, str(path), room, self._tally)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
@@ -112,6 +114,7 @@ class Ledger:
         await self._writer.close()
         self._read.close()
         self._write_connection.close()
+        self._tally.close()
 
     async def drain(self) -> None:
         await self._writer.drain()

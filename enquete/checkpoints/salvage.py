@@ -16,6 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from enquete.checkpoints import tally
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import now
@@ -95,6 +96,7 @@ def salvage(folder: Path) -> SalvageReport:
             raise
         report.kept = set_aside(path)
         draft.replace(path)
+        (folder / tally.NAME).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
     return report

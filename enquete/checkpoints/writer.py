@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
 from enquete.checkpoints.connection import damaged, is_damage
+from enquete.checkpoints.tally import Tally
 from enquete.state.errors import LedgerError
 
 LINGER_S = 0.005
@@ -57,11 +58,18 @@ class Queued(NamedTuple, Generic[T]):
 class GroupWriter:
     """Serialises writes to one SQLite connection. Each `submit` is atomic and fails alone."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str = "the run's ledger", room: Room | None = None):
-        """`name`: the file, for error messages. `room`: where to find some when the disk is full."""
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        name: str = "the run's ledger",
+        room: Room | None = None,
+        tally: Tally | None = None,
+    ):
+        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `tally`: counts writes."""
         self._connection = connection
         self._name = name
         self.room = room
+        self._tally = tally
         self._closed = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="enquete-ledger")
         self._waiting: list[Queued[Any]] = []
@@ -151,12 +159,15 @@ class GroupWriter:
     def _transaction(self, group: list[Queued[Any]]) -> list[Any]:
         try:
             values = [queued.write(self._connection) for queued in group]
+            written = self._tally.add(self._connection, len(group)) if self._tally else 0
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
         self.commits += 1
+        if self._tally:
+            self._tally.tell(written)
         return values
 
     def _makes_room(self, error: Exception) -> bool:

@@ -8,6 +8,7 @@ lie beside the ledger and go wherever the folder is copied or moved.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.tally import LOST, lost_text, missing, told_beside
 from enquete.checkpoints.usage import usage
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
@@ -45,6 +47,7 @@ from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
 
 Progress = Callable[[dict[str, Any]], None]
+log = logging.getLogger("enquete")
 
 OPENAI_URL = "https://api.openai.com/v1"  # where a key without LLM_BASE_URL belongs
 LIMITER = Limiter(32)
@@ -294,9 +297,14 @@ async def _opened(folder: Path, machine: Machine, simulation: Population | None)
         stack.enter_context(held(folder))
         LIMITER.resize(machine.concurrency)
         ballast = stack.enter_context(Ballast(folder).held())
+        beside = told_beside(folder)
         ledger = Ledger(folder / LEDGER, room=ballast)
         stack.push_async_callback(ledger.close)
         record = ledger.record
+        gone, noted = missing(beside, ledger.read)
+        if gone:
+            log.warning("%s: %s", record.run_id, lost_text(gone, noted))
+            await ledger.note(LOST, str(gone + noted))
         await ledger.sweep()
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
             if cap is not None:

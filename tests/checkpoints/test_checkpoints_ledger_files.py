@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from enquete.checkpoints.connection import connect
+from enquete.checkpoints.folders import read_run
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.tally import NAME
+from enquete.nodes.workplace import using
 from enquete.state.errors import LedgerError
+from tests.support.begun import begin_run
 from tests.support.ledgers import RUN, with_ledger
 from tests.support.populations import participants
 
@@ -135,3 +141,43 @@ class TestFiles:
             pytest.raises(sqlite3.OperationalError),
         ):
             connection.execute("DELETE FROM participants")
+
+
+class TestTally:
+    """A killed run's ledger with and without its write-ahead log: copied while it was written to."""
+
+    def killed(self, tmp_path: Path) -> Path:
+        """A run of which 20 agents' digests are only in the log."""
+        run = begin_run(tmp_path / "run_test")
+        killed = tmp_path / "copy" / "run_test"
+
+        async def work(ledger: Ledger) -> None:
+            for number in range(20):
+                await ledger.store_digests("T1", {f"agent:{number}": "x"})
+            shutil.copytree(run, killed)
+
+        with_ledger(run, work)
+        assert not (run / NAME).exists()  # closed in order: there is no log that could be lost
+        return killed
+
+    def test_a_deleted_log_is_noticed_until_and_after_the_next_resume(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Twenty writes, each a commit of its own."""
+        folder = self.killed(tmp_path)
+        assert read_run(folder).note == ""
+        (folder / "ledger.sqlite-wal").unlink()
+        assert "the last 20 writes to this run's ledger are missing" in read_run(folder).note
+        asyncio.run(self.opened(folder))
+        assert "the last 20 writes" in caplog.text
+        assert read_run(folder).note == "20 writes to this run's ledger had been lost with its write-ahead log"
+
+    async def opened(self, folder: Path) -> None:
+        async with using(str(folder)):
+            pass
+
+    def test_a_count_that_nobody_can_read_says_nothing(self, tmp_path: Path) -> None:
+        folder = self.killed(tmp_path)
+        for content in ("", "many", "9" * 100):
+            (folder / NAME).write_text(content)
+            assert read_run(folder).note == ""
