@@ -76,7 +76,10 @@ def require_local(path: Path, *, allow: bool, mounts: Iterable[tuple[str, str, s
     )
 
 
-def require_writable(folder: Path) -> None:
+ELSEWHERE = "Name a folder that can be written to with --out DIR"
+
+
+def require_writable(folder: Path, advice: str = ELSEWHERE) -> None:
     """Raises SettingsError unless files can be made in `folder` (or, before it exists, where it would be made)."""
     place = folder
     while not place.exists() and place != place.parent:
@@ -92,6 +95,4 @@ def require_writable(folder: Path) -> None:
             if drive and drive.read_only
             else error.strerror or str(error)
         )
-        raise SettingsError(
-            f"{folder}: results cannot be written there ({why}). Name a folder that can be written to with --out DIR"
-        ) from error
+        raise SettingsError(f"{folder}: results cannot be written there ({why}). {advice}") from error

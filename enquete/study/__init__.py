@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from enquete.checkpoints.canonical import latest, mend_latest
+from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, find_run
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
@@ -56,6 +57,12 @@ __all__ = [
     "load_run",
     "resume",
 ]
+
+
+COPY_TO_EXPORT = (
+    "Exports are written beside the run: copy {}, and export the copy with --out COPY. `enquete report` shows the report "
+    "that is there; in Python `load_run(SIM).responses` has the table without writing anything"
+)
 
 
 def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
@@ -150,12 +157,15 @@ def export(
     """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
 
     figures: a kind of file beside SVG. Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
-    where a PNG or PDF needs an extra.
+    where a PNG or PDF needs an extra, and where nothing can be written.
     """
     from enquete.reports.figures.files import write_figures  # noqa: PLC0415 - for exports only
     from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
 
-    mend_latest(interviews_of(str(sim_id), root, out))
+    interviews = interviews_of(str(sim_id), root, out)
+    if (interviews / "runs").is_dir():
+        require_writable(interviews / "synthesis", COPY_TO_EXPORT.format(interviews))
+    mend_latest(interviews)
     run = load_run(sim_id, run_id, root=root, out=out)
     write_synthesis(run.folder, planned(run.record), partial=run.status != "completed")
     if figures != "svg":

@@ -34,7 +34,7 @@ sim, run_id = sys.argv[1:3]
 out = Path(sys.argv[3])
 folder = out / "runs" / run_id
 for act in (lambda: make_run_folder(out / "runs" / "run_new"), lambda: connect(folder / LEDGER),
-            lambda: held(folder).__enter__()):
+            lambda: held(folder).__enter__(), lambda: enquete.export(sim, out=str(out))):
     try:
         act()
     except EnqueteError as error:
@@ -70,7 +70,7 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
         f"mount -o remount,ro {mount}; PYTHONPATH=. " + python(script, sim, run_id, mount / "out", mount / "left")
     )
     assert done.returncode == 0, done.stderr
-    new, driving, lock, read, files, *status_lines, told, left = done.stdout.splitlines()
+    new, driving, lock, exporting, read, files, *status_lines, told, left = done.stdout.splitlines()
     assert (told, status_lines[0].endswith("completed")) == ("0 False", True)
     folder = mount / "out" / "runs"
     assert new.startswith(f"SettingsError {folder}/run_new: results cannot be written there")
@@ -78,6 +78,7 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert driving.startswith(f"LedgerError {folder}/{run_id}/{LEDGER}: cannot be written")
     assert "status, report and list still work" in driving
     assert lock.startswith(f"LedgerError {folder}/{run_id}: cannot be written (Read-only file system)")
+    assert f"copy {mount}/out, and export the copy with --out COPY" in exporting
     status, rows, report, runs = read.split(maxsplit=3)
     assert (status, int(rows) > 10, report, runs) == ("completed", True, "True", "['completed']")
     assert f"{LEDGER}-" not in files
