@@ -7,7 +7,7 @@ the parent's gate decides.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from langgraph.config import get_stream_writer
@@ -15,7 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
+from enquete.nodes.planning import OF_PROBES, claim_name, closed, loaded, rounds_owed
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.asking import Arm
@@ -32,13 +32,28 @@ def rounds_graph(name: str, steps: Steps) -> Any:
     nodes = Rounds(name, steps)
     builder = StateGraph(RoundsState, context_schema=RunRequest, input_schema=RoundsInput, output_schema=RoundsOutput)
     builder.add_node(steps.open, nodes.open_round)
-    builder.add_node(steps.ask, nodes.ask, input_schema=ShardSpec)
+    builder.add_node(steps.ask, _around(nodes.ask, steps.unit), input_schema=ShardSpec)
     builder.add_node(steps.close, nodes.close_round)
     builder.add_edge(START, steps.open)
     builder.add_conditional_edges(steps.open, nodes.fan_out, [steps.ask, steps.close])
     builder.add_edge(steps.ask, steps.close)
     builder.add_conditional_edges(steps.close, nodes.route, {"next": steps.open, "end": END})
     return builder.compile(name=f"{name}_rounds")
+
+
+def _around(
+    ask: Callable[[ShardSpec], Awaitable[dict[str, Any]]], unit: str
+) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """`ask`, with the graph that every unit goes through in its closure: there LangGraph looks for what to draw inside."""
+    if not unit:
+        return ask
+    inside = loaded(unit).copy({"checkpointer": None})  # LangGraph draws none that has switched checkpoints off
+
+    async def conduct(state: ShardSpec) -> dict[str, Any]:
+        """Every unit of the shard goes through the graph inside."""
+        return await ask(state) if inside else {}
+
+    return conduct
 
 
 def graph_failure(arm: str, methodology: str, phase: str) -> tuple[str, str, str, int, str]:

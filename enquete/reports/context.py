@@ -20,8 +20,8 @@ RESPONDED = ("ok", "repaired")
 Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]
-Files = Mapping[str, "Records | Mapping[str, JsonValue] | str"]
-"""What `Evaluation.files` returns: file name → one object (written as JSON) or rows (written as JSONL, streamed)."""
+Files = Mapping[str, "Records | Mapping[str, JsonValue] | pd.DataFrame | str"]
+"""What `Evaluation.files` returns: file name → one object (written as JSON), rows (as JSONL, streamed) or a frame (as CSV)."""
 
 
 @dataclass(frozen=True, slots=True)

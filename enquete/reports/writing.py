@@ -72,11 +72,13 @@ def _line(row: Mapping[str, object]) -> str:
 
 
 def write_files(folder: Path, files: Files) -> None:
-    """What `Evaluation.files` returned: a text as it is, an object as JSON, rows as JSONL."""
+    """What `Evaluation.files` returned: a text as it is, an object as JSON, rows as JSONL, a frame as CSV."""
     for name, content in files.items():
         if isinstance(content, str):
             with replacing(folder / name) as file:
                 file.write(content)
+        elif isinstance(content, pd.DataFrame):
+            write_csv(folder / name, content)
         elif isinstance(content, Mapping):
             write_json(folder / name, content)
         else:

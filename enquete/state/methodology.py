@@ -108,6 +108,7 @@ class Steps:
     open: str = "open_round"
     ask: str = "ask"
     close: str = "close_round"
+    unit: str = ""  # dotted path of the graph that one unit goes through, drawn inside `ask`
     readout: Readout | None = None
 
 

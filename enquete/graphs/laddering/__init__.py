@@ -20,6 +20,8 @@ METHODOLOGY = Methodology(
     procedure=Laddering,
     synthetic=planted,
     results="enquete.graphs.laddering.results:EVALUATION",
-    steps=Steps("open_interviews", "interview_agents", "close_interviews"),
+    steps=Steps(
+        "open_interviews", "interview_agents", "close_interviews", unit="enquete.graphs.laddering.turn:turn_graph"
+    ),
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
 )

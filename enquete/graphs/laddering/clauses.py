@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from enquete.graphs.laddering.phrases import normal, words_of
+from enquete.graphs.laddering.phrases import words_of
+from enquete.respondents.quoting import normal
 
 LONGEST = 8  # words of a concept
 

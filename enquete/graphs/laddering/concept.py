@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
-from enquete.graphs.laddering.files import LayerFile
+from enquete.instruments.layers import LayerFile
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, wrong
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Language

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.knowledge import KnowledgeGraph, Linked, Node, Said, Source
 from enquete.graphs.laddering.methods import InterviewMethod
-from enquete.graphs.laddering.phrases import normal
+from enquete.respondents.quoting import normal
 
 LONGEST_LABEL = 12  # words
 LONGEST_QUOTE = 300  # characters

@@ -10,10 +10,10 @@ from enquete.graphs.laddering.choosing import Choice, Reason, Use
 from enquete.graphs.laddering.coverage import Coverage
 from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph
 from enquete.graphs.laddering.nodestate import Depth, States, after_answer, after_choice
-from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.readings import Readings
 from enquete.graphs.laddering.signals.base import Past, Value
 from enquete.nodes.conversations import Conversation, Turn
+from enquete.respondents.quoting import normal
 
 
 class TurnRecord(Turn):

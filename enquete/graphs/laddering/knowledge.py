@@ -11,7 +11,8 @@ from functools import cached_property
 from pydantic import BaseModel, ConfigDict
 
 from enquete.graphs.laddering.ontology import Ontology
-from enquete.graphs.laddering.phrases import normal, similarity
+from enquete.graphs.laddering.phrases import similarity
+from enquete.respondents.quoting import normal
 
 MERGE_AT = 0.80
 """Cosine from which two concepts of one type are the same one."""

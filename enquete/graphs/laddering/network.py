@@ -12,7 +12,7 @@ import numpy as np
 
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import MERGE_AT, reached
-from enquete.graphs.laddering.phrases import normal
+from enquete.respondents.quoting import normal
 
 Place = tuple[str, str]
 """A concept of one interview: (unit, node id)."""

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, model_validator
 
-from enquete.graphs.laddering.files import LayerFile
+from enquete.instruments.layers import LayerFile
 from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.text import Part, Text
 

@@ -8,19 +8,13 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
+from enquete.respondents.quoting import normal
 from enquete.state.asking import Language
 
 MOST_QUOTED = 8  # words, however much room a question has
 
-_NO_WORD = re.compile(r"[\W_]+")
 _BRACKETS = re.compile(r"[\[\]{}<>]")
 _PUNCTUATION = " ,.;:!?–—-"
-
-
-@lru_cache(maxsize=65_536)
-def normal(text: str) -> str:
-    """Lower case, words only, single spaces."""
-    return _NO_WORD.sub(" ", text.casefold()).strip()
 
 
 def similarity(one: str, other: str) -> float:

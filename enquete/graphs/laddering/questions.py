@@ -12,12 +12,13 @@ from pydantic import BaseModel
 from enquete.graphs.laddering.choosing import Candidate, Choice, Use, in_a_row
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.methods import FOCUS, MOST_WORDS, InterviewMethod, Strategy, Technique
-from enquete.graphs.laddering.phrases import MOST_QUOTED, as_one_line, in_few_words, normal
+from enquete.graphs.laddering.phrases import MOST_QUOTED, as_one_line, in_few_words
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.base import Past, Value
 from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_key
 from enquete.instruments.text import Text
 from enquete.respondents.planted import pick
+from enquete.respondents.quoting import normal
 from enquete.state.asking import Language
 
 SAME_QUESTION = 0.9  # share of words in common from which a question counts as asked before

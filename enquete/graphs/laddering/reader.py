@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from enquete.graphs.laddering.clauses import DENIED, LONGEST, denies, existing, main_clause
 from enquete.graphs.laddering.extraction import ConceptFound, Extraction, ExtractionInput, Known, RelationFound
-from enquete.graphs.laddering.phrases import normal, similarity
+from enquete.graphs.laddering.phrases import similarity
+from enquete.respondents.quoting import normal
 
 BY_RULE = 0.6  # confidence of what a rule found
 SAME_WORDS = 0.6  # similarity from which a clause speaks of a known concept

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.laddering.nodestate import Depth
-from enquete.graphs.laddering.phrases import normal
+from enquete.respondents.quoting import normal
 
 RATINGS = ("response_depth", "specificity", "certainty", "valence", "engagement")
 SURFACE_BELOW, MODERATE_BELOW = 10, 30  # words

@@ -11,13 +11,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.files import LayerFile, load_layer
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.instruments.layers import load_layer, require_language
 from enquete.instruments.load import load_shipped
-from enquete.instruments.text import LANGUAGE_NAMES, texts_of
-from enquete.state.asking import Language
-from enquete.state.errors import InstrumentError
 
 
 class Layers(BaseModel):
@@ -27,23 +24,6 @@ class Layers(BaseModel):
 
     concept: Concept
     methodology: InterviewMethod
-
-
-def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
-    """Raises InstrumentError for a file whose interviews would be led in another language than the run's."""
-    wanted = LANGUAGE_NAMES[language]
-    if layer.languages and language not in layer.languages:
-        held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)
-        raise InstrumentError(
-            [f"laddering.{setting}: {name} is in {held} only (`languages`), but the run is in {wanted}; give every text "
-             f"in {wanted} and add it to `languages`, or run it with --language {layer.languages[0]}"]
-        )  # fmt: skip
-    lacking = next((place for place, text in texts_of(layer) if not text.has(language)), None)
-    if lacking is not None:
-        raise InstrumentError(
-            [f"laddering.{setting}: {name} has no {wanted} text at {lacking}, but the run is in {wanted}; add it there and "
-             "wherever else it is missing, or run the interviews in the language of the file (--language)"]
-        )  # fmt: skip
 
 
 def _concept_of(instrument: LadderingInstrument | None) -> str:
@@ -91,8 +71,8 @@ class LadderingSettings(BaseModel):
             )
         language = context.get("language")
         if language:
-            require_language("concept", self.concept, self.layers.concept, language)
-            require_language("methodology", self.methodology, self.layers.methodology, language)
+            require_language("laddering.concept", self.concept, self.layers.concept, language)
+            require_language("laddering.methodology", self.methodology, self.layers.methodology, language)
         # Of a path only the name: where it lay is nobody else's business, and the content is kept.
         self.concept, self.methodology = Path(self.concept).name, Path(self.methodology).name
         return self

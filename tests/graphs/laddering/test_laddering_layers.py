@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.files import load_layer, shipped
 from enquete.graphs.laddering.methods import FOCUS, MOST_FOCUS_WORDS, MOST_WORDS, InterviewMethod
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.instruments.layers import load_layer, shipped
 from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.state.errors import InstrumentError
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import pytest
 
 from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges
-from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.reader import LONGEST, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.respondents.quoting import normal
 
 METHOD = LadderingSettings().method
 LEAST = 0.9  # share of the answers that are read right

@@ -11,11 +11,10 @@ import pytest
 
 from enquete.graphs.laddering.choosing import Candidate, Use, closing_turn, least_used
 from enquete.graphs.laddering.concept import Concept
-from enquete.graphs.laddering.files import load_layer
 from enquete.graphs.laddering.interviewer import question_prompt
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
 from enquete.graphs.laddering.methods import FOCUS
-from enquete.graphs.laddering.phrases import in_few_words, normal
+from enquete.graphs.laddering.phrases import in_few_words
 from enquete.graphs.laddering.questions import (
     QuestionInput,
     QuestionOut,
@@ -28,6 +27,8 @@ from enquete.graphs.laddering.questions import (
     worded,
 )
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.instruments.layers import load_layer
+from enquete.respondents.quoting import normal
 from enquete.state.asking import Answer, Language
 from enquete.state.desk import InterviewerTask
 from enquete.state.errors import InstrumentError

@@ -12,12 +12,12 @@ import pytest
 import enquete.graphs.laddering.plant as plant_module
 from enquete.graphs.laddering import reader, synthetic
 from enquete.graphs.laddering.extraction import ExtractionInput, Known, allowed_edges
-from enquete.graphs.laddering.phrases import normal
 from enquete.graphs.laddering.plant import links, plant
 from enquete.graphs.laddering.reader import clause_to_concept, read_answer
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.synthetic import answer
 from enquete.instruments.text import Text
+from enquete.respondents.quoting import normal
 from enquete.state.asking import Block, BlockKey, Item
 from tests.graphs.laddering.memory_desk import PLANT, PLANTS, person
 

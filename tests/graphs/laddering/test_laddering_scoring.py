@@ -10,10 +10,11 @@ from enquete.graphs.laddering.choosing import Candidate, choose, contributions, 
 from enquete.graphs.laddering.instrument import Stops
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.nodestate import NodeState
-from enquete.graphs.laddering.phrases import in_few_words, normal
+from enquete.graphs.laddering.phrases import in_few_words
 from enquete.graphs.laddering.questions import acceptable, candidates
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.registry import Detected, detect
+from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph, past, view
 
 

@@ -1,4 +1,5 @@
-"""Concept and methodology files: found by the name of a shipped one or by path, read with lines, validated as a whole."""
+"""Layers: files that a methodology reads beside its instrument (concepts, ways of asking, discovery schemas). Found by the
+name of a shipped one or by path, read with lines, validated as a whole."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from enquete.instruments.load import load_instrument, validate_instrument
 from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.instruments.reading import Line, identifier, not_empty, reading, suggestion
 from enquete.instruments.source import read_source
-from enquete.instruments.text import Part, Text
+from enquete.instruments.text import LANGUAGE_NAMES, Part, Text, texts_of
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError
 
@@ -23,7 +24,7 @@ FileId = Annotated[Line, AfterValidator(identifier("file"))]
 
 
 class LayerFile(Part):
-    """Head of a concept or methodology file. Within validation every part can look up what the file defines."""
+    """Head of such a file. Within validation every part can look up what the file defines."""
 
     id: FileId
     version: Line
@@ -44,8 +45,8 @@ FileT = TypeVar("FileT", bound=LayerFile)
 
 
 def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = None) -> FileT:
-    """The file that `name` means: one that ships (concepts in packs, methodologies for all of them), else a path to a YAML file;
-    with a `shelf`, which is a folder, one that lies there as LAYER/NAME.yaml, and no path.
+    """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with a `shelf`,
+    which is a folder, one that lies there as LAYER/NAME.yaml, and no path.
 
     Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
@@ -64,7 +65,7 @@ def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = No
 
 @cache
 def shipped(layer: str) -> tuple[str, ...]:
-    """The names that ship in a layer ("concepts", "methodologies"), sorted."""
+    """The names that ship in a layer ("concepts", say), sorted."""
     return tuple(sorted(_files(layer)))
 
 
@@ -77,3 +78,21 @@ def _files(layer: str) -> dict[str, Traversable]:
 def _load_shipped(model: type[FileT], layer: str, name: str) -> FileT:
     file = _files(layer)[name]
     return validate_instrument(model, read_source(file.name, file.read_bytes()))
+
+
+def require_language(setting: str, name: str, layer: LayerFile, language: Language) -> None:
+    """Raises InstrumentError for a file whose interviews would be led in another language than the run's. `setting`: that
+    named it."""
+    wanted = LANGUAGE_NAMES[language]
+    if layer.languages and language not in layer.languages:
+        held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)
+        raise InstrumentError(
+            [f"{setting}: {name} is in {held} only (`languages`), but the run is in {wanted}; give every text "
+             f"in {wanted} and add it to `languages`, or run it with --language {layer.languages[0]}"]
+        )  # fmt: skip
+    lacking = next((place for place, text in texts_of(layer) if not text.has(language)), None)
+    if lacking is not None:
+        raise InstrumentError(
+            [f"{setting}: {name} has no {wanted} text at {lacking}, but the run is in {wanted}; add it there and "
+             "wherever else it is missing, or run the interviews in the language of the file (--language)"]
+        )  # fmt: skip

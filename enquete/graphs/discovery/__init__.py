@@ -1,0 +1,25 @@
+"""Discovery: an interview that fills the record of a schema, question by question, from what the respondent knows."""
+
+from __future__ import annotations
+
+from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.procedure import Discovery
+from enquete.graphs.discovery.settings import DiscoverySettings
+from enquete.graphs.discovery.synthetic import planted
+from enquete.locale import N_
+from enquete.state.methodology import Methodology, Steps
+
+METHODOLOGY = Methodology(
+    name="discovery",
+    title=N_("Discovery"),
+    default=False,
+    order=60,
+    phases=("T1",),
+    instrument=DiscoveryInstrument,
+    settings=DiscoverySettings,
+    procedure=Discovery,
+    synthetic=planted,
+    results="enquete.graphs.discovery.results:EVALUATION",
+    steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),
+    probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
+)

@@ -1,0 +1,78 @@
+"""Health of discovery interviews: records with nothing in them, readings that nobody said, and a rule's work."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from enquete.analysis.health.diagnostics import Diagnostic, judged
+from enquete.analysis.health.thresholds import FREE, Threshold
+from enquete.graphs.discovery.findings import read_by_rule
+from enquete.locale import N_
+from enquete.reports.context import Found, at, listed
+from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
+
+EMPTY, UNSAID, BY_RULE = "records_without_values", "readings_nobody_said", "answers_read_by_rule"
+
+CHECKS = {
+    EMPTY: OwnCheck(
+        Threshold(
+            "share of interviews with an answer whose record stayed empty; bad if all",
+            (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview that gave nothing has nothing to show",
+            "definition", "an empty record cannot be interpreted; the bound of a caution is this project's proposal",
+            "an interview that gives nothing is a gap that no status shows", decisive=True,
+        ),
+        "share",
+        (N_("Interviews whose record stayed empty"), N_("What was said there is in no table.")),
+        {"too_few_interviews": N_("no interview has an answer")},
+    ),
+    UNSAID: OwnCheck(
+        Threshold(
+            "values that were read without words in the answer, as a share of all that were read; they are left out",
+            (None, 0.10), FREE, {"values": 1}, "every value is checked against its answer",
+            "proposal", "no benchmark was found", "a model that fills in what nobody said reads what it expects",
+        ),
+        "share",
+        (N_("Values that a model read though nobody said them"), N_("They were left out; the model fills in what it expects.")),
+        {"too_few_values": N_("nothing was read")},
+    ),
+    BY_RULE: OwnCheck(
+        Threshold(
+            "share of the answers that a rule read in the model's place",
+            (None, 0.05), FREE, {"answers": 1}, "every answer is read once",
+            "proposal", "no benchmark was found", "a rule reads words, not what was meant",
+        ),
+        "share",
+        (N_("Answers that a rule read"), N_("A rule finds words, not what was meant.")),
+        {"no_model": N_("no model was to do it"), "too_few_answers": N_("no interview has an answer")},
+    ),
+}  # fmt: skip
+
+
+def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
+    yield "", _empty(found)
+    yield "", _unsaid(found)
+    yield "", _by_rule(found, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from any_other(found, rows, humans)
+
+
+def _empty(found: Found) -> Diagnostic:
+    records = listed(found, "records")
+    empty = sum(not one["record"] for one in records)
+    return judged(
+        EMPTY, empty / len(records) if records else None, {"interviews": len(records)}, rule=CHECKS[EMPTY].rule
+    )
+
+
+def _unsaid(found: Found) -> Diagnostic:
+    unsaid = int((at(found, "problems") or {}).get("not_said", 0))
+    read = unsaid + sum(len(one["told"]) for one in listed(found, "records"))
+    return judged(UNSAID, unsaid / read if read else None, {"values": read}, rule=CHECKS[UNSAID].rule)
+
+
+def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
+    """A synthetic run has no model; any other is meant to have one."""
+    rule, answers = read_by_rule(found)
+    why_not = "no_model" if synthetic else ""
+    return judged(
+        BY_RULE, rule / answers if answers else None, {"answers": answers}, why_not=why_not, rule=CHECKS[BY_RULE].rule
+    )

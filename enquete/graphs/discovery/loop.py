@@ -1,0 +1,256 @@
+"""The interview as a graph: check_budget → formulate_question → get_answer → interpret_response → evaluate_completion, and
+again until the record is complete or the budget is spent.
+
+Each node returns only what it writes. No checkpointer: the stored turns are the checkpoint. Nodes are async; LangGraph sends
+plain functions to a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from operator import add
+from typing import Annotated, Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.interview import QUESTION, DiscoveryTurn, Interview, Stop
+from enquete.graphs.discovery.questions import ASKER, QuestionInput, QuestionOut, Target, ask_by_rule, outline, targets
+from enquete.graphs.discovery.reading import READER, Reading, ReadingInput, read_by_rule
+from enquete.graphs.discovery.record import Contradiction, Record, Told, contradictions, reduced
+from enquete.graphs.discovery.reply import Checked, Problem, checked
+from enquete.graphs.discovery.schema import Node
+from enquete.graphs.discovery.settings import DiscoverySettings
+from enquete.locale import tell
+from enquete.nodes.conversations import (
+    LABELS,
+    Asked,
+    TurnOutcome,
+    Utterance,
+    hear,
+    keep,
+    stopped,
+    subject,
+    turn_block,
+)
+from enquete.respondents.roles import RULE
+from enquete.state.asking import Block
+from enquete.state.desk import Desk
+
+AGAIN = 2
+"""Readings of an answer beyond the first, where a reading had problems."""
+STEPS = 5
+"""Nodes a question passes."""
+
+
+@dataclass(frozen=True)
+class LoopContext:
+    """What every node may use beside the channels."""
+
+    desk: Desk
+    instrument: DiscoveryInstrument
+    settings: DiscoverySettings
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one answer gave, with the fields whose reducers say how it adds up."""
+
+    nodes: Mapping[str, Node]
+    scr: Mapping[str, Any]
+
+
+def ascr(record: Record | None, found: Record | Found) -> Record:
+    """The channel's reducer: by the schema's own, field by field. A plain record stands for itself."""
+    return reduced(found.nodes, record or {}, found.scr) if isinstance(found, Found) else dict(found)
+
+
+class Message(TypedDict):
+    turn: int
+    role: Literal["interviewer", "respondent"]
+    text: str
+
+
+class LoopInput(TypedDict):
+    interview: Interview
+    ascr: Record
+    budget: Decimal
+
+
+class LoopOutput(TurnOutcome, total=False):
+    interview: Interview
+    messages: Annotated[list[Message], add]
+    ascr: Annotated[Record, ascr]
+    budget: Decimal
+    complete: bool
+
+
+class LoopState(LoopOutput, total=False):
+    """All channels. `target`, `question` … are of the turn that is being held."""
+
+    # formulate_question
+    target: Target
+    question: str
+    worded_by: str
+    # get_answer
+    utterance: Utterance
+    # interpret_response
+    reading: Checked
+    read_by: str
+    against: list[Contradiction]
+
+
+Loop = Runtime[LoopContext]
+
+
+async def check_budget(state: LoopState, runtime: Loop) -> LoopState:
+    """Whether there is a question left to ask, and something to ask it for."""
+    interview = state["interview"]
+    return {"complete": interview.done}
+
+
+async def formulate_question(state: LoopState, runtime: Loop) -> LoopState:
+    """The next question, for what is most pressing."""
+    context, interview = runtime.context, state["interview"]
+    data = question_input(interview, context)
+    if context.settings.asks == "rule":
+        made, by = ask_by_rule(data), RULE
+    else:
+        done = await ASKER.work(context.desk, context.settings, subject(interview.unit, interview.number), data)
+        if done == "short":
+            return {"outcome": "short"}
+        made, by = done
+    return {"question": made.question, "target": targeted(data, made), "worded_by": by}
+
+
+async def get_answer(state: LoopState, runtime: Loop) -> LoopState:
+    """The question is asked, unless it was answered before, and the answer stored. A person may take their time."""
+    interview = state["interview"]
+    asked = Asked(turn=interview.number, question=state["question"])
+    heard = await hear(runtime.context.desk, [question_block(runtime.context, interview, asked)])
+    return {"outcome": heard} if isinstance(heard, str) else {"utterance": heard[0]}
+
+
+async def interpret_response(state: LoopState, runtime: Loop) -> LoopState:
+    """The answer's record. A reading with problems is asked for again with them; what then remains is left out and named."""
+    interview, utterance, context = state["interview"], state["utterance"], runtime.context
+    if not utterance.text:
+        return {"reading": Checked(), "read_by": "", "against": []}
+    data = ReadingInput(
+        discovery=interview.discovery, question=state["question"], answer=utterance.text, about=state["target"].path,
+        record=interview.record, language=context.desk.language,
+    )  # fmt: skip
+    done = await _read(data, interview, context)
+    if done == "short":
+        return {"outcome": "short"}
+    reading, by = done
+    against = list(contradictions(interview.discovery.nodes, interview.record, reading.values))
+    return {"reading": reading, "read_by": by, "against": against}
+
+
+async def _read(
+    data: ReadingInput, interview: Interview, context: LoopContext
+) -> tuple[Checked, str] | Literal["short"]:
+    """The best reading and who gave it."""
+    if context.settings.reads == "rule":
+        return _checked(data, read_by_rule(data)), RULE
+    kept: list[Problem] = []
+    for again in range(1 + AGAIN):
+        about = subject(interview.unit, interview.number) + (f"|again {again}" if again else "")
+        done = await READER.work(context.desk, context.settings, about, data)
+        if done == "short":
+            return "short"
+        reading = _checked(data, done[0])
+        kept += [one for one in reading.problems if one not in kept]
+        if done[1] == RULE or not reading.problems:
+            break
+        data = data.model_copy(update={"problems": reading.problems})
+    return Checked(reading.values, reading.told, kept), done[1]
+
+
+def _checked(data: ReadingInput, made: Reading) -> Checked:
+    return checked(data.discovery, made.record, data.answer, data.record)
+
+
+async def evaluate_completion(state: LoopState, runtime: Loop) -> LoopState:
+    """The turn is frozen with what it gave: from here on the interview is rebuilt from it."""
+    interview, utterance, reading = state["interview"], state["utterance"], state["reading"]
+    target, left = state["target"], interview.budget - QUESTION
+    turn = DiscoveryTurn(
+        turn=interview.number, question=state["question"], **utterance.kept, about=target.path,
+        found=reading.values, told=tuple(Told(**{**one.model_dump(), "turn": interview.number}) for one in reading.told),
+        problems=tuple(reading.problems), contradictions=tuple(_new(state["against"], target)),
+        settled=target.contradiction is not None, by={"question": state["worded_by"], "interpret": state["read_by"]},
+    )  # fmt: skip
+    ahead = interview.after(turn)
+    done = ahead.done
+    stop: Stop = "complete" if done else "budget" if left < QUESTION else ""
+    kept = await keep(runtime.context.desk, interview.unit, turn.model_copy(update={"stop": stop}))
+    return {
+        "interview": interview.after(kept),
+        "messages": [
+            Message(turn=kept.turn, role="interviewer", text=kept.question),
+            Message(turn=kept.turn, role="respondent", text=kept.answer),
+        ],
+        "ascr": Found(nodes=interview.discovery.nodes, scr=kept.found),  # type: ignore[typeddict-item]  # an update of the channel
+        "budget": left,
+        "complete": done,
+    }
+
+
+def _new(against: list[Contradiction], target: Target) -> list[Contradiction]:
+    """Without the one that was asked about: its answer settles it, whichever it is."""
+    return [one for one in against if target.contradiction is None or one.path != target.path]
+
+
+def question_input(interview: Interview, context: LoopContext) -> QuestionInput:
+    discovery, language = interview.discovery, context.desk.language
+    return QuestionInput(
+        objective=discovery.objective.in_(language),
+        fields=outline(discovery, language),
+        targets=targets(discovery, interview.record, interview.asked, interview.open, interview.optional, language),
+        record=interview.record,
+        transcript=interview.transcript(),
+        language=language,
+    )
+
+
+def targeted(data: QuestionInput, made: QuestionOut) -> Target:
+    return next((one for one in data.targets if "/".join(one.path) == made.about), data.targets[0])
+
+
+def question_block(context: LoopContext, interview: Interview, asked: Asked) -> Block:
+    """A question with the conversation before it, earlier ones included."""
+    language = context.desk.language
+    labels = [tell(label, language) for label in LABELS]
+    said = "\n".join(
+        f"{labels[0]}: {question}\n{labels[1]}: {' '.join(answer.split()) or '–'}"
+        for question, answer in interview.transcript()
+    )
+    return turn_block(
+        context.desk, interview.unit, asked, context.instrument.instruction.in_(language),
+        heading=context.instrument.transcript_heading.in_(language), said=said, session=interview.discovery.id,
+    )  # fmt: skip
+
+
+async def more(state: LoopState) -> Literal["ask", "end"]:
+    return "end" if state["complete"] or state["budget"] < QUESTION else "ask"
+
+
+NODES = (check_budget, formulate_question, get_answer, interpret_response, evaluate_completion)
+
+builder = StateGraph(LoopState, context_schema=LoopContext, input_schema=LoopInput, output_schema=LoopOutput)
+for node in NODES:
+    builder.add_node(node.__name__, node)
+builder.add_edge(START, "check_budget")
+builder.add_conditional_edges("check_budget", more, {"ask": "formulate_question", "end": END})
+builder.add_conditional_edges("formulate_question", stopped, {"on": "get_answer", "out": END})
+builder.add_conditional_edges("get_answer", stopped, {"on": "interpret_response", "out": END})
+builder.add_conditional_edges("interpret_response", stopped, {"on": "evaluate_completion", "out": END})
+builder.add_conditional_edges("evaluate_completion", more, {"ask": "check_budget", "end": END})
+
+interview_graph = builder.compile(checkpointer=False, name="discovery_interview")
