@@ -101,7 +101,7 @@ def test_what_looks_like_a_file_is_refused_wherever_it_stands(value: str) -> Non
 def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
     tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from enquete.graphs.laddering.files import shipped
+    from enquete.instruments.layers import shipped
 
     source = Path(sys.modules["enquete"].__file__ or "").parent / "instruments" / "packs"
     concept = next(source.glob(f"*/concepts/{shipped('concepts')[0]}.yaml")).read_text("utf-8")
