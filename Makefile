@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint graphs words bench soak clean
+.PHONY: demo test lint graphs words bench soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -40,6 +40,9 @@ bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 
 soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
+
+chaos: $(VENV)/dev          ## kills, faults and hostile files, hundreds of each; writes docs/chaos.md
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not soak' --chaos docs/chaos.md tests
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/core

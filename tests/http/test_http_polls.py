@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
 
+import httpx
 import pytest
 
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.state.errors import RunNotFound
 from tests.http.bench_polls import ratio
+from tests.http.conftest import serving, settled, simulation
+from tests.support.model_server import ModelServer
 
 
 def test_a_hundred_clients_polling_cost_a_run_next_to_nothing() -> None:
@@ -81,3 +89,39 @@ def test_an_error_is_told_and_not_kept() -> None:
         return await snapshots.get("run", read)
 
     assert asyncio.run(ask()) == "there"
+
+
+@pytest.mark.chaos
+def test_a_thousand_polls_race_to_no_server_error(
+    tmp_path: Path,
+    slow_model: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Each reads anew, while runs begin, come to the end of their budget, go on, and end: 49 of a thousand got a 500."""
+    monkeypatch.setattr(Snapshots.__init__, "__defaults__", (0.0,))
+    slow_model.latency = 0.02
+    codes: Counter[int] = Counter()
+    with serving(tmp_path) as client, ThreadPoolExecutor(4) as pool:
+        for number in count():
+            sim_id = f"sim{number}"
+            path, over = f"/api/interview/{sim_id}", threading.Event()
+            simulation(tmp_path, sim_id, agents=3)
+            for _ in range(4):
+                pool.submit(poll, client, f"{path}/status", codes, over)
+            begun = client.post(f"{path}/pre", json={"budget_tokens": 9000, "confirm": True}).json()["data"]
+            settled(client, sim_id)
+            more = {"resume_token": begun["resume_token"], "budget_tokens": 10**8}
+            assert client.post(f"{path}/resume", json=more).status_code in (200, 202)
+            assert settled(client, sim_id).json()["data"]["status"] == "completed"
+            over.set()
+            if codes.total() >= 1000:
+                break
+    record_property("tries", codes.total())
+    record_property("failures", sum(times for code, times in codes.items() if code not in (200, 404, 503)))
+    assert codes.keys() <= {200, 404, 503}, codes  # 503: its budget is spent
+
+
+def poll(client: httpx.Client, path: str, codes: Counter[int], over: threading.Event) -> None:
+    while not over.is_set():
+        codes[client.get(path).status_code] += 1

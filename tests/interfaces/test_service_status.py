@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import enquete
+from enquete.checkpoints.folders import held
+from enquete.interfaces.cli import summary
+from enquete.interfaces.cli.place import Place
+from enquete.interfaces.mcp.states import run_state
 from enquete.interfaces.service.status import StatusWord, outcome_of
 from enquete.study import StageStatus
+from tests.support.studies import personas
 
 
 @pytest.mark.parametrize(
@@ -23,3 +31,18 @@ from enquete.study import StageStatus
 def test_what_has_begun_and_not_ended_is_running(filed: str, calls: int, status: StatusWord, told: str) -> None:
     stage = StageStatus("delphi", "T1", filed, "", {"calls": calls}, 10, 12)
     assert outcome_of(stage, status) == told
+
+
+def test_a_run_that_goes_on_says_nothing_of_what_an_earlier_stop_found(tmp_path: Path) -> None:
+    """Health is of the answers that were there then: while somebody drives the run, a status has its notices alone."""
+    out = str(tmp_path / "out")
+    run = enquete.conduct_interviews(
+        str(personas(tmp_path, 3)), out=out, respondent="synthetic", methods=["longitudinal"], language="en"
+    )
+    found = set(run.flags) - set(run.record.notices)
+    assert found
+    with held(run.folder):
+        assert run.flags == run_state(run, None, str).flags == list(run.record.notices)
+        shown = "\n".join(summary.lines(run, Place(str(tmp_path), out=out)))
+    assert not [flag for flag in found if flag in shown]
+    assert set(run.flags) > found

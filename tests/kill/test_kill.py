@@ -1,31 +1,33 @@
-"""SIGKILL at any point: nothing settled is paid again, nothing asked is lost, whatever became of the checkpoints."""
+"""SIGKILL at any point: nothing settled is paid again, nothing asked is lost, whatever became of the folder meanwhile."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from enquete.graphs.registry import methodologies
+from tests.support import killing
+from tests.support.killing import Killer, Meddle, Study, Tally
+from tests.support.populations import mirofish_folder
 from tests.support.processes import Driven, ServerProcess, finish, kill_after, server_process
-from tests.support.studies import call_keys, personas, rows, run_folder, stored_answers
+from tests.support.studies import call_keys, personas, run_folder, stored_answers
 
 CONCURRENCY = 16
+Begin = Callable[[int], Study]
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[ServerProcess]:
-    with server_process(tmp_path, "--latency", "0.02") as running:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with server_process(tmp_path_factory.mktemp("server"), "--latency", "0.02") as running:
         yield running
 
 
-def study(tmp_path: Path, server: ServerProcess, out: str, agents: int, **more: Any) -> dict[str, Any]:
+def asked(server: ServerProcess, sim: Path, **more: Any) -> dict[str, Any]:
     return {
-        "sim_id": str(personas(tmp_path, agents)),
-        "out": str(tmp_path / out),
+        "sim_id": str(sim),
         "model": "test",
         "base_url": server.base_url,
         "concurrency": CONCURRENCY,
@@ -34,75 +36,126 @@ def study(tmp_path: Path, server: ServerProcess, out: str, agents: int, **more: 
     }
 
 
-def in_flight(folder: Path) -> int:
-    """Requests that were filed but not settled: what a kill may have to ask again."""
-    return len(call_keys(folder, "reserved"))
-
-
-def soak(tmp_path: Path, server: ServerProcess, kills: int, agents: int, **more: Any) -> None:
-    """Random kills over the whole study; half of them lose the checkpoints as well.
-
-    The requests that are left are shared out among the kills that are left, so that none comes too late.
-    """
-    draw = random.Random(kills)
-    code, _ = finish(**study(tmp_path, server, "whole", agents, **more))
+def undisturbed(server: ServerProcess, results: Path, arguments: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
+    """The answers of a run that nobody kills, and how many requests it takes."""
+    before = server.count()
+    code, _ = finish(**arguments)
     assert code == 0
-    whole = server.count()
-    arguments = study(tmp_path, server, "killed", agents, **more)
-    lost = 0
-    for left in range(kills, 0, -1):
-        share = max(1, (2 * whole - server.count()) // left)
-        hit = kill_after(Driven(arguments), server.count, draw.randint(1, share))
-        assert hit, f"the study was over with {left} kills left"
-        lost += in_flight(run_folder(tmp_path / "killed"))
-        if draw.random() < 0.5:
-            (run_folder(tmp_path / "killed") / "checkpoints.sqlite").unlink(missing_ok=True)
-    code, summary = finish(**arguments)
-    assert (code, summary["status"]) == (0, "completed")
-    # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
-    repeated = server.count() - whole - len(call_keys(run_folder(tmp_path / "killed")))
-    assert repeated <= lost
-    print(table(run_folder(tmp_path / "killed"), kills, lost, repeated))
-    assert stored_answers(run_folder(tmp_path / "killed")) == stored_answers(run_folder(tmp_path / "whole"))
+    return stored_answers(run_folder(results)), server.count() - before
 
 
-def table(folder: Path, kills: int, lost: int, repeated: int) -> str:
-    """What the kills cost, by methodology and purpose. A call that was in flight counts as sent once more."""
-    made = rows(
-        folder,
-        "SELECT methodology, purpose, count(*), sum(sends > 1) FROM calls GROUP BY 1, 2 ORDER BY 1, 2",
+@pytest.fixture(scope="module")
+def by_item(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Begin:
+    """Studies of 24 people from a file, one request an item."""
+    folder = tmp_path_factory.mktemp("people")
+    return studies_of_a_file(server, folder, asked(server, personas(folder, 24), asking="item"))
+
+
+def studies_of_a_file(server: ServerProcess, folder: Path, arguments: dict[str, Any]) -> Begin:
+    whole, requests = undisturbed(server, folder / "whole", {**arguments, "out": str(folder / "whole")})
+
+    def begin(number: int) -> Study:
+        out = folder / f"killed{len(list(folder.iterdir()))}_{number}"
+        return Study({**arguments, "out": str(out)}, out, out, server, whole, requests)
+
+    return begin
+
+
+@pytest.fixture(scope="module")
+def of_a_simulation(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> Begin:
+    """Studies whose results lie in the simulation's own folder, which is moved and copied as one."""
+    folder = tmp_path_factory.mktemp("simulations")
+
+    def begun(name: str) -> tuple[Path, dict[str, Any]]:
+        home = mirofish_folder(folder / name / "sim_1", 16).parent
+        return home, asked(server, home / "sim_1", asking="item", methods=["longitudinal"])
+
+    home, arguments = begun("whole")
+    whole, requests = undisturbed(server, home / "sim_1" / "interviews", arguments)
+
+    def begin(number: int) -> Study:
+        home, arguments = begun(f"killed{len(list(folder.iterdir()))}_{number}")
+        return Study(arguments, home, home / "sim_1" / "interviews", server, whole, requests)
+
+    return begin
+
+
+def held(tally: Tally, record_property: Callable[[str, object], None]) -> None:
+    record_property("tries", tally.kills)
+    record_property("failures", len(tally.faults))
+    print(f"{tally.kills} kills, {tally.lost} requests in flight at one")
+    assert not tally.faults
+
+
+def test_a_few_of_all_kills(of_a_simulation: Begin, record_property: Callable[[str, object], None]) -> None:
+    """The sample of `make chaos` that every change goes through."""
+    tally = Killer(of_a_simulation, 1).while_asking(
+        12, killing.move, killing.delete, killing.copy, killing.truncate, killing.nothing, killing.zero_a_page
     )
-    lines = [f"| {m} | {p} | {calls:,} | {again} |" for m, p, calls, again in made]
-    head = ["| methodology | purpose | calls | of these in flight at a kill |", "|---|---|---|---|"]
-    calls = sum(row[2] for row in made)
-    return "\n".join(
-        ["", *head, *lines, f"{kills} kills, {calls:,} calls, {lost} in flight at a kill, {repeated} requests repeated"]
-    )
-
-
-def test_twenty_random_kills_repeat_only_what_was_in_flight(tmp_path: Path, server: ServerProcess) -> None:
-    soak(tmp_path, server, kills=20, agents=24, asking="item")
+    held(tally, record_property)
 
 
 def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
     tmp_path: Path, server: ServerProcess
 ) -> None:
-    arguments = study(tmp_path, server, "out", 40)
+    arguments = asked(server, personas(tmp_path, 40), out=str(tmp_path / "out"))
     assert kill_after(Driven(arguments), server.count, 60)
     folder = run_folder(tmp_path / "out")
     settled = set(call_keys(folder))
     assert settled
     (folder / "checkpoints.sqlite").unlink()
-    before = len(server.requests())
+    before = server.count()
     code, _ = finish(**arguments)
     assert code == 0
     made = set(call_keys(folder))
     assert settled < made
-    assert len(server.requests()) - before == len(made - settled)
+    assert server.count() - before == len(made - settled)
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(7200)
-def test_two_hundred_kills(tmp_path: Path, server: ServerProcess) -> None:
-    four = [name for name, methodology in methodologies().items() if methodology.default]
-    soak(tmp_path, server, kills=200, agents=120, asking="item", methods=four, budget_tokens=10**9)
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("kills", "meddle"),
+    [
+        pytest.param(60, killing.nothing, id="asking"),
+        pytest.param(50, killing.delete, id="checkpoints-deleted"),
+        pytest.param(50, killing.truncate, id="checkpoints-truncated"),
+        pytest.param(30, killing.zero_a_page, id="page-of-checkpoints-zeroed"),
+        pytest.param(20, killing.part_from_journal, id="journals-of-checkpoints-deleted"),
+    ],
+)
+def test_kill_while_asking(
+    by_item: Begin, record_property: Callable[[str, object], None], kills: int, meddle: Meddle
+) -> None:
+    held(Killer(by_item, kills).while_asking(kills, meddle), record_property)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+def test_kill_in_the_first_second_of_a_resume(by_item: Begin, record_property: Callable[[str, object], None]) -> None:
+    held(Killer(by_item, 3).while_starting(40), record_property)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+def test_kill_while_the_report_is_written(by_item: Begin, record_property: Callable[[str, object], None]) -> None:
+    held(Killer(by_item, 4).while_writing(30), record_property)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("meddle", [killing.move, killing.copy], ids=["moved", "copied"])
+def test_kill_and_go_on_in_another_place(
+    of_a_simulation: Begin, record_property: Callable[[str, object], None], meddle: Meddle
+) -> None:
+    held(Killer(of_a_simulation, 5).while_asking(30, meddle), record_property)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+def test_kill_in_every_methodology(
+    server: ServerProcess, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    usual = [name for name, methodology in methodologies().items() if methodology.default]
+    arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
+    held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing), record_property)

@@ -80,6 +80,11 @@ class Driven:
     def is_over(self) -> bool:
         return not self._process.is_alive()
 
+    @property
+    def exit_code(self) -> int | None:
+        """Negative: by a signal. None while it goes on."""
+        return self._process.exitcode
+
     def kill(self) -> bool:
         """SIGKILL; False if the process had ended by itself before."""
         hit = self._process.is_alive()
@@ -97,7 +102,7 @@ class Driven:
 
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["enquete.study.driver", "sklearn.decomposition"])
+FORKS.set_forkserver_preload(["tests.support.warm"])
 
 
 def _drive(arguments: dict[str, Any], told: Connection) -> None:

@@ -1,0 +1,108 @@
+"""`pytest --chaos FILE`: what was tried against a run and its servers, how often, and what did not hold, as a table for docs.
+
+Runs the tests marked `chaos`, and those of FAULTS, which go through all faults in every `make test`. A test is a row; each
+of its cases counts as a try unless it records `tries` (and `failures`) as properties, as kills do.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+FAULTS = (
+    "tests/kill/", "tests/faults/", "tests/disk/", "tests/models/test_models_bounds.py", "tests/models/test_models_faults.py",
+    "tests/http/test_http_hostile.py", "tests/http/test_http_security.py", "tests/mcp/test_mcp_access.py",
+    "tests/mcp/test_mcp_stopping.py", "tests/checkpoints/test_checkpoints_salvage.py", "tests/interfaces/test_cli_damaged.py",
+    "tests/study/test_places.py", "tests/state/test_regular_files.py", "tests/state/test_bounded_json.py", "tests/hostile/",
+)  # fmt: skip
+AREAS = {
+    "kill": "Kills", "faults": "Model servers", "models": "Model servers", "disk": "Disks", "http": "Servers", "mcp": "Servers",
+    "checkpoints": "Damaged ledgers", "interfaces": "Damaged ledgers", "study": "Moved and copied runs",
+}  # fmt: skip
+OTHER = "Hostile files"
+
+
+@dataclass
+class Row:
+    """What was tried, by its test."""
+
+    area: str
+    tried: str
+    tries: int = 0
+    failures: int = 0
+    skipped: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+
+class ChaosTable:
+    """Counts as reports come in, on whichever worker they were made."""
+
+    def __init__(self, file: Path):
+        self._file = file
+        self._rows: dict[str, Row] = {}
+        self._began = time.monotonic()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        wanted = [item for item in items if item.get_closest_marker("chaos") or item.nodeid.startswith(FAULTS)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        items[:] = wanted
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call" and report.passed:
+            return
+        row = self._row(report.nodeid)
+        if report.skipped:
+            row.skipped += 1
+            return
+        told = dict(report.user_properties)
+        row.tries += int(str(told.get("tries", 1)))
+        if report.failed:
+            row.failures += max(1, int(str(told.get("failures", 1))))
+            row.reasons.append(reason(report))
+
+    def _row(self, nodeid: str) -> Row:
+        """Cases of one test share a row, except kills, where each kind has its own."""
+        path, _, name = nodeid.rpartition("::")
+        bare, _, case = name.partition("[")
+        area = AREAS.get(path.split("/")[1], OTHER)
+        words = bare.removeprefix("test_").replace("_", " ")
+        if area == "Kills" and case:
+            words, bare = f"{words}: {case.rstrip(']').replace('-', ' ')}", name
+        return self._rows.setdefault(f"{path}::{bare}", Row(area, words[:1].upper() + words[1:]))
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not hasattr(session.config, "workerinput"):
+            self._file.write_text("\n".join(self._lines()) + "\n", "utf-8")
+
+    def _lines(self) -> Iterator[str]:
+        rows, minutes = list(self._rows.values()), (time.monotonic() - self._began) / 60
+        kills = sum(row.tries for row in rows if row.area == "Kills")
+        yield "# What was tried against it"
+        yield ""
+        tries, failures = sum(row.tries for row in rows), sum(row.failures for row in rows)
+        yield f"Written by `make chaos` on {datetime.now(UTC):%Y-%m-%d}, in {minutes:.0f} minutes: {tries:,} tries, {kills:,} of them"
+        yield f"kills; {failures:,} failures. A row is a test; its name says what must hold, its file how it is tried."
+        for area in [*dict.fromkeys(AREAS.values()), OTHER]:
+            of_it = [row for row in rows if row.area == area and (row.tries or row.skipped)]
+            if of_it:
+                yield from ("", f"## {area}", "", "| what was tried | tries | failures | reason |", "|---|--:|--:|---|")
+                yield from (f"| {row.tried} | {row.tries:,} | {row.failures} | {said(row)} |" for row in of_it)
+
+
+def reason(report: pytest.TestReport) -> str:
+    """The last line of what went wrong."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = str(crash.message if crash is not None else report.longrepr).strip()
+    return re.sub(r"[|\s]+", " ", text)[:160]
+
+
+def said(row: Row) -> str:
+    skipped = [f"{row.skipped} not possible on this machine"] if row.skipped else []
+    return "; ".join([*dict.fromkeys(row.reasons), *skipped])

@@ -1,0 +1,229 @@
+"""A study that is killed again and again, at random moments, with something done to its folder between two kills.
+
+What must hold: no settled answer is lost or changed, nothing is asked twice but what was in flight, no start ends by itself
+with anything but success, and in the end the answers are those of a run that nobody disturbed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.support.processes import Driven, ServerProcess, finish, kill_after
+from tests.support.studies import call_keys, rows, run_folder, stored_answers
+
+SETTLED = "SELECT methodology, phase, arm, purpose, subject, attempt, response FROM calls WHERE status='settled'"
+
+
+@dataclass
+class Study:
+    """Where a study is, and what it must come to. `arguments` name either `out` or a simulation that holds its results."""
+
+    arguments: dict[str, Any]
+    home: Path  # the folder that is moved or copied as one
+    results: Path  # below it
+    server: ServerProcess
+    whole: list[tuple[Any, ...]]
+    requests: int  # of the undisturbed run
+    original: tuple[Path, dict[str, bytes]] | None = None  # what was copied, and what its run's folder held then
+
+    @property
+    def folder(self) -> Path:
+        return run_folder(self.results)
+
+    def moved_to(self, home: Path) -> None:
+        """`home` holds it now, whoever put it there."""
+        for name, value in self.arguments.items():
+            if isinstance(value, str) and Path(value).is_absolute() and Path(value).is_relative_to(self.home):
+                self.arguments[name] = str(home / Path(value).relative_to(self.home))
+        self.results, self.home = home / self.results.relative_to(self.home), home
+
+
+Meddle = Callable[[random.Random, Study], None]
+"""What is done to a study that was killed."""
+
+
+def nothing(draw: random.Random, study: Study) -> None:
+    """It is left as the kill left it."""
+
+
+def delete(draw: random.Random, study: Study) -> None:
+    for file in study.folder.glob("checkpoints.sqlite*"):
+        file.unlink()
+
+
+def truncate(draw: random.Random, study: Study) -> None:
+    for file in study.folder.glob("checkpoints.sqlite*"):
+        os.truncate(file, draw.randint(0, file.stat().st_size))
+
+
+def zero_a_page(draw: random.Random, study: Study) -> None:
+    """4 kB of zeros anywhere in the checkpoints."""
+    file = study.folder / "checkpoints.sqlite"
+    if file.exists() and file.stat().st_size >= 4096:
+        with file.open("r+b") as open_file:
+            open_file.seek(4096 * draw.randrange(file.stat().st_size // 4096))
+            open_file.write(bytes(4096))
+
+
+def part_from_journal(draw: random.Random, study: Study) -> None:
+    """The checkpoints' own journals are lost; the ledger's are not."""
+    for file in study.folder.glob("checkpoints.sqlite-*"):
+        file.unlink()
+
+
+def move(draw: random.Random, study: Study) -> None:
+    old, new = study.home, elsewhere(study)
+    old.rename(new)
+    study.moved_to(new)
+
+
+def copy(draw: random.Random, study: Study) -> None:
+    """Whoever goes on in a copy leaves the original alone."""
+    old, new, held = study.home, elsewhere(study), contents(study.folder)
+    shutil.copytree(old, new)
+    study.original = (study.folder, held)
+    study.moved_to(new)
+
+
+def elsewhere(study: Study) -> Path:
+    return study.home.with_name(f"{study.home.name.partition('~')[0]}~{time.monotonic_ns()}")
+
+
+@dataclass
+class Tally:
+    """What came of it: kills that hit, requests in flight at one, and what did not hold."""
+
+    kills: int = 0
+    lost: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def check(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            self.faults.append(otherwise)
+
+
+class Killer:
+    """Kills one study after another until there are enough kills."""
+
+    def __init__(self, begin: Callable[[int], Study], seed: int):
+        self._begin = begin
+        self._draw = random.Random(seed)
+        self._studies = 0
+        self.tally = Tally()
+
+    def while_asking(self, kills: int, *meddles: Meddle) -> Tally:
+        """After each kill the next of these is done. The requests that are left are shared out among the kills that are left,
+        so that none comes too late."""
+        while self.tally.kills < kills:
+            study, before = self._new(), self.tally.lost
+            sent = study.server.count()
+            while self.tally.kills < kills:
+                left = study.requests - (study.server.count() - sent)
+                share = max(1, left // (kills - self.tally.kills + 1))
+                if not self._strike(study, partial(self._after, study, share)):
+                    break
+                meddles[self.tally.kills % len(meddles)](self._draw, study)
+            self._end(study, sent, before)
+        return self.tally
+
+    def while_starting(self, kills: int) -> Tally:
+        """In the first second of each resume: opening, sweeping, walking to where it was."""
+        study, before = self._new(), self.tally.lost
+        sent = study.server.count()
+        assert self._strike(study, partial(self._after, study, 40))
+        while self.tally.kills < kills:
+            self._strike(study, partial(self._within, 0.6))
+        self._end(study, sent, before)
+        return self.tally
+
+    def while_writing(self, kills: int) -> Tally:
+        """A finished study is walked once more, which asks nobody and writes every file anew; then all of them are whole."""
+        study, before = self._new(), self.tally.lost
+        sent = study.server.count()
+        finish(**study.arguments)
+        again = {"token_or_sim": study.folder.name, "fresh": True, "out": str(study.results)}
+        study.arguments = {**again, **{n: v for n, v in study.arguments.items() if n in ("base_url", "concurrency")}}
+        started = time.monotonic()
+        finish(**study.arguments)
+        takes = time.monotonic() - started
+        files = names_below(study.results / "synthesis")
+        for _ in range(3 * kills):
+            if self.tally.kills >= kills:
+                break
+            self._strike(study, partial(self._within, takes))
+        self._end(study, sent, before)
+        self.tally.check(
+            names_below(study.results / "synthesis") == files, "files of the report are missing or left over"
+        )
+        return self.tally
+
+    def _new(self) -> Study:
+        self._studies += 1
+        return self._begin(self._studies)
+
+    def _after(self, study: Study, share: int, driven: Driven) -> bool:
+        return kill_after(driven, study.server.count, self._draw.randint(1, share))
+
+    def _within(self, seconds: float, driven: Driven) -> bool:
+        time.sleep(self._draw.uniform(0, seconds))
+        return driven.kill()
+
+    def _strike(self, study: Study, kill: Callable[[Driven], bool]) -> bool:
+        """Start, kill, look. False where the study was over before."""
+        known = settled(study)
+        driven = Driven(study.arguments)
+        hit = kill(driven)
+        if not hit:
+            self.tally.check(driven.exit_code == 0, f"a start ended by itself with {driven.exit_code}")
+            return False
+        self.tally.kills += 1
+        if study.original is not None:
+            folder, held = study.original
+            self.tally.check(contents(folder) == held, "going on in a copy changed the original")
+            study.original = None
+        if self._is_begun(study):
+            self.tally.lost += len(call_keys(study.folder, "reserved"))
+            now = settled(study)
+            self.tally.check(
+                known.items() <= now.items(), f"{len(known.items() - now.items())} settled calls were lost"
+            )
+        return True
+
+    def _is_begun(self, study: Study) -> bool:
+        return (study.results / "runs").is_dir() and any((study.results / "runs").glob("*/instruments_used.json"))
+
+    def _end(self, study: Study, sent: int, before: int) -> None:
+        code, summary = finish(**study.arguments)
+        self.tally.check((code, summary["status"]) == (0, "completed"), f"it ended with {code}, {summary['status']}")
+        # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
+        repeated = study.server.count() - sent - len(call_keys(study.folder))
+        lost = self.tally.lost - before
+        self.tally.check(repeated <= lost, f"{repeated} requests repeated, {lost} in flight at a kill")
+        self.tally.check(stored_answers(study.folder) == study.whole, "the answers are not those of an undisturbed run")
+        self.tally.check(rows(study.folder, "PRAGMA integrity_check") == [("ok",)], "the ledger is damaged")
+
+
+def settled(study: Study) -> dict[tuple[Any, ...], str]:
+    """Every settled call with its response; {} before anything was begun."""
+    if not (study.results / "runs").is_dir() or not any((study.results / "runs").glob("*/instruments_used.json")):
+        return {}
+    return {row[:-1]: row[-1] for row in rows(study.folder, SETTLED)}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        file.name: file.read_bytes() for file in folder.iterdir() if file.suffix != ".sqlite-shm" and file.is_file()
+    }
+
+
+def names_below(folder: Path) -> Counter[str]:
+    return Counter(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
