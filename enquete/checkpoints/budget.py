@@ -1,7 +1,8 @@
 """The cap on tokens and on money, with calls in flight counted, and who may draw on it before whom.
 
-Every request reserves an upper bound before it is sent and settles what was really used. A request that does not fit
-waits while others are in flight (they usually use less than they reserved) and is short only when nothing is.
+Every request reserves an upper bound before it is sent and settles what was really used; where a server bills more than that,
+the bound follows (bills.py). A request that does not fit waits while others are in flight (they usually use less than they
+reserved) and is short only when nothing is.
 
 A run's work is divided into claims, in the order in which they get budget: the narrative's small reserve, the main arm
 of each methodology as asked for, then probes and replicates. What a claim is still expected to need is held for it
@@ -15,20 +16,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from enquete.checkpoints.bills import NOTHING, Amount, Bills, Kind
 
 ENOUGH_CALLS = 20
 """From so many calls on, what they really cost says more about the rest than the estimate does."""
 
 
-class Amount(NamedTuple):
-    """Tokens and what they cost in US dollars."""
-
-    tokens: int
-    usd: float
-
-
-NOTHING = Amount(0, 0.0)
 Cap = Literal["", "tokens", "usd"]
 
 
@@ -133,31 +128,47 @@ class Budget:
         self.refused_usd = 0.0
         self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
+        self.bills = Bills()
         self._changed = asyncio.Condition()
 
-    async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
-        """True when the amount is reserved; False when this claim must stop launching calls."""
+    async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
+        """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim must stop
+        launching calls."""
+        await self.bills.admit(kind)
+        granted = False
+        try:
+            granted = await self._reserve(tokens, usd, claim, kind)
+        finally:
+            if not granted:
+                self.bills.leave(kind)
+        return granted
+
+    async def _reserve(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> bool:
         async with self._changed:
             while not self.stopped:
-                lacking = self._lacking(tokens, usd, self._held_before(claim))
+                need = self._needed(tokens, usd, kind)
+                lacking = self._lacking(*need, self._held_before(claim))
                 if not lacking:
-                    self._take(tokens, usd, claim)
+                    self._take(tokens, usd, claim, kind)
                     return True
-                if self.reserved == 0 or self._is_deferred(tokens, usd, claim):
+                if self.reserved == 0 or self._is_deferred(*need, claim):
                     self.ran_short = True
-                    self.deferred = self.deferred or not self._lacking(tokens, usd)
-                    self._refuse(tokens, usd, lacking)
+                    self.deferred = self.deferred or not self._lacking(*need)
+                    self._refuse(*need, lacking)
                     return False
                 await self._changed.wait()
             return False
 
-    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "") -> bool:
-        """Reserve at once or not at all: for who already holds a reservation, and must not wait for others like it."""
-        lacking = self._lacking(tokens, usd, self._held_before(claim))
+    def try_reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
+        """Reserve at once or not at all, for another send of one that got no answer: it already holds a reservation, and must
+        not wait for others like it."""
+        self.bills.unanswered(kind)
+        need = self._needed(tokens, usd, kind)
+        lacking = self._lacking(*need, self._held_before(claim))
         if self.stopped or lacking:
-            self._refuse(tokens, usd, lacking)
+            self._refuse(*need, lacking)
             return False
-        self._take(tokens, usd, claim)
+        self._take(tokens, usd, claim, kind)
         return True
 
     async def settle(
@@ -170,9 +181,19 @@ class Budget:
         *,
         unanswered: tuple[int, float] = (0, 0.0),
         answered: bool = True,
+        kind: Kind | None = None,
+        sends: int = 1,
     ) -> None:
-        """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer."""
+        """Replace a reservation by what was used; `unanswered`: tokens and dollars of that for sends without an answer.
+        `sends`: reservations that the call held of `reserved` in all."""
         async with self._changed:
+            self.bills.hold(kind, -sends)
+            billed = Amount(used - unanswered[0], used_usd - unanswered[1])
+            if answered and billed.tokens:
+                self.bills.measure(kind, Amount(billed.tokens - reserved // sends, billed.usd - reserved_usd / sends))
+            elif not answered:
+                self.bills.unanswered(kind)
+            self.bills.leave(kind)
             self.reserved -= reserved
             self.spent += used
             self.reserved_usd -= reserved_usd
@@ -200,6 +221,7 @@ class Budget:
         async with self._changed:
             self.failed = self.failed or (failed and not self.stopped)
             self.stopped = self.stopped or reason
+            self.bills.close()
             self._changed.notify_all()
         self.when_stopped()
 
@@ -215,7 +237,12 @@ class Budget:
         """Claims that are over."""
         return sum(claim.closed for claim in self.claims.values())
 
-    def _take(self, tokens: int, usd: float, claim: str) -> None:
+    def _needed(self, tokens: int, usd: float, kind: Kind | None) -> Amount:
+        excess = self.bills.excess(kind)
+        return Amount(tokens + excess.tokens, usd + excess.usd)
+
+    def _take(self, tokens: int, usd: float, claim: str, kind: Kind | None) -> None:
+        self.bills.hold(kind, 1)
         self.reserved += tokens
         self.reserved_usd += usd
         if claim in self.claims:
@@ -229,9 +256,10 @@ class Budget:
 
     def _lacking(self, tokens: int, usd: float, held: Amount = NOTHING) -> Cap:
         """The cap under which this does not fit beside what is spent, in flight and held; "" where it fits."""
-        if self.spent + self.reserved + held.tokens + tokens > self.cap:
+        excess = self.bills.held
+        if self.spent + self.reserved + excess.tokens + held.tokens + tokens > self.cap:
             return "tokens"
-        in_use = self.spent_usd + self.reserved_usd
+        in_use = self.spent_usd + self.reserved_usd + excess.usd
         return "usd" if self.cap_usd is not None and in_use + held.usd + usd > self.cap_usd else ""
 
     def _before(self, claim: str) -> Iterator[Claim]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from enquete.checkpoints.ballast import DiskFull
+from enquete.checkpoints.bills import Kind
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.checkpoints.usage import Used
@@ -89,6 +90,48 @@ def valued(price: Price, used: Used) -> float:
     return cost(price, used.read + used.unanswered_read, used.written + used.unanswered - used.unanswered_read)
 
 
+class _Hold:
+    """What one call holds of the budget: a reservation for each send that may have been billed."""
+
+    def __init__(self, budget: Budget, bound: int, tokens: int, usd: float, claim: str, kind: Kind | None):
+        """`bound`: tokens of the question; `tokens`, `usd`: of question and longest reply."""
+        self.bound = bound
+        self.each = tokens
+        self._budget = budget
+        self._asked = (tokens, usd, claim, kind)
+        self._sends = 0
+
+    async def reserve(self) -> bool:
+        self._sends = int(await self._budget.reserve(*self._asked))
+        self.each += self._budget.bills.excess(self._asked[3]).tokens
+        return self._sends > 0
+
+    def again(self) -> bool:
+        """Before another send of what may have been billed: one more reservation."""
+        granted = self._budget.try_reserve(*self._asked)
+        self._sends += granted
+        return granted
+
+    def lost(self, times: int, sends: int = 1) -> Usage:
+        """What may have been billed for requests that never answered: all that they reserved."""
+        return Usage(0, 0, times * self.each, sends, allowance_read=times * self.bound)
+
+    async def settle(self, usage: Usage, terms: Terms, *, answered: bool) -> None:
+        tokens, usd, claim, kind = self._asked
+        lost = Usage(0, 0, usage.allowance, allowance_read=usage.allowance_read)
+        await self._budget.settle(
+            self._sends * tokens,
+            usage.input_tokens + usage.output_tokens + usage.allowance,
+            self._sends * usd,
+            terms.paid(usage),
+            claim,
+            unanswered=(usage.allowance, terms.paid(lost)),
+            answered=answered,
+            kind=kind,
+            sends=self._sends,
+        )
+
+
 class MeteredModel:
     """One model as one arm (or the interviewer) uses it."""
 
@@ -130,26 +173,16 @@ class MeteredModel:
     ) -> Completion | Literal["short", "failed"]:
         """Reserve, send, settle."""
         prompt = compose()
-        bound = input_bound(prompt)
-        reserved, usd = bound + prompt.max_output_tokens, self._terms.cost(bound, prompt.max_output_tokens)
-        if not await self._budget.reserve(reserved, usd, self._terms.claim):
+        hold = self._hold(key, prompt, paid=offline is None and self._replay is None)
+        if not await hold.reserve():
             return "short"
-        usage = _unanswered(1, bound, reserved)  # what an interrupted request counts as
+        usage = hold.lost(1)  # what an interrupted request counts as
         completion: Completion | None = None
-        sends = 1  # reservations held by now
-
-        def room() -> bool:
-            """Before another send of what may have been billed: one more reservation."""
-            nonlocal sends
-            granted = self._budget.try_reserve(reserved, usd, self._terms.claim)
-            sends += granted
-            return granted
-
         begun = False
         try:
-            await self._ledger.reserve(key, prompt, self._terms.model, reserved)
+            await self._ledger.reserve(key, prompt, self._terms.model, hold.each)
             begun = True
-            completion, usage = await self._obtained(key, prompt, offline, reserved, room)
+            completion, usage = await self._obtained(key, prompt, offline, hold)
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
             if begun:
@@ -157,24 +190,18 @@ class MeteredModel:
             usage = Usage(0, 0, sends=0)  # refused before it was sent
             return "short"
         except ModelError as error:
-            usage = _unanswered(error.timeouts + error.broken, bound, reserved, error.sends)
+            usage = hold.lost(error.timeouts + error.broken, error.sends)
             await self._ledger.fail(key, str(error), usage)
             return await self._give_up(error)
         finally:
-            await self._settle(usage, sends * reserved, sends * usd, answered=completion is not None)
+            await hold.settle(usage, self._terms, answered=completion is not None)
         return completion
 
-    async def _settle(self, usage: Usage, reserved: int, reserved_usd: float, *, answered: bool) -> None:
-        lost = Usage(0, 0, usage.allowance, allowance_read=usage.allowance_read)
-        await self._budget.settle(
-            reserved,
-            usage.input_tokens + usage.output_tokens + usage.allowance,
-            reserved_usd,
-            self._terms.paid(usage),
-            self._terms.claim,
-            unanswered=(usage.allowance, self._terms.paid(lost)),
-            answered=answered,
-        )
+    def _hold(self, key: CallKey, prompt: Prompt, *, paid: bool) -> _Hold:
+        bound, terms = input_bound(prompt), self._terms
+        kind = Kind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
+        usd = terms.cost(bound, prompt.max_output_tokens)
+        return _Hold(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
         """What would befall every agent alike stops the run instead of failing them all: a wrong key or model name, a
@@ -190,16 +217,15 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        reserved: int,
-        room: Callable[[], bool],
+        hold: _Hold,
     ) -> tuple[Completion, Usage]:
         """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
         try:
-            return await self._obtain(key, prompt, offline, reserved, room)
+            return await self._obtain(key, prompt, offline, hold)
         except ModelError:
             raise
         except Exception as bug:
-            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", _unanswered(1, input_bound(prompt), reserved))
+            await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", hold.lost(1))
             raise
 
     async def _obtain(
@@ -207,8 +233,7 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        reserved: int,
-        room: Callable[[], bool],
+        hold: _Hold,
     ) -> tuple[Completion, Usage]:
         if self._replay is not None:
             return self._replay.obtained(key)
@@ -217,20 +242,20 @@ class MeteredModel:
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
             return Completion(text), Usage(read, estimate(text), model=self._terms.model)
         if self._cache is None:
-            return await self._send(prompt, reserved, room)
-        return await self._send_unless_cached(self._cache, key, prompt, reserved, room)
+            return await self._send(prompt, hold)
+        return await self._send_unless_cached(self._cache, key, prompt, hold)
 
-    async def _send(self, prompt: Prompt, reserved: int, room: Callable[[], bool]) -> tuple[Completion, Usage]:
+    async def _send(self, prompt: Prompt, hold: _Hold) -> tuple[Completion, Usage]:
         terms = self._terms
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
         response = await self._sender.send(
-            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=room
+            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=hold.again
         )
-        return Completion(response.text, response.finish), _usage(response, prompt, reserved)
+        return Completion(response.text, response.finish), _usage(response, prompt, hold)
 
     async def _send_unless_cached(
-        self, cache: ResponseCache, key: CallKey, prompt: Prompt, reserved: int, room: Callable[[], bool]
+        self, cache: ResponseCache, key: CallKey, prompt: Prompt, hold: _Hold
     ) -> tuple[Completion, Usage]:
         """A hit costs nothing and was not sent: both stand in the ledger."""
         terms = self._terms
@@ -242,7 +267,7 @@ class MeteredModel:
         if hit is not None:
             usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
             return Completion(hit.text, hit.finish), usage
-        completion, usage = await self._send(prompt, reserved, room)
+        completion, usage = await self._send(prompt, hold)
         cache.put(
             name, text=completion.text, finish=completion.finish, raw=usage.raw, fingerprint=usage.fingerprint,
             model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
@@ -250,22 +275,18 @@ class MeteredModel:
         return completion, usage
 
 
-def _unanswered(times: int, bound: int, reserved: int, sends: int = 1) -> Usage:
-    """What may have been billed for requests that never answered: all that they reserved."""
-    return Usage(0, 0, times * reserved, sends, allowance_read=times * bound)
-
-
-def _usage(response: Response, prompt: Prompt, reserved: int) -> Usage:
-    """Reported usage; where a server reports none, the upper bound of the input and the bytes that came back."""
-    bound = input_bound(prompt)
-    read = bound if response.input_tokens is None else response.input_tokens
+def _usage(response: Response, prompt: Prompt, hold: _Hold) -> Usage:
+    """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes that came
+    back."""
+    lost = hold.lost(response.timeouts + response.broken, response.sends)
+    read = hold.bound if response.input_tokens is None else response.input_tokens
     written = len(response.text.encode()) if response.output_tokens is None else response.output_tokens
     return Usage(
         input_tokens=read,
         output_tokens=written,
-        allowance=(response.timeouts + response.broken) * reserved,
-        allowance_read=(response.timeouts + response.broken) * bound,
-        sends=response.sends,
+        allowance=lost.allowance,
+        allowance_read=lost.allowance_read,
+        sends=lost.sends,
         latency_ms=response.latency_ms,
         fingerprint=response.fingerprint,
         raw=response.raw,

@@ -201,6 +201,18 @@ def _requests(reading: RunReading) -> Iterator[Words]:
     if lost:
         text = N_("{n} of {total} requests were interrupted; their cost is counted at the upper bound.")
         yield said(text, n=str(lost), total=str(int(table["calls"].sum())))
+    for counter, text in _BILLS.items():
+        if odd := reading.ledger.total(counter):
+            yield said(text, n=str(odd), total=str(int(table["settled"].sum())))
+
+
+_BILLS: Mapping[str, str] = {
+    "overlong": N_(
+        "The model server ignores the limit on replies: {n} of {total} calls were billed for more. The budget reserved as much as "
+        "the dearest of them."
+    ),
+    "unbelieved": N_("{n} of {total} calls reported token counts that cannot be; they are counted by estimate."),
+}
 
 
 def every_call_failed(reading: RunReading) -> bool:

@@ -184,8 +184,10 @@ def _missing(workplace: Workplace, stage: str, outcome: str) -> str:
 
 def _used_up(budget: Budget) -> str:
     """Which cap stopped the run, what is spent under it, and what the next call may need."""
+    more = budget.bills.dearest
+    ignored = f"; the server ignores the limit on replies: a call was billed {more:,} tokens beyond it" if more else ""
     if budget.short_of == "usd" and budget.cap_usd is not None:
         spent = f"money budget used up: {budget.spent_usd:.4f} of {budget.cap_usd:g} USD ({budget.spent:,} tokens)"
-        return f"{spent}; the next call may need up to {budget.refused_usd:.4f} USD"
+        return f"{spent}; the next call may need up to {budget.refused_usd:.4f} USD{ignored}"
     next_call = f"; the next call may need up to {budget.refused:,}" if budget.refused else ""
-    return f"token budget used up: {budget.spent:,} of {budget.cap:,} tokens{next_call}"
+    return f"token budget used up: {budget.spent:,} of {budget.cap:,} tokens{next_call}{ignored}"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import enquete.study  # noqa: F401 - takes seconds, in which the other process would finish
+from enquete.checkpoints.bills import FIRST_WAVE
 from tests.interfaces.conftest import Command, Said, ended, start
 from tests.support.model_server import ModelServer
 
@@ -64,7 +65,7 @@ def paused(said: Said) -> int:
 def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> None:
     with ModelServer(faults={"timeout": 1.0}) as server:
         process = start(*words(people, server), "--json")
-        server.wait_for(CONCURRENCY, 30)
+        server.wait_for(FIRST_WAVE, 30)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         began = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,17 +237,68 @@ def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_pat
         gate = asyncio.Event()
         sender, budget, admission = ScriptedSender(["x"], gate=gate), Budget(10**6), asyncio.Semaphore(4)
         model = MeteredModel(ledger, budget, sender, Terms("m", 0, 0), admission=admission)
+        gate.set()
+        await model.request(call("first"), prompt)  # what a call costs is known from then on
+        gate.clear()
         requests = [asyncio.ensure_future(model.request(call(f"a{i}"), prompt)) for i in range(20)]
-        while len(sender.sent) < 4:  # noqa: ASYNC110 - until four are sent
+        while len(sender.sent) < 5:  # noqa: ASYNC110 - until four are sent
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.02)
-        assert rows(tmp_path, "SELECT status, count(*) FROM calls GROUP BY status") == [("reserved", 4)]
+        filed = "SELECT status, count(*) FROM calls WHERE subject<>'first' GROUP BY status"
+        assert rows(tmp_path, filed) == [("reserved", 4)]
         assert budget.reserved == 4 * BOUND
         await budget.stop("interrupted")
         gate.set()
         got = await asyncio.gather(*requests)
         assert sorted(map(str, got)) == sorted([str(Completion("x"))] * 4 + ["short"] * 16)
-        assert rows(tmp_path, "SELECT status, count(*) FROM calls GROUP BY status") == [("settled", 4)]
+        assert rows(tmp_path, filed) == [("settled", 4)]
+
+    with_ledger(tmp_path, work)
+
+
+@pytest.mark.parametrize("factor", [10, 200])
+def test_a_server_that_bills_many_times_the_limit_overshoots_by_a_twentieth_at_most(
+    tmp_path: Path, factor: int
+) -> None:
+    """256 at once, replies of 30 to 100 per cent of `factor` times the limit, a cap of 24 of the dearest calls. Without what
+    is learnt 256 calls would be under way at once: ten times the cap."""
+    draw, dearest = random.Random(factor), 50 + 100 * factor
+
+    def answer(prompt: Prompt) -> Any:
+        return response("x", read=50, written=int(100 * factor * draw.uniform(0.3, 1)))
+
+    async def work(ledger: Ledger) -> None:
+        model, budget = metered(ledger, ScriptedSender(answer), 24 * dearest)
+        got = await asyncio.gather(*(model.request(call(f"a{i}"), prompt) for i in range(256)))
+        assert "short" in got
+        assert budget.spent == spent(tmp_path)
+        assert 0.8 < budget.spent / budget.cap <= 1.05
+        assert ledger.total("overlong") == len(got) - got.count("short")
+        assert budget.bills.dearest > 0.5 * dearest
+
+    with_ledger(tmp_path, work)
+
+
+def test_a_request_that_got_no_answer_counts_as_the_dearest(tmp_path: Path) -> None:
+    """Billed 10 times the limit once: 1,000 tokens written, 10 read, so 1,010 - BOUND beyond, and a quarter more to be safe."""
+
+    async def work(ledger: Ledger) -> None:
+        sender = ScriptedSender([response("x", written=1000), ModelUnavailable("gone", sends=1, timeouts=1)])
+        model, budget = metered(ledger, sender)
+        await model.request(call("a"), prompt)
+        await model.request(call("b"), prompt)
+        assert budget.spent == spent(tmp_path) == 1010 + BOUND + round((1010 - BOUND) * 1.25)
+
+    with_ledger(tmp_path, work)
+
+
+def test_what_cannot_be_believed_is_counted_by_estimate_and_noted(tmp_path: Path) -> None:
+    async def work(ledger: Ledger) -> None:
+        odd = replace(response("äöü", read=None, written=None), unbelieved=True)
+        model, budget = metered(ledger, ScriptedSender([odd]))
+        await model.request(call(), prompt)
+        assert budget.spent == spent(tmp_path) == input_bound(prompt()) + 6
+        assert (ledger.total("unbelieved"), ledger.total("overlong")) == (1, 0)
 
     with_ledger(tmp_path, work)
 

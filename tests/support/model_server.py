@@ -85,7 +85,7 @@ class ModelServer:
         """`latency`: seconds of every request; `slow_s`, `hang_s`: of the faults slow and timeout.
 
         `retry_after`: header of 429 and 503; "": none. `script` gives the text for a request body, or None for the usual
-        answer. Attributes beyond these: `busy_s`, `busy_fault`, `capacity`, `poison`. Raises ValueError for a bad fault.
+        answer. Attributes beyond these: `busy_s`, `busy_fault`, `bills`, `capacity`, `poison`. Raises ValueError for a bad fault.
         """
         check(faults or {})
         self.faults = dict(faults or {})
@@ -99,6 +99,7 @@ class ModelServer:
         self.base_url = ""
         self.busy_s = 0.0  # from the first request on so many seconds `busy_fault`, as many answers, …; 0: never
         self.busy_fault = "http_429"
+        self.bills = 1  # times the tokens of a reply, whatever limit was named: a model that thinks
         self.poison = ""  # a question that holds this text is answered 500, always
         self.capacity = 10**9  # requests at once; more get `busy_fault`
         self._first_asked: float | None = None
@@ -289,7 +290,7 @@ class ModelServer:
         if "content_filter" in around:
             message["content"], finish = "", "content_filter"
         read = len(_text(body).encode("utf-8", "replace")) // BYTES_PER_TOKEN
-        written = len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN
+        written = self.bills * len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN
         self.tokens += read + written
         usage: Any = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
         if "odd_usage" in around:

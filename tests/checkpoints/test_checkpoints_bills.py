@@ -1,0 +1,141 @@
+"""What calls are billed decides how many go at once and what each holds; the cap holds whatever a server bills."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from enquete.checkpoints.bills import FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Kind
+from enquete.checkpoints.budget import Budget
+
+KIND, OTHER = Kind("m", "answer"), Kind("m", "themes")
+BOUND, LONGEST = 1100, 500  # tokens of a question, at most, and of the reply it asks for
+CALL = BOUND + LONGEST
+
+
+async def settled(budget: Budget) -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+class Calls:
+    """Calls of one kind that were asked for; those that may go, in order."""
+
+    def __init__(self, budget: Budget, number: int, kind: Kind = KIND):
+        self.budget = budget
+        self.kind = kind
+        self.going = 0
+        self.tasks = [asyncio.ensure_future(self._one()) for _ in range(number)]
+
+    async def _one(self) -> None:
+        granted = await self.budget.reserve(CALL, 0.0, "", self.kind)
+        self.going += granted
+
+    async def end(self, used: int, *, answered: bool = True) -> None:
+        lost = (used, 0.0) if not answered else (0, 0.0)
+        await self.budget.settle(CALL, used, answered=answered, unanswered=lost, kind=self.kind)
+        await settled(self.budget)
+
+
+def test_a_first_wave_measures_then_more_go() -> None:
+    async def work() -> None:
+        calls = Calls(budget := Budget(10**9), 100)
+        await settled(budget)
+        assert calls.going == FIRST_WAVE
+        await calls.end(CALL)
+        assert calls.going == 1 + GROWTH
+        await calls.end(CALL)
+        assert calls.going == 2 + 2 * GROWTH
+        other = Calls(budget, 100, OTHER)  # its server keeps to the limit: no wave of its own
+        await calls.end(CALL)
+        assert calls.going + other.going == 3 + 3 * GROWTH
+        for _ in range(MEASURED - 3):
+            await calls.end(CALL)
+        assert calls.going + other.going == 200
+        await budget.stop("enough")
+        await asyncio.gather(*calls.tasks, *other.tasks)  # nobody is left waiting
+
+    asyncio.run(work())
+
+
+def test_each_kind_of_work_is_measured_where_the_limit_is_ignored() -> None:
+    async def work() -> None:
+        budget = Budget(10**9)
+        calls = Calls(budget, 10)
+        await settled(budget)
+        await calls.end(CALL + 1000)
+        other = Calls(budget, 10, OTHER)
+        await settled(budget)
+        assert other.going == FIRST_WAVE
+        # Reserved as the dearest call of the model, and more; the one under way of the first kind, too.
+        assert budget.bills.held.tokens == (calls.going - 1 + other.going) * round(1000 * MARGIN)
+        await other.end(CALL + 10)
+        assert budget.bills.excess(OTHER).tokens == round(10 * MARGIN)
+        await budget.stop("enough")
+        await asyncio.gather(*calls.tasks, *other.tasks)
+
+    asyncio.run(work())
+
+
+def test_without_answers_more_may_try() -> None:
+    """Whether a server is away is told by several requests, not by the first two."""
+
+    async def work() -> None:
+        calls = Calls(budget := Budget(10**9), 100)
+        await settled(budget)
+        assert budget.try_reserve(CALL, kind=KIND)  # to be sent again
+        await settled(budget)
+        assert calls.going == WITHOUT_ANSWER
+        await budget.stop("enough")
+        await asyncio.gather(*calls.tasks)
+
+    asyncio.run(work())
+
+
+def test_money_is_held_by_itself() -> None:
+    """A reply within the tokens of a generous bound may still cost more than they were reserved at."""
+
+    async def work() -> None:
+        budget = Budget(10**9, cap_usd=1.0)
+        assert await budget.reserve(CALL, 0.01, "", KIND)
+        await budget.settle(CALL, CALL - 100, 0.01, 0.25, kind=KIND)
+        assert budget.bills.excess(KIND) == (0, pytest.approx(0.24 * MARGIN))
+        assert await budget.reserve(CALL, 0.01, "", KIND)
+        assert await budget.reserve(CALL, 0.01, "", KIND)
+        assert not budget.try_reserve(CALL, 0.01, "", KIND)  # .25 + 3 × .31 > 1
+        assert budget.short_of == "usd"
+
+    asyncio.run(work())
+
+
+REPLIES = {
+    "the same": lambda draw: 1.0,
+    "even": lambda draw: draw.uniform(0.3, 1),
+    "skewed": lambda draw: draw.lognormvariate(-0.5, 0.6),  # the dearest of 100 is five times the median
+}
+
+
+@pytest.mark.parametrize("factor", [10, 200])
+@pytest.mark.parametrize("replies", REPLIES)
+def test_256_in_flight_overshoot_by_a_twentieth_at_most(replies: str, factor: int) -> None:
+    """Caps of 12 to 240 calls of a server that bills `factor` times the longest reply."""
+
+    async def overshoot(calls: int, seed: int) -> float:
+        draw, slots = random.Random(seed), asyncio.Semaphore(256)
+        budget = Budget(calls * (600 + factor * LONGEST))
+
+        async def one() -> None:
+            async with slots:
+                if await budget.reserve(CALL, 0.0, "", KIND):
+                    used = 600 + int(factor * LONGEST * REPLIES[replies](draw))
+                    for _ in range(draw.randint(3, 10)):
+                        await asyncio.sleep(0)
+                    await budget.settle(CALL, used, kind=KIND)
+
+        await asyncio.gather(*(one() for _ in range(500)))
+        return budget.spent / budget.cap - 1
+
+    found = [asyncio.run(overshoot(calls, seed)) for calls in (12, 60, 240) for seed in range(3)]
+    assert max(found) <= 0.05, found
