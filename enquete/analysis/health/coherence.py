@@ -134,7 +134,10 @@ def family_alpha(answers: Answers, *, seed: int = 0) -> Diagnostic:
     if not large or not alphas or _short("family_alpha", counts):
         return judged("family_alpha", None, counts, why_not="" if large else "small_families")
     value, rng = float(np.median(list(alphas.values()))), np.random.default_rng(seed)
-    null = np.array([np.median(list(_alphas(rng.permuted(x, axis=0), large).values())) for _ in range(DRAWS)])
+    draws = (_alphas(rng.permuted(x, axis=0), large) for _ in range(DRAWS))
+    null = np.array([np.median(list(drawn.values())) for drawn in draws if drawn])
+    if not null.size:  # too few agents without a gap for any of them to vary
+        return judged("family_alpha", None, counts)
     p = exceeded(value, null)
     ruling = Ruling("fine", "") if p < ALPHA else Ruling("caution", "no_more_than_chance")
     detail: Detail = {"by_family": alphas, "p": p}
