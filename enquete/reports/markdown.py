@@ -1,9 +1,8 @@
-"""Markdown: escaping and excerpting what others wrote, tables, numbers as the language writes them."""
+"""Markdown: escaping and excerpting what others wrote, numbers as the language writes them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from enquete.locale import decimals, percent, quoted
@@ -38,15 +37,6 @@ def readable(name: str) -> str:
     if " " in name or not (_HUMP.search(name) or "_" in name):
         return name
     return " ".join(part if part.isupper() else part.lower() for part in _HUMP.sub(" ", name.replace("_", " ")).split())
-
-
-def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, numeric_from: int = 1) -> str:
-    """A table whose cells are Markdown already; columns from `numeric_from` on are set right. "" without rows."""
-    body = [f"| {' | '.join(row)} |" for row in rows]
-    if not body:
-        return ""
-    ruler = ["---" if column < numeric_from else "---:" for column in range(len(headers))]
-    return "\n".join([f"| {' | '.join(headers)} |", f"| {' | '.join(ruler)} |", *body])
 
 
 def number(value: object, language: Language, digits: int = 2) -> str:

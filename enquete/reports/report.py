@@ -16,7 +16,7 @@ import pandas as pd
 
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
-from enquete.locale import N_, Words, in_language, tell
+from enquete.locale import N_, Words, tell
 from enquete.reports import accounts
 from enquete.reports.context import Found, listed
 from enquete.reports.crossing import associations
@@ -29,12 +29,11 @@ from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.strip import draw, strip_of
 from enquete.reports.findings import Findings
-from enquete.reports.health.presented import sections as health_sections
-from enquete.reports.health.presented import shapes_table, verdict_table
+from enquete.reports.health import presented
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.limitations import limitations
-from enquete.reports.markdown import MISSING, escape, table
+from enquete.reports.markdown import escape
 from enquete.reports.page import page
 from enquete.reports.page_one import FILE, PageOne, page_one
 from enquete.reports.reading import RunReading
@@ -129,10 +128,11 @@ class Report:
         health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
         return self._render(
             "report.md.j2", strip=self._strip, image=_image, behind=behind,
-            methodologies=self.parts, across=self._across(), health_figures=health,
-            health=verdict_table(self.material.health, self.page.titles, self.language),
+            methodologies=self.parts, across=self._across(), run=self.reading.record, idle=self.reading.idle,
+            joined=self._claims() if self.material.prose.by == "model" else "", health_figures=health,
+            health=presented.section(self.material.health, self.page.titles, self.language),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
-            how=list(self._how()), people=accounts.people(self.reading, self.material.frame),
+            people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
     @cached_property
@@ -144,6 +144,7 @@ class Report:
             roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
             status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
             problems=[escape(line) for line in self.problems], spent=accounts.spent(reading),
+            glossary=GLOSSARY | {term: text for own in self.own.values() for term, text in own.glossary.items()},
         )  # fmt: skip
 
     def brief(self) -> str:
@@ -209,26 +210,14 @@ class Report:
         material = self.material
         return accounts.problems(self.reading, material.frame, material.stages, material.found)
 
-    def _across(self) -> str:
-        """What joins methodologies: a model's prose, which rests on claims in the appendix, else what was tested."""
-        if self.material.prose.by == "model":
-            return self._claims()
+    def _across(self) -> list[KeyFinding]:
+        """What was tested over methodologies and is not on page one."""
         shown = {one.id for one in self.page.findings}
-        others = [one for one in self.page.across if one.id not in shown]
-        return "\n".join(f"- {escape(one.text)}" for one in others[:ACROSS])
+        return [one for one in self.page.across if one.id not in shown][:ACROSS]
 
     def _claims(self) -> str:
         material, model = self.material, self.reading.record.main.model
         return summary(material.crossing, material.prose, model, self.language, material.replicates)
-
-    def _how(self) -> Iterator[str]:
-        record, words = self.reading.record, in_language(HOW, self.language)
-        yield words[record.asking]
-        yield words[record.main.elicitation]
-        if record.kind == "simulation":
-            yield words["digest"].format(n=record.digest_chars)
-        baseline = words["baseline_idle" if self.reading.idle else f"baseline_{record.baseline}"]
-        yield baseline.format(actions=record.actions_at_start, run=f"`{record.baseline_run_id}`")
 
     def _titles(self) -> Mapping[str, str]:
         """Also of the synthesis, which makes calls of its own."""
@@ -237,14 +226,14 @@ class Report:
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
-        evidence = details(material.crossing.claims, language, material.replicates)
-        claims = "\n\n".join([*([] if material.prose.by == "model" else [self._claims()]), *evidence])
+        claims = details(material.crossing.claims, language, material.replicates)
+        claims = claims if material.prose.by == "model" else f"{self._claims()}\n\n{claims}"
         pairs = associations.section(material.agents, material.associations, language)
         again = replicates_text.section(
             material.replicates, material.crossing.claims, self.own, self.page.titles, language
         )
         again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
-        checks = "\n\n".join(health_sections(material.health, self.page.titles, language))
+        checks = presented.sections(material.health, self.page.titles, language)
         for title, text in (
             (N_("Differences between groups across methodologies (not tested here)"), claims),
             (N_("Findings of all agents, pair by pair"), pairs),
@@ -253,19 +242,16 @@ class Report:
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
-        terms = {**GLOSSARY, **{term: text for own in self.own.values() for term, text in own.glossary.items()}}
-        rows = [[escape(tell(term, language)), escape(tell(text, language))] for term, text in terms.items()]
-        heads = [tell(N_("Term"), language), tell(N_("Meaning"), language)]
-        yield tell(N_("Glossary"), language), table(heads, rows, numeric_from=2)
 
     def _shapes(self) -> str:
-        if not self.material.health.shapes:
+        shapes = self.material.health.shapes
+        if not shapes:
             return ""
         wordings = {(one.methodology, one.item_id): one.text(self.language) for one in self.material.asked}
-        return shapes_table(self.material.health.shapes, self.page.titles, wordings, self.language)
+        return self._render("health/shapes.md.j2", shapes=shapes, titles=self.page.titles, wordings=wordings)
 
 
-GLOSSARY: Mapping[str, str] = {
+GLOSSARY = {
     N_("agent"): N_("a stakeholder of the simulation, with a persona and, after it, a memory"),
     N_("arm"): N_("one condition of answering; the main arm is what is reported, probes and placebos test it"),
     N_("n / N"): N_("answered / planned"),
@@ -274,24 +260,6 @@ GLOSSARY: Mapping[str, str] = {
     N_("adjusted p"): N_("p corrected for all tests of its kind (Holm)"),
 }
 """Terms of every report; methodologies add their own."""
-HOW: Mapping[str, str] = {
-    "block": N_("Questions were asked in blocks: all of a part at once."),
-    "item": N_("Questions were asked one by one."),
-    "point": N_("Every closed question asked for one answer."),
-    "distribution": N_(
-        "Closed questions asked for the probability of every option, except in a sort; values are the medians."
-    ),
-    "digest": N_("Memory digest: at most {n} characters an agent."),
-    "baseline_measured": N_("T0 was measured before the simulation had ended (actions up to then: {actions})."),
-    "baseline_reconstructed": N_(
-        "T0 was reconstructed afterwards: the same personas without memory. Differences are called experience effect, not drift."
-    ),
-    "baseline_idle": N_(
-        "T0 was measured, but the simulation did nothing more until T1. Differences are called experience effect, not drift."
-    ),
-    "baseline_earlier": N_("T0 comes from the earlier run {run}; its personas hold for T1 too."),
-    "baseline_none": N_("There is no T0; this run says nothing about change."),
-}
 
 
 def brief(page: PageOne, language: Language) -> str:
@@ -308,22 +276,17 @@ def brief(page: PageOne, language: Language) -> str:
 def _texts(own: Evaluation, found: Found, title: str, language: Language) -> dict[str, str]:
     """Section and appendix of a methodology; its findings as tables where it has neither."""
     if not own.section:
-        return {"section": "", "appendix": as_tables(found)}
+        return {"section": "", "appendix": as_tables(found, language)}
     facts = {"found": found, "title": title, **own.shown(found, language)}
     templates = {"section": own.section, "appendix": own.appendix}
     return {part: render(template, language, **facts).strip() for part, template in templates.items() if template}
 
 
-def as_tables(found: Found) -> str:
-    """The findings of a methodology that has no texts of its own: single ones, then a table of every list of entries."""
-    single = [[f"`{key}`", escape(value)] for key, value in found.items() if isinstance(value, str | int | float)]
-    parts = [table(["", ""], single, numeric_from=2)]
-    for key in found:
-        entries = listed(found, key)
-        heads = list(dict.fromkeys(name for one in entries for name in one))
-        rows = [[escape(one.get(head, MISSING)) for head in heads] for one in entries]
-        parts += [f"### {escape(key)}", table(heads, rows)] if rows else []
-    return "\n\n".join(part for part in parts if part)
+def as_tables(found: Found, language: Language) -> str:
+    """The findings of a methodology that has no texts of its own."""
+    single = {key: value for key, value in found.items() if isinstance(value, str | int | float)}
+    lists = {key: entries for key in found if (entries := listed(found, key))}
+    return render("enquete.reports:tables.md.j2", language, single=single, lists=lists).strip()
 
 
 def _image(figure: Figure) -> str:

@@ -25,7 +25,7 @@ from enquete.state.asking import Language
 _GAP = re.compile(r"\n{3,}")
 
 
-def render(name: str, language: Language, **facts: Any) -> str:
+def render(name: str, language: Language, /, **facts: Any) -> str:
     """The template filled in. Raises jinja2's errors: a fact that is not there is a bug."""
     return _GAP.sub("\n\n", _environment(language).get_template(name).render(facts))
 

@@ -25,7 +25,7 @@ from enquete.instruments.human import Human
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health import words
 from enquete.reports.health.checks import OwnCheck, missing
-from enquete.reports.health.presented import flag, flags, reasons, sections, threshold, verdict_table
+from enquete.reports.health.presented import flag, flags, reasons, section, sections, threshold
 from enquete.reports.health.probes import READ_BY, possible, probing
 from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
@@ -203,7 +203,7 @@ def test_people_s_answers_are_compared_with_what_the_instrument_says():
     checks = {one.found.name: one.found for one in found.checks}
     assert checks["variance_ratio"].value == pytest.approx(1)
     assert (checks["human_jsd"].value, checks["human_w1"].value) == (pytest.approx(1), pytest.approx(1))
-    text = "\n".join(sections(found, TITLES, "en"))
+    text = sections(found, TITLES, "en")
     assert "Data of people as the instrument gives them: A survey." in text
 
 
@@ -286,7 +286,7 @@ def test_control_items_of_a_probe_and_the_placebos_own_t0():
     assert named(found, "placebo_exposure") == [("", "information", "one_run")]
     without = examined([*main, *control], DRIFT).verdicts["longitudinal"]
     assert found.verdicts["longitudinal"] == without  # to ask for a placebo costs no verdict
-    text = "\n".join(sections(found, TITLES, "en"))
+    text = sections(found, TITLES, "en")
     assert "does not enter the verdict" in text
 
 
@@ -349,7 +349,7 @@ def test_a_methodology_from_outside_has_checks_and_probes_of_its_own():
         flags(found, "bws", "BWS", "en")[1]
         == "BWS T1: Agents in a circle (50%; fine by definition: ≤ 10%; n = 12). Nobody chooses so."
     )
-    text = "\n".join(sections(found, {"bws": "BWS"}, "en"))
+    text = sections(found, {"bws": "BWS"}, "en")
     assert "Agents in a circle (in a circle)" in text
     assert "| Agents in a circle | T1 | 0% | 36 |" in text
 
@@ -433,9 +433,9 @@ def test_a_reason_says_how_bad_it_is_and_whether_a_probe_gave_it():
 
 def test_the_verdict_names_the_probes_that_were_not_taken():
     main = random(20, 12)
-    table = verdict_table(examined([*wave(main), *probe(main, "retest")]), TITLES, "en")
-    assert "options reversed, items shuffled, paraphrase, another's persona, no persona |" in table
-    assert "retest" not in table.replace("asked again", "")
+    text = section(examined([*wave(main), *probe(main, "retest")]), TITLES, "en")
+    assert "Probes not taken: options reversed, items shuffled, paraphrase, another's persona, no persona." in text
+    assert "retest" not in text
     both = examined([*wave(main, phase="T0"), *wave(main)], DRIFT)
     assert both.probes["longitudinal"].not_taken[-2:] == ("negative_control", "placebo_exposure")
     assert both.as_json()["verdicts"]["longitudinal"]["probes_not_taken"][0] == "test_retest"
@@ -450,7 +450,7 @@ def test_a_probe_that_was_asked_and_cannot_be_read_is_named_as_such():
     assert probes.not_read == ("test_retest",)
     assert not {"test_retest", "null_persona"} & set(probes.not_taken)
     assert found.as_json()["verdicts"]["longitudinal"]["probes_not_read"] == ["test_retest"]
-    assert "; asked, but unreadable: retest |" in verdict_table(found, TITLES, "en")
+    assert "Probes whose answers are unreadable: retest (" in section(found, TITLES, "en")
     assert named(found, "null_persona") == [("T1", "not computed", "retest_unread")]
     never = [{**one, "status": "not_reached", "value": None} for one in probe(main, "retest")]
     assert examined([*wave(main), *never]).probes["longitudinal"].not_taken[0] == "test_retest"
@@ -483,13 +483,13 @@ def test_usable_without_a_retest_is_flagged():
 def test_gaps_of_nothing_are_one_line():
     """Six checks of gaps, all 0 over 300 answers of 30 agents in two types: one line; one refusal gives its rates rows again."""
     rows = [{**one, "stakeholder_type": "xy"[int(one["participant"][1:]) % 2]} for one in wave(random(30, 10))]
-    text = "\n".join(sections(examined(rows), TITLES, "en"))
+    text = sections(examined(rows), TITLES, "en")
     (line,) = re.findall(r"All 0% and fine: (.*)\.", text)
     assert line.count("T1: n = 300") == line.count("T1: n = 30)") == 3
     assert not re.search(r"^\| (Refused|Answers valid only|Invalid|Largest)", text, re.MULTILINE)
     assert "n counts the agents of types with at least five agents" in text
     rows[0] = {**rows[0], "status": "refused", "value": None}
-    refused = "\n".join(sections(examined(rows), TITLES, "en"))
+    refused = sections(examined(rows), TITLES, "en")
     assert "| Refused answers | T1 |" in refused
     assert "T1: n = 300" in refused  # repairs and failures still stand in the line
 
@@ -497,7 +497,7 @@ def test_gaps_of_nothing_are_one_line():
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_tables_are_filled_in(language):
     found = still()
-    text = "\n".join([verdict_table(found, TITLES, language), *sections(found, TITLES, language)])
+    text = section(found, TITLES, language) + sections(found, TITLES, language)
     assert "None" not in text
     assert "{" not in text
     assert ("zu wenige Antworten" if language == "de" else "too few answers") in text

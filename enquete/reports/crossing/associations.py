@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from enquete.analysis.relations.association import CrossFinding, cross_table
-from enquete.locale import N_, in_language, tell
+from enquete.locale import N_, tell
 from enquete.reports.context import jsonable
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.key_findings import KeyFinding
-from enquete.reports.markdown import MISSING, escape, number, p_value, table
+from enquete.reports.markdown import number, p_value
+from enquete.reports.templates import render
 from enquete.state.asking import Language
 
 FILE = "associations.json"
@@ -20,36 +21,6 @@ SHOWN = 15
 """Pairs that are printed beside the named ones."""
 MOST_CATEGORIES = 30
 """Of a categorical finding: with more, such as a type for every agent, its table has no cell to speak of."""
-
-WORDS: Mapping[str, str] = {
-    "intro": N_(
-        "Every agent is a row of exports/agents.csv. Findings of different methods are compared, and the "
-        "stakeholder type; findings of one method go together by their answers already. Effects before p: "
-        "Cramér's V (0 to 1, corrected after Bergsma), ε² (0 to 1, above 0 by chance alone), Spearman's ρ (−1 to "
-        "1). 95% intervals of V and ε² from resampling the agents (BCa), of ρ by its z. p is corrected over all "
-        "{n} pairs; the table is exploratory, read BH. First come {named} pairs that were named beforehand, then "
-        "the others, the smallest p first."
-    ),
-    "absent": N_("Of the named pairs these are missing, for want of a finding: {listed}."),
-    "identical": N_("The same grouping (adjusted Rand index 1), hence one row: {listed}."),
-    "frame": N_(
-        "The unit of inference is the run: all agents share a model and a prompt. A p describes these agents of "
-        "this run and no people."
-    ),
-    "first": N_("Finding"),
-    "second": N_("with"),
-    "measure": N_("Measure"),
-    "effect": N_("Effect"),
-    "interval": N_("95%"),
-    "n": N_("n"),
-    "p": N_("p"),
-    "holm": N_("Holm"),
-    "bh": N_("BH"),
-    "more": N_("{n} more pairs are in associations.json."),
-    "none": N_("There are no two findings to compare yet."),
-    "undefined": N_("Not determined: {listed}."),
-    "source": N_("*Source: associations.json; exports/agents.csv*"),
-}
 
 TOGETHER: Mapping[str, str] = {
     "rises": N_(
@@ -132,36 +103,16 @@ def _finding(one: CrossFinding, agents: AgentTable, language: Language) -> KeyFi
 
 
 def section(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> str:
-    """The report's section: named pairs first, then the surest; the rest in the file, Markdown."""
-    return "\n\n".join(_parts(agents, found, language))
-
-
-def _parts(agents: AgentTable, found: Sequence[CrossFinding], language: Language) -> Iterator[str]:
-    words = in_language(WORDS, language)
-    if not found:
-        yield words["none"]
-        return
+    """The appendix's section: named pairs first, then the surest; the rest in the file, Markdown."""
     named, others = _ordered(agents, found)
-    yield words["intro"].format(n=sum(one.association.p is not None for one in found), named=len(named))
-    yield words["frame"]
-    same = "; ".join(_named(kept, agents, language) for kept in dict.fromkeys(agents.twins.values()))
-    if same:
-        yield words["identical"].format(listed=escape(same))
-    heads = [words[key] for key in ("first", "second", "measure", "effect", "interval", "n", "p", "holm", "bh")]
-    shown = table(heads, [_row(one, agents, language) for one in [*named, *others[:SHOWN]]], numeric_from=3)
-    if shown:
-        yield shown
-    if len(others) > SHOWN:
-        yield words["more"].format(n=len(others) - SHOWN)
-    absent = _absent(agents, named, language)
-    if absent:
-        yield words["absent"].format(listed=escape("; ".join(absent)))
-    undefined = [one for one in found if one.association.effect is None]
-    if undefined:
-        yield words["undefined"].format(
-            listed=escape("; ".join(_undefined(one, agents, language) for one in undefined))
-        )
-    yield words["source"]
+    groupings = dict.fromkeys(agents.twins.values())
+    return render(
+        "enquete.reports.crossing:associations.md.j2", language, pairs=found, shown=[*named, *others[:SHOWN]],
+        tested=sum(one.association.p is not None for one in found), named=len(named), more=len(others[SHOWN:]),
+        name=lambda column: _named(column, agents, language), measures=MEASURES, reasons=REASONS,
+        identical=[_named(kept, agents, language) for kept in groupings], absent=_absent(agents, named, language),
+        undefined=[one for one in found if one.association.effect is None],
+    ).strip()  # fmt: skip
 
 
 def _ordered(agents: AgentTable, found: Sequence[CrossFinding]) -> tuple[list[CrossFinding], list[CrossFinding]]:
@@ -192,20 +143,3 @@ def _named(column: str, agents: AgentTable, language: Language) -> str:
 
 def _last(p: float | None) -> float:
     return 2.0 if p is None else p
-
-
-def _undefined(one: CrossFinding, agents: AgentTable, language: Language) -> str:
-    reason = one.association.reason
-    why = tell(REASONS.get(reason, reason), language)
-    return f"{_named(one.first, agents, language)} × {_named(one.second, agents, language)} ({why})"
-
-
-def _row(one: CrossFinding, agents: AgentTable, language: Language) -> list[str]:
-    found = one.association
-    names = [escape(_named(column, agents, language)) for column in (one.first, one.second)]
-    ends = {"low": number(found.low, language), "high": number(found.high, language)}
-    interval = tell(N_("{low} to {high}"), language).format(**ends) if found.low is not None else MISSING
-    return [
-        *names, MEASURES[found.measure], number(found.effect, language), interval, str(found.n),
-        *(p_value(p, language) for p in (found.p, one.p_holm, one.p_bh)),
-    ]  # fmt: skip

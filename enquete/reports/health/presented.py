@@ -1,18 +1,18 @@
-"""Instrument health written out: verdicts, reasons, tables for the report, and the sentence of a flag."""
+"""Instrument health in words: verdicts, reasons, the sentence of a flag, and what the templates of its tables are filled with."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from enquete.analysis.health.diagnostics import Overall
 from enquete.locale import N_, in_language, percent, tell
 from enquete.reports.bibliography import cited
 from enquete.reports.health.checks import Check
-from enquete.reports.health.shapes import Shape
-from enquete.reports.health.verdicts import Health, Probes
+from enquete.reports.health.verdicts import Health
 from enquete.reports.health.words import BASES, PROBES, REASONS, VERDICTS, WORDS
-from enquete.reports.markdown import MISSING, escape, number, of, share, table
+from enquete.reports.markdown import MISSING, number
+from enquete.reports.templates import render
 from enquete.state.asking import Language
 
 MOST_REASONS = 3
@@ -94,72 +94,56 @@ def _figure(one: Check, figure: float, language: Language) -> str:
     return number(figure, language, 0 if one.unit == "count" else 2)
 
 
-# --- tables ----------------------------------------------------------------------------------------------------------
+# --- what templates are filled with ----------------------------------------------------------------------------------
 
 
-def verdict_table(health: Health, titles: Mapping[str, str], language: Language) -> str:
-    """One line a methodology. titles: by methodology, Markdown."""
-    words = in_language(WORDS, language)
-    rows = [
-        [titles.get(name, name), f"**{verdict(one, language)}**", escape(reasons(health, name, language) or words["no_reasons"]),
-         escape(_untaken(health, name, language))]
-        for name, one in health.verdicts.items()
-    ]  # fmt: skip
-    heads = ("method", "verdict", "reasons", "untaken")
-    return table([words[key] for key in heads], rows, numeric_from=9) or words["none"]
+def section(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """Beside the figure of all checks: verdicts with several reasons, and probes that would have been possible, Markdown."""
+    untaken: dict[str, list[str]] = defaultdict(list)
+    unread: dict[str, list[str]] = defaultdict(list)
+    for name, probes in health.probes.items():
+        for listed, ones in ((untaken, probes.not_taken), (unread, probes.not_read)):
+            for one in ones:
+                listed[one].append(titles.get(name, name))
+    several = {name: reasons(health, name, language) for name, one in health.verdicts.items() if len(one.reasons) > 1}
+    return render(
+        "enquete.reports.health:section.md.j2", language, titles=titles, reasons=several, untaken=untaken, unread=unread,
+        words=PROBES, n=len(health.probes),
+    ).strip()  # fmt: skip
 
 
-def _untaken(health: Health, name: str, language: Language) -> str:
-    """Probes that would have been possible, each by its check's short name, a dash where none is; then those without a result."""
-    probes, words = health.probes.get(name, Probes()), in_language(WORDS, language)
-    left, unread = (
-        ", ".join(tell(PROBES[one], language) for one in ones) for ones in (probes.not_taken, probes.not_read)
-    )
-    said = left or (words["all_taken"] if probes.any else MISSING)
-    return f"{said}; {words['unread'].format(listed=unread)}" if unread else said
-
-
-def sections(health: Health, titles: Mapping[str, str], language: Language) -> Iterator[str]:
-    """The checks of each methodology, then the probes of all, each with its heading, Markdown."""
-    words = in_language(WORDS, language)
-    source = f"*{'Quelle' if language == 'de' else 'Source'}: {words['source']}*"
-    for name in health.verdicts:
-        own = [one for one in health.of(name) if not one.probe]
-        yield f"### {words['checks'].format(method=titles.get(name, name))}"
-        yield from _checks(own, {}, language)
-        yield source
+def sections(health: Health, titles: Mapping[str, str], language: Language) -> str:
+    """The checks of each methodology, then the probes of all, Markdown."""
+    own = {name: [one for one in health.of(name) if not one.probe] for name in health.verdicts}
     probes = [one for one in health.checks if one.probe]
-    if probes:
-        yield f"### {words['probes']}"
-        yield words["probes_intro"]
-        yield from _checks(probes, titles, language)
-        yield source
+    return render(
+        "enquete.reports.health:checks.md.j2", language, titles=titles, verdicts=VERDICTS, bases=BASES,
+        methods={name: _checks(checks, language) for name, checks in own.items()},
+        probes=_checks(probes, language) if probes else {},
+        value=lambda one: value(one, language), threshold=lambda one: threshold(one, language),
+        benchmark=lambda one: MISSING if one.found.benchmark is None else _figure(one, one.found.benchmark, language),
+    ).strip()  # fmt: skip
 
 
-def _checks(checks: Sequence[Check], titles: Mapping[str, str], language: Language) -> Iterator[str]:
-    """What was computed as a table, bad ones first; what was not, by reason. titles: where several methodologies stand."""
-    words = in_language(WORDS, language)
+def _checks(checks: Sequence[Check], language: Language) -> dict[str, object]:
+    """What was computed, bad ones first, where it is more than a gap of 0; what was not, by reason; and what needs a note."""
     order = {"bad": 0, "caution": 1, "fine": 2, "information": 3}
     computed = sorted((c for c in checks if c.found.verdict in order), key=lambda c: order[c.found.verdict])
-    without = [one for one in computed if _nothing_missing(one)]
-    heads = ["method"] if titles else []
-    heads += ["check", "phase", "value", "n", "benchmark", "threshold", "basis", "verdict"]
-    rows = [
-        [*([titles.get(one.methodology, one.methodology)] if titles else []), *_row(one, language)]
-        for one in computed
-        if one not in without
-    ]
-    yield from _parts(table([words[key] for key in heads], rows, numeric_from=len(heads) - 6))
-    if without:
-        yield words["no_gaps"].format(listed=_without(without, language))
-    yield from _notes(checks, computed, language)
-    missing = _missing([one for one in checks if one.found.verdict not in order], language)
-    if missing:
-        yield words["not_computed"].format(listed=missing)
-
-
-def _parts(*texts: str) -> Iterator[str]:
-    yield from (text for text in texts if text)
+    without: dict[str, list[Check]] = defaultdict(list)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for one in checks:
+        if one.found.verdict not in order:
+            missing[one.why(language)].append(one.what(language) + (f" {one.phase}" if one.phase else ""))
+        elif _nothing_missing(one):
+            without[one.what(language)].append(one)
+    sources = (source for one in checks for source in _texts(one.found.detail.get("sources")))
+    references = {source.short: source.full.rstrip(".") for one in computed for source in cited(one.rule.source)}
+    return {
+        "rows": [one for one in computed if not _nothing_missing(one)], "without": without, "missing": missing,
+        "of_types": any(one.found.name.endswith("_by_type") for one in computed),
+        "medians": any(one.found.reason_code == "distribution" for one in checks),
+        "people": list(dict.fromkeys(sources)), "references": list(references.values()),
+    }  # fmt: skip
 
 
 def _nothing_missing(one: Check) -> bool:
@@ -167,64 +151,5 @@ def _nothing_missing(one: Check) -> bool:
     return one.found.name.endswith(("_rate", "_by_type")) and one.found.verdict == "fine" and one.found.value == 0
 
 
-def _without(checks: Sequence[Check], language: Language) -> str:
-    """Names, each with the phases it was 0 in and n: `A (T0: n = 750; T1: n = 750)`."""
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for one in checks:
-        phase = f"{one.phase}: " if one.phase else ""
-        by_name[one.what(language)].append(f"{phase}n = {one.found.n}")
-    return escape(", ".join(f"{name} ({'; '.join(ns)})" for name, ns in by_name.items()))
-
-
-def _notes(checks: Sequence[Check], computed: Sequence[Check], language: Language) -> Iterator[str]:
-    """What n means for types, that values are medians, and where data of people are from."""
-    words = in_language(WORDS, language)
-    if any(one.found.name.endswith("_by_type") for one in computed):
-        yield words["n_of_types"]
-    if any(one.found.reason_code == "distribution" for one in checks):
-        yield words["medians"]
-    sources = [source for one in checks for source in _texts(one.found.detail.get("sources"))]
-    if sources:
-        yield words["people_from"].format(sources=escape("; ".join(dict.fromkeys(sources))))
-    references = {source.short: source for one in computed for source in cited(one.rule.source)}
-    if references:
-        yield words["sources"].format(
-            sources=escape("; ".join(source.full.rstrip(".") for source in references.values()))
-        )
-
-
 def _texts(value_: object) -> list[str]:
     return [str(one) for one in value_] if isinstance(value_, list) else []
-
-
-def _row(one: Check, language: Language) -> list[str]:
-    found = one.found
-    benchmark = MISSING if found.benchmark is None else _figure(one, found.benchmark, language)
-    said = tell(VERDICTS[found.verdict], language)
-    code = found.reason_code
-    said = said if code in ("", "above", "below") else f"{said}: {one.why(language)}"
-    of_value = (value(one, language), str(found.n), benchmark, threshold(one, language))
-    return [escape(one.what(language)), one.phase, *of_value, tell(BASES[one.rule.basis], language), said]
-
-
-def _missing(checks: Sequence[Check], language: Language) -> str:
-    """Checks by the reason why they are not computed: `A, B (too few agents); C T0 (…)`."""
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for one in checks:
-        by_reason[one.why(language)].append(one.what(language) + (f" {one.phase}" if one.phase else ""))
-    return escape("; ".join(f"{', '.join(dict.fromkeys(names))} ({why})" for why, names in by_reason.items()))
-
-
-def shapes_table(
-    shapes: Sequence[Shape], titles: Mapping[str, str], wordings: Mapping[tuple[str, str], str], language: Language
-) -> str:
-    """wordings: by (methodology, item), plain text."""
-    words = in_language(WORDS, language)
-    rows = [
-        [titles.get(s.methodology, s.methodology), s.phase, str(s.round), escape(wordings.get((s.methodology, s.item), s.item)),
-         of(s.n, s.n_total), f"{s.scale_min}–{s.scale_max}", number(s.mean, language), share(s.midpoint, language),
-         share(s.ends, language), number(s.entropy, language)]
-        for s in shapes
-    ]  # fmt: skip
-    heads = ("method", "phase", "round", "item", "answers", "scale", "mean", "midpoint", "ends", "entropy")
-    return table([words[key] for key in heads], rows, numeric_from=4)

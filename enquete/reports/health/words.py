@@ -11,47 +11,8 @@ from enquete.locale import N_
 Unit = Literal["share", "points", "coefficient", "count"]
 
 WORDS: Mapping[str, str] = {
-    "check": N_("Check"),
-    "value": N_("Value"),
-    "n": N_("n"),
-    "threshold": N_("fine"),
-    "benchmark": N_("People, or chance"),
-    "basis": N_("rests on"),
-    "sources": N_("Sources: {sources}. How people's panels fare: docs/health.md."),
-    "verdict": N_("Verdict"),
-    "reasons": N_("Reasons"),
-    "method": N_("Methodology"),
-    "phase": N_("Phase"),
-    "no_reasons": N_("nothing objected to"),
     "of_probe": N_("probe"),
-    "untaken": N_("Probes not taken"),
-    "all_taken": N_("none"),
-    "unread": N_("asked, but unreadable: {listed}"),
-    "no_gaps": N_("All 0% and fine: {listed}."),
-    "n_of_types": N_("For differences between types, n counts the agents of types with at least five agents."),
-    "people_from": N_("Data of people as the instrument gives them: {sources}."),
-    "medians": N_(
-        "Probabilities were asked for. Values are their medians; ends, midpoint, acquiescence and likeness to "
-        "people rest on the probabilities themselves."
-    ),
     "more_reasons": N_("and {n} more"),
-    "source": N_("health.json"),
-    "checks": N_("Checks: {method}"),
-    "probes": N_("Probes"),
-    "not_computed": N_("Not computed: {listed}."),
-    "probes_intro": N_(
-        "The same agents asked again, in another order, in other words or under another persona. Only what main "
-        "arm and probe both answered is compared."
-    ),
-    "item": N_("Item"),
-    "mean": N_("mean"),
-    "midpoint": N_("midpoint"),
-    "ends": N_("ends"),
-    "entropy": N_("entropy"),
-    "scale": N_("scale"),
-    "round": N_("Round"),
-    "answers": N_("n / N"),
-    "none": N_("There is nothing to check yet."),
     "about": N_("{what} ({value}; fine by {basis}: {threshold}; n = {n}). {meaning}"),
     "about_free": N_("{what} ({value}; n = {n}): {reason}. {meaning}"),
     "overall": N_("{method}: {verdict} ({reasons})."),

@@ -3,51 +3,21 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Union, get_args, get_origin
 
 import pandas as pd
 
-from enquete.locale import N_, in_language, tell
-from enquete.reports.markdown import escape, table
+from enquete.locale import tell
 from enquete.reports.reading import RunReading
 from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow
+from enquete.reports.templates import render
 from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Language
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
-
-WORDS: Mapping[str, str] = {
-    "title": N_("Codebook"),
-    "columns": N_("Columns"),
-    "column": N_("Column"),
-    "type": N_("Type"),
-    "meaning": N_("Meaning"),
-    "values": N_("Values"),
-    "missing": N_("may be empty"),
-    "yes": N_("yes"),
-    "no": N_("no"),
-    "statuses": N_("Statuses of a row"),
-    "status": N_("Status"),
-    "counts": N_("answer"),
-    "items": N_("Items"),
-    "item": N_("Item"),
-    "wording": N_("Wording"),
-    "scale": N_("Scale"),
-    "labels": N_("Labels"),
-    "family": N_("Belongs to"),
-    "reverse": N_("reverse-keyed"),
-    "method": N_("Methodology"),
-    "hash": N_("Hash (SHA-256)"),
-    "instruments": N_("Instruments"),
-    "version": N_("Version"),
-    "languages": N_("Languages"),
-    "of": N_("of all_responses.csv, run {run}"),
-    "phases": N_("Phases"),
-    "rounds": N_("Rounds"),
-}
 
 
 def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> dict[str, Any]:
@@ -130,67 +100,11 @@ def item(one: Asked, instrument_hash: str) -> dict[str, Any]:
 
 
 def markdown(book: dict[str, Any], language: Language) -> str:
-    """The codebook for reading, in the run's language."""
-    words = in_language(WORDS, language)
-    parts = [
-        f"# {words['title']}", words["of"].format(run=f"`{book['run_id']}`"),
-        f"## {words['columns']}", _columns(book, language),
-        f"## {words['statuses']}", _statuses(book, language),
-        f"## {words['instruments']}", _instruments(book, language),
-        f"## {words['items']}", *_items(book, language),
-    ]  # fmt: skip
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _columns(book: dict[str, Any], language: Language) -> str:
-    words = in_language(WORDS, language)
-    rows = [
-        [f"`{c['name']}`", c["type"], words["yes" if c["may_be_empty"] else "no"], ", ".join(f"`{v}`" for v in c["values"] if v),
-         escape(c["meaning"])]
-        for c in book["columns"]
-    ]  # fmt: skip
-    return table([words[key] for key in ("column", "type", "missing", "values", "meaning")], rows, numeric_from=9)
-
-
-def _statuses(book: dict[str, Any], language: Language) -> str:
-    words = in_language(WORDS, language)
-    rows = [[f"`{s['status']}`", words["yes" if s["answered"] else "no"], s["meaning"]] for s in book["statuses"]]
-    return table([words[key] for key in ("status", "counts", "meaning")], rows, numeric_from=9)
-
-
-def _instruments(book: dict[str, Any], language: Language) -> str:
-    words = in_language(WORDS, language)
-    rows = [
-        [escape(i["methodology"]), escape(i["instrument_id"] or ""), escape(i["version"] or ""), ", ".join(i["languages"] or []),
-         f"`{i['hash']}`"]
-        for i in book["instruments"]
-    ]  # fmt: skip
-    return table([words[key] for key in ("method", "item", "version", "languages", "hash")], rows, numeric_from=9)
-
-
-def _items(book: dict[str, Any], language: Language) -> list[str]:
-    """One table a methodology."""
-    words = in_language(WORDS, language)
-    heads = [words[key] for key in ("item", "wording", "family", "scale", "labels", "reverse", "phases", "rounds")]
-    parts: list[str] = []
-    for name in dict.fromkeys(one["methodology"] for one in book["items"]):
-        own = [one for one in book["items"] if one["methodology"] == name]
-        parts += [f"### {escape(name)}", table(heads, [_item_row(one, language) for one in own], numeric_from=9)]
-    return parts
-
-
-def _item_row(one: dict[str, Any], language: Language) -> list[str]:
-    words, scale = in_language(WORDS, language), one["scale"]
-    labels = _in(scale["labels"] if scale else one["options"] or {}, language) or {}
-    kind = tell(KINDS[one["kind"]].label, language) if one["kind"] else ""
-    family = _in(one["family_label"], language) or one["family"]
-    wording = _in(one["wording"], language) or one["item_id"]
-    return [
-        f"`{one['item_id']}`", escape(wording), escape(family), f"{scale['min']}–{scale['max']}" if scale else kind,
-        escape("; ".join(f"{value} {label}" for value, label in labels.items())), words["yes"] if one["reverse_keyed"] else "",
-        ", ".join(one["phases"]), ", ".join(str(number) for number in one["rounds"]),
-    ]  # fmt: skip
-
-
-def _in(texts: dict[str, Any], language: Language) -> Any:
-    return texts.get(language) or next(iter(texts.values()), "")
+    """The codebook for reading, in the run's language; one table of items a methodology."""
+    items: dict[str, list[dict[str, Any]]] = {}
+    for one in book["items"]:
+        items.setdefault(one["methodology"], []).append(one)
+    return render(
+        "enquete.reports.table:codebook.md.j2", language, **book, methodologies=items, kinds=KINDS,
+        said=lambda texts: texts.get(language) or next(iter(texts.values()), {}),
+    )  # fmt: skip
