@@ -1,6 +1,6 @@
 """Packs: a topic as data. Everything that one topic brings along is a folder of YAML under packs/:
 
-    pack.yaml           topic, stakeholder types: the words that tell them, and how each speaks
+    pack.yaml           topic, stakeholder types: the words that tell them, how each speaks, and what reports call them
     instruments/*.yaml  what is asked, one file a methodology
     concepts/*.yaml     what an in-depth interview is about
     truth/*.yaml        what is planted in the synthetic respondent, one file a methodology, read by that methodology
@@ -82,6 +82,7 @@ class Pack(Data):
     default: bool = False
     about: Words | None = None  # a persona is read for a type only where it or the stated type has these words
     types: Mapping[str, Stakeholder] = {}  # the first that fits decides
+    called: Mapping[str, Mapping[Language, str]] = {}  # types as simulations write them, as reports name them
     voice: Lines = Field({})  # of anybody else
 
     @property
@@ -135,6 +136,13 @@ def pack_on(topic: Text) -> Pack:
     """
     said = {text.casefold() for text in (topic.de, topic.en) if text}
     return next((pack for pack in map(_read, packs()) if said & pack.spoken_of), pack_named(NEUTRAL))
+
+
+def names_of_types(topics: Iterable[Text], language: Language) -> dict[str, str]:
+    """What reports call stakeholder types, by the name that simulations write: of the packs on these topics, which win, and
+    of the neutral one."""
+    known = (pack_named(NEUTRAL), *map(pack_on, topics))
+    return {kind: names[language] for pack in known for kind, names in pack.called.items() if language in names}
 
 
 def yaml_files(folders: Iterable[Traversable]) -> dict[str, Traversable]:

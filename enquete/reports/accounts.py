@@ -10,7 +10,6 @@ import pandas as pd
 from enquete.locale import N_, Words, said
 from enquete.reports.context import responded
 from enquete.reports.findings import UNIT, Findings
-from enquete.reports.markdown import readable
 from enquete.reports.reading import RunReading
 
 Stages = Sequence[tuple[str, str]]
@@ -47,7 +46,7 @@ def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     ordered = sorted(by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
-            "kind": _heading(readable(kind)),
+            "kind": _heading(reading.type_names[kind]),
             "n": len(ids),
             "answered": len(answered & {*ids}),
             "remembering": len(remembering & {*ids}),

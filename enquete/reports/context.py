@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.reports.markdown import readable
 from enquete.state.asking import Language
 
 RESPONDED = ("ok", "repaired")
@@ -115,6 +116,15 @@ def wide(
     cells = np.full(len(index) * len(columns), np.nan)
     cells[place] = asked[column].to_numpy(dtype=np.float64, na_value=np.nan)[kept]
     return pd.DataFrame(cells.reshape(len(index), len(columns)), index=index, columns=columns)
+
+
+TYPE_NAMES = "type_names"
+"""In findings: what stakeholder types are called in the run's language, by the name that simulations write."""
+
+
+def type_name(found: Found, kind: object) -> str:
+    """A stakeholder type in the run's language; as it is, readable, where nothing calls it otherwise."""
+    return str(at(found, TYPE_NAMES, str(kind)) or readable(str(kind)))
 
 
 UNIT = "run × wording"

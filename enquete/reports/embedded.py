@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qs
 
 import pandas as pd
@@ -25,12 +25,14 @@ TABLE = "exports/all_responses.csv"
 class Embedded:
     """Answers by item as HTML, and where a reference to them leads."""
 
-    def __init__(self, frame: pd.DataFrame, asked: Sequence[Asked], language: Language) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, asked: Sequence[Asked], type_names: Mapping[str, str], language: Language
+    ) -> None:
         own = responded(frame[frame["arm_role"].eq("main")])
         self._rows = own if len(own) <= MOST else own.iloc[:0]
         self._wordings = {(one.methodology, one.item_id): one.text(language) for one in asked}
         self._known = set(zip(self._rows["methodology"], self._rows["item_id"], strict=True))
-        self._language = language
+        self._type_names, self._language = type_names, language
 
     def anchor(self, methodology: str, item: str) -> str:
         """#… of the item's answers; "" where they are not embedded."""
@@ -66,7 +68,7 @@ class Embedded:
         name, kind, phase, round_, value, chosen, text = row
         when = f"{phase} · {round_}" if round_ else str(phase)
         given = number(value, self._language, 0) if pd.notna(value) else chosen  # type: ignore[call-overload]
-        cells = (name, kind, when, given, text)
+        cells = (name, self._type_names.get(str(kind), kind), when, given, text)
         return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 
 

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language
-from enquete.reports.context import AnalysisContext, jsonable
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, jsonable
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
 from enquete.reports.reading import RunReading, open_run
@@ -83,7 +83,7 @@ def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool, 
     if not isinstance(result, dict):
         raise TypeError(f"{name}: analyse returned {type(result).__name__}, not a mapping")
     arms: list[JsonValue] = [str(arm) for arm in sorted(rows["arm"].unique())]
-    return {"arms": arms, **result}
+    return {"arms": arms, TYPE_NAMES: dict(reading.type_names), **result}
 
 
 def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:

@@ -107,6 +107,6 @@ def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
     if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
         language = reading.record.language
         yield in_language(LIMITS, language)["differential"].format(
-            low=share(float(missing.min()), language), low_type=escape(missing.idxmin()),
-            high=share(float(missing.max()), language), high_type=escape(missing.idxmax()),
+            low=share(float(missing.min()), language), low_type=escape(reading.type_names[str(missing.idxmin())]),
+            high=share(float(missing.max()), language), high_type=escape(reading.type_names[str(missing.idxmax())]),
         )  # fmt: skip

@@ -7,6 +7,7 @@ Measured by: at most MOST_WORDS words; every figure in it follows from all_respo
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import reasons, verdict
 from enquete.reports.health.verdicts import Health
-from enquete.reports.key_findings import PER_METHODOLOGY, KeyFinding, leading
+from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading
 from enquete.reports.reading import RunReading
 from enquete.state.asking import Language
 
@@ -150,13 +151,19 @@ def _shortened(text: str, words: int) -> str:
 
 
 _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
+_COMPARED = N_("Groups are compared from {fewest} agents up: {n} agents.")
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> str:
     language, main = reading.record.language, frame[frame["arm_role"].eq("main")]
     kinds = {who.stakeholder_type for who in reading.population}
-    return tell(_ASKED, language).format(
+    said = tell(_ASKED, language).format(
         agents=plural(NN_("{n} simulated stakeholder", "{n} simulated stakeholders"), len(reading.population), language),
         types=plural(NN_("{n} group", "{n} groups"), len(kinds), language),
         methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
     )  # fmt: skip
+    sizes = Counter(who.stakeholder_type for who in reading.population).values()
+    compared = sum(n for n in sizes if n >= FEWEST)
+    if not 0 < compared < len(reading.population):
+        return said
+    return f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"

@@ -18,7 +18,10 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
+from enquete.instruments.pack import names_of_types
+from enquete.instruments.text import Text
 from enquete.nodes.opened import OpenedRun
+from enquete.reports.markdown import readable
 from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Arm, Block, CallKey, Participant
 
@@ -123,6 +126,15 @@ class RunReading(OpenedRun[ReadingLedger]):
         if self.record.baseline not in ("measured", "earlier") or not isinstance(now, int):
             return self.record.baseline
         return self.record.baseline if now > then.actions_at_start else "reconstructed"
+
+    @cached_property
+    def type_names(self) -> Mapping[str, str]:
+        """What reports call the stakeholder types of this run, in its language."""
+        topics = [used.content.get("topic") for used in self.record.instruments.values()]
+        texts = {Text.model_validate(topic) for topic in topics if topic}
+        named = names_of_types(texts, self.record.language)
+        kinds = dict.fromkeys(who.stakeholder_type for who in self.population)
+        return {kind: named.get(kind) or readable(kind) for kind in kinds}
 
     @property
     def idle(self) -> bool:

@@ -120,7 +120,7 @@ class Report:
         return self._report(behind=lambda finding: "")
 
     def html(self) -> str:
-        embedded = Embedded(self.material.frame, self.material.asked, self.language)
+        embedded = Embedded(self.material.frame, self.material.asked, self.reading.type_names, self.language)
         text = self._report(behind=lambda finding: _behind(finding, embedded, self.language))
         return page(text, self.appendix, self.material.figures, self.strips_drawn(plain=False), embedded, self.language)
 
@@ -258,6 +258,9 @@ GLOSSARY = {
     N_("T0, T1"): N_("before and after the simulation"),
     N_("interval"): N_("95% interval over the agents of this run, not over people"),
     N_("adjusted p"): N_("p corrected for all tests of its kind (Holm)"),
+    N_("share of variance"): N_(
+        "how much of the ranks' variance lies between groups (ε², from Kruskal–Wallis): 0 none, 1 all"
+    ),
 }
 """Terms of every report; methodologies add their own."""
 

@@ -11,14 +11,16 @@ A template is named `package:file`, so that a methodology's stands in its own fo
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, pass_context
 
 from enquete.locale import C_, Words, plural, tell
-from enquete.reports.markdown import MISSING, escape, excerpt, number, of, p_value, quote, readable, share
+from enquete.reports.context import type_name
+from enquete.reports.markdown import MISSING, escape, excerpt, number, of, p_value, quote, share
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
@@ -46,7 +48,7 @@ def _environment(language: Language) -> Environment:
         "num": partial(_number, language),
         "share": lambda value, digits=0: share(value, language, digits),
         "p": lambda value: p_value(value, language),
-        "kind": readable,
+        "kind": _type_name,
         "excerpt": excerpt,
         "dimension": lambda name: dimension_name(name, language),
     }
@@ -56,6 +58,12 @@ def _environment(language: Language) -> Environment:
 def _source(name: str) -> str:
     package, _, file = name.partition(":")
     return files(package).joinpath(file).read_text("utf-8")
+
+
+@pass_context
+def _type_name(facts: Mapping[str, Any], kind: object) -> str:
+    """Of a stakeholder type, as the methodology's findings call it."""
+    return type_name(facts.get("found") or {}, kind)
 
 
 def _number(language: Language, value: object, digits: int = 2) -> str:

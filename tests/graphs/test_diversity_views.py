@@ -47,7 +47,7 @@ def findings(frame: pd.DataFrame, language: Language = "en", **settings: Any) ->
 def q_of(frame: pd.DataFrame, **settings: Any) -> dict[str, Any]:
     """The Q findings alone, without a typology beside them."""
     chosen = DiversitySettings.model_validate(settings)
-    return views(read_sorts(frame, INSTRUMENT), INSTRUMENT, chosen, [], 0)
+    return views(read_sorts(frame, INSTRUMENT), INSTRUMENT, chosen, [], 0, "en")
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +169,9 @@ def test_flags_are_changed_by_hand(panel: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"flags": {"add": {"agent:99": [1]}}}, "add.'agent:99' is not one of the 20 participants"),
-        ({"flags": {"remove": {"agent:0": [9]}}}, "there is no factor 9; there are 1 to"),
-        ({"flags": {"add": {"agent:0": [1, 2, 3]}}}, "is flagged already on factor"),
+        ({"flags": {"add": {"agent:99": [1]}}}, "add.agent:99 is not one of the 20 participants"),
+        ({"flags": {"remove": {"agent:0": [9]}}}, "there is no shared view 9; there are 1 to"),
+        ({"flags": {"add": {"agent:0": [1, 2, 3]}}}, "its sort defines shared view"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solution_stands(
@@ -187,15 +187,15 @@ def test_a_setting_that_does_not_fit_is_refused_in_words_and_the_automatic_solut
 def test_more_factors_than_there_can_be_are_refused_in_words() -> None:
     """Twelve agents cannot span sixteen factors."""
     q, automatic = q_of(table(12), n_factors=16), q_of(table(12))
-    assert "found by parallel analysis instead" in q["refused"][0]
+    assert "parallel analysis found their number instead" in q["refused"][0]
     assert q["factors"] == automatic["factors"]
 
 
 def test_flags_without_factors_are_refused_and_the_run_is_flagged() -> None:
     found = findings(table(1), flags={"add": {"agent:0": [1]}})
-    assert found["flags"] == ["diversity: flags by hand were not applied: there are no factors (few)"]
+    assert found["flags"] == ["diversity: flags set by hand were not applied: there are no shared views"]
     q = found["q"]
-    assert q["refused"] == ["flags by hand were not applied: there are no factors (few)"]
+    assert q["refused"] == ["flags set by hand were not applied: there are no shared views"]
 
 
 def test_the_number_of_factors_can_be_set() -> None:

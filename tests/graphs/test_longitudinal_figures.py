@@ -68,12 +68,12 @@ def trace(one: Figure, name: str, axis: str = "x") -> dict[str, Any]:
 def test_changes_with_their_intervals_and_the_placebo_as_worded() -> None:
     """The placebo's 0.25 is rekeyed; of a reverse-keyed statement it is −0.25 as worded, and −0.5 to −0.2 are 0.2 to 0.5."""
     one = drawn("drift")
-    sure = trace(one, "change at p < .05 (Holm)")
+    sure = trace(one, "change at p < 0.05 (Holm)")
     assert (sure["x"], sure["y"]) == ([0.9], [0])
     assert (sure["error_x"]["array"], sure["error_x"]["arrayminus"]) == (pytest.approx([0.5]), pytest.approx([0.5]))
-    assert trace(one, "no change at p < .05 (Holm)")["x"] == [0.0]
+    assert trace(one, "no change at p < 0.05 (Holm)")["x"] == [0.0]
     assert trace(one, "placebo: asked again with a neutral memory")["x"] == [-0.25]
-    beyond = trace(one, "change at p < .05 (Holm)", "x2")
+    beyond = trace(one, "change at p < 0.05 (Holm)", "x2")
     assert (beyond["x"], beyond["y"]) == ([0.3], [1])
     assert (beyond["error_x"]["array"], beyond["error_x"]["arrayminus"]) == (pytest.approx([0.2]), pytest.approx([0.1]))
     assert "Largest change: Quotas are fair, +0.90." in one.alt
@@ -102,11 +102,11 @@ def test_one_wave_has_answers_and_no_change() -> None:
     assert [each.name for each in found] == ["answers"]
 
 
-def test_groups_below_five_stay_open() -> None:
+def test_groups_below_five_are_left_out() -> None:
     one = drawn("groups")
     (cells,) = one.spec["data"]
-    assert [text.split(" ")[0] for text in one.spec["layout"]["xaxis"]["ticktext"]] == ["all", "NGO", "Fisher", "EU"]
-    assert cells["z"][0] == [0.9, 1.2, 0.5, None]
+    assert [text.split(" ")[0] for text in one.spec["layout"]["xaxis"]["ticktext"]] == ["all", "NGO", "Fisher"]
+    assert cells["z"][0] == [0.9, 1.2, 0.5]
     assert "NGO, +1.2" in one.alt  # not the four of the EU
 
 

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import enquete
 from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_shipped
-from enquete.instruments.pack import NEUTRAL, Pack, pack_named, pack_on, packs
+from enquete.instruments.pack import NEUTRAL, Pack, names_of_types, pack_named, pack_on, packs
 from enquete.instruments.text import Text
 from enquete.nodes.opening import choose_methods
 from enquete.state.asking import Language
@@ -88,3 +89,20 @@ def test_pack_is_data(tmp_path: Path) -> None:
     assert [name for name in packs() if pack_named(name).default] == [pack_named().name]
     with pytest.raises(SettingsError, match="has no demo population"):
         demo_population(tmp_path, completed=False, pack="oat_drink")
+
+
+@pytest.mark.parametrize("name", packs())
+def test_every_stakeholder_type_of_a_demo_has_a_name_in_both_languages(name: str) -> None:
+    agents = pack_named(name).folder / "demo" / "agents"
+    if not agents.is_dir():
+        pytest.skip("ships no population")
+    kinds = {one["type"] for file in agents.iterdir() for one in yaml.safe_load(file.read_text("utf-8"))}
+    called = pack_named(name).called
+    assert {kind for kind in kinds if called.get(kind, {}).keys() < {"de", "en"}} == set()
+
+
+def test_a_topic_names_its_types_and_what_it_does_not_know_has_the_neutral_name() -> None:
+    topic = Text(de="Zukunft der deutschen Fischerei", en="The future of German fisheries")
+    named = names_of_types([topic], "de")
+    assert (named["SmallScaleFisher"], named["Regulator"]) == ("Küstenfischerei", "Aufsicht")
+    assert "SmallScaleFisher" not in names_of_types([Text(de="Etwas anderes")], "de")

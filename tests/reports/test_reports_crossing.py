@@ -16,8 +16,8 @@ from enquete.reports.crossing.joined import cross
 from enquete.reports.crossing.sentences import reason, sentence
 from enquete.reports.evaluation import Evaluation, evaluations
 
-PEOPLE = tuple(f"p{n}" for n in range(1, 13))
-"""Three of each of four kinds, in turn, so that every group has the three agents that a comparison needs."""
+PEOPLE = tuple(f"p{n}" for n in range(1, 21))
+"""Five of each of four kinds, in turn, so that every group has the five agents that a comparison needs."""
 TYPES = {who: "Fischer" if n % 4 in (0, 1) else "NGO" for n, who in enumerate(PEOPLE)}
 
 
@@ -30,7 +30,7 @@ def row(who: str, methodology: str, item: str, value: float, **more: Any) -> dic
 
 
 def table() -> pd.DataFrame:
-    """Twelve agents. Moved by 2, 1, 0, 0 points; desirability 7, 5, 1, 3; p1, p5, p9 hold out on x; two camps on y."""
+    """Twenty agents. Moved by 2, 1, 0, 0 points; desirability 7, 5, 1, 3; p1, p5, p9, p13, p17 hold out on x; two camps on y."""
     rows = []
     kinds = ((5, 7, 1, 1), (4, 5, 3, 1), (3, 1, 3, 5), (3, 3, 3, 5))
     for n, who in enumerate(PEOPLE):
@@ -98,18 +98,18 @@ def test_drift_by_archetype_and_by_type():
     assert values_of(made["drift_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.5}
     assert values_of(made["drift_by_type"]) == {"Fischer": 1.5, "NGO": 0.0}
     assert sentence(made["drift_by_type"], "de") == (
-        "Die Antworten haben sich bewegt, am stärksten bei „Fischer“: im Mittel 1,50 Skalenpunkte je Aussage (6 von 6 Agenten); "
-        "am wenigsten bei „NGO“: 0,00 (6 von 6)."
+        "Die Antworten haben sich bewegt, am stärksten bei „Fischer“: im Mittel 1,50 Skalenpunkte je Aussage (10 von 10 Agenten); "
+        "am wenigsten bei „NGO“: 0,00 (10 von 10)."
     )
 
 
 def test_hold_outs_by_archetype_and_by_type():
     made = claims()
     assert values_of(made["hold_outs_by_archetype"]) == {"archetype:A": 0.5, "archetype:B": 0.0}
-    assert made["hold_outs_by_type"].facts == {"holding_out": 3, "raters": 12, "held": 1}
+    assert made["hold_outs_by_type"].facts == {"holding_out": 5, "raters": 20, "held": 1}
     assert sentence(made["hold_outs_by_type"], "en") == (
-        "Delphi ratings on which a minority holds out off the median: 1; 3 of 12 agents do so at least once. Their share is largest "
-        "among “Fischer” (50%, 3 of 6 agents), smallest among “NGO” (0%, 0 of 6)."
+        "Delphi ratings on which a minority holds out off the median: 1; 5 of 20 agents do so at least once. Their share is largest "
+        "among “Fischer” (50%, 5 of 10 agents), smallest among “NGO” (0%, 0 of 10)."
     )
     assert made["hold_outs_by_type"].rests_on[0] == "T1/delphi/convergence.json → hold_outs"
 
@@ -118,9 +118,9 @@ def test_camps_by_archetype_and_by_type():
     made = claims()
     claim = made["camps_by_type_theme:y/importance"]
     assert values_of(claim) == {"NGO": 1.0, "Fischer": 0.0}
-    assert claim.facts == {"n_below": 6, "n_above": 6, "n_items": 1}
+    assert claim.facts == {"n_below": 10, "n_above": 10, "n_items": 1}
     assert "„Quoten“ (Wichtigkeit)" in sentence(claim, "de")
-    assert "am größten bei „NGO“ (100 %, 6 von 6 Agenten)" in sentence(claim, "de")
+    assert "am größten bei „NGO“ (100 %, 10 von 10 Agenten)" in sentence(claim, "de")
     assert made["camps_by_archetype_theme:y/importance"].template == "camps_by_archetype/same"
 
 
@@ -128,9 +128,9 @@ def test_camps_by_archetype_and_by_type():
     ("holding", "why"),
     [
         ([], "no_hold_outs"),
-        (PEOPLE[:2], "few_hold_outs"),  # two are no group
-        (PEOPLE[:6], "most_hold_out"),  # half of the panel is no minority of it
-        (PEOPLE[:10], "few_hold_outs"),  # two others are none to compare with
+        (PEOPLE[:4], "few_hold_outs"),  # four are no group
+        (PEOPLE[:10], "most_hold_out"),  # half of the panel is no minority of it
+        (PEOPLE[:16], "few_hold_outs"),  # four others are none to compare with
     ],
 )
 def test_without_true_hold_outs_and_others_nothing_is_said_of_them(holding, why):
@@ -172,15 +172,15 @@ def retyped(**types: str) -> pd.DataFrame:
     return frame.assign(stakeholder_type=[types.get(who, TYPES[who]) for who in frame["participant"]])
 
 
-def test_a_group_of_fewer_than_three_is_not_named_but_listed_and_said():
+def test_a_group_of_fewer_than_five_is_not_named_but_listed_and_said():
     frame = retyped(p1="Angler", p5="Angler")  # both moved by 2, the most of all
     claim = claims(None, frame)["drift_by_type"]
     assert [group.group for group in claim.groups] == ["Fischer", "NGO"]
     assert [(group.group, group.n, group.value) for group in claim.small] == [("Angler", 2, 2.0)]
-    assert sentence(claim, "de").endswith("Nicht verglichen: 1 Gruppe mit weniger als 3 Agenten.")
+    assert sentence(claim, "de").endswith("Nicht verglichen: 1 Gruppe mit weniger als 5 Agenten.")
     assert "Angler" not in sentence(claim, "en")
     assert claim.as_json("de")["small_groups"][0]["group"] == "Angler"
-    few = retyped(**{who: f"Typ {n // 2}" for n, who in enumerate(PEOPLE)})
+    few = retyped(**{who: f"Typ {n // 4}" for n, who in enumerate(PEOPLE)})
     absent = {one.claim: one.why for one in crossed(results(), few).absent}
     assert absent["drift_by_type"] == "small_groups"
 
@@ -190,12 +190,12 @@ def test_ties_are_named():
     made = claims(None, frame)
     # moved: Fischer 2, Angler 1, NGO 0, Verwaltung 0
     assert sentence(made["drift_by_type"], "de").endswith("Ebenso niedrig: „NGO“.")
-    # archetype A is three Fischer and three NGO, B three Angler and three Verwaltung: both 50 %
+    # archetype A is five Fischer and five NGO, B five Angler and five Verwaltung: both 50 %
     assert made["types_of_archetypes"].template == "types_of_archetypes/same"
-    frame = retyped(p2="Verwaltung", p6="Angler", p10="NGO", p4="Verwaltung", p8="Verwaltung", p12="Verwaltung")
+    frame = retyped(p2="Verwaltung", p6="Angler", p10="NGO", **dict.fromkeys(kind(3), "Verwaltung"))
     said = sentence(claims(None, frame)["types_of_archetypes"], "de")
-    # B: p2, p4, p8, p12 are Verwaltung, 4 of 6; A: three Fischer, three NGO
-    assert said.startswith("Am einheitlichsten ist Typ B: 4 von 6 Mitgliedern")
+    # B: p2, p4, p8, p12, p16, p20 are Verwaltung, 6 of 10; A: five Fischer, five NGO
+    assert said.startswith("Am einheitlichsten ist Typ B: 6 von 10 Mitgliedern")
     assert said.endswith("Gleich viele stellt in Typ A „NGO“.")
 
 
@@ -343,7 +343,7 @@ def test_a_methodology_from_outside_is_compared_with_all_others():
     found = {claim.id: claim for claim in made.claims}
     assert values_of(found["care_by_archetype"]) == {"archetype:A": 1.0, "archetype:B": 0.0}
     assert sentence(found["care_by_archetype"], "en") == (
-        "care: largest among type A (1.00; 6 of 6 agents), smallest among type B (0.00; 6 of 6)."
+        "care: largest among type A (1.00; 10 of 10 agents), smallest among type B (0.00; 10 of 10)."
     )
     assert tell(found["care_of_hold_outs"].heading, "en") == "care (the hold-outs)"
     assert {"care_by_type", "drift_by_care_type", "desirability_by_care_type_calm"} <= found.keys()

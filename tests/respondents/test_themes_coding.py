@@ -271,6 +271,13 @@ def test_a_rules_theme_is_called_by_what_was_said_and_not_by_a_list_of_words():
     ]  # fmt: skip
 
 
+def test_a_rules_theme_is_called_by_a_sentence_on_the_topic_and_not_by_one_about_oneself():
+    """The shorter sentence comes first among equals, but only says who speaks."""
+    said = ["Ich bin oft mit der Rute auf dem Wasser.", "Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute."] * 3
+    coded = code([Statement(id=f"p{i}|q", text=text) for i, text in enumerate(said)])
+    assert [theme.label for theme in coded.themes] == ["Auf dem Wasser mit der Rute sind jedes Jahr mehr Leute"]
+
+
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_what_is_nearly_the_same_theme_is_one(language):
     """Ten themes are planted. Without a second look at what is alike the rule has 15, as many as it may have."""

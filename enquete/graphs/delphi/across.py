@@ -10,8 +10,9 @@ import pandas as pd
 
 from enquete.locale import N_, Words
 from enquete.reports.context import Found, at, figure, listed
-from enquete.reports.crossing.claims import FEWEST, Finding, Grouping, Measure, Missing, Sentences
+from enquete.reports.crossing.claims import Finding, Grouping, Measure, Missing, Sentences
 from enquete.reports.evaluation import Headline
+from enquete.reports.key_findings import FEWEST
 from enquete.reports.report_words import DIMENSIONS, dimension_name
 from enquete.state.asking import Language
 
@@ -31,7 +32,7 @@ NO_REVISION = Missing(
 NO_HOLD_OUTS = Missing("no_hold_outs", N_("Nobody holds out in the Delphi"))
 FEW_HOLD_OUTS = Missing(
     "few_hold_outs",
-    N_("Fewer than 3 agents hold out in the Delphi, or fewer than 3 do not"),
+    N_("Fewer than 5 agents hold out in the Delphi, or fewer than 5 do not"),
 )
 MOST_HOLD_OUT = Missing(
     "most_hold_out",

@@ -24,9 +24,9 @@ from enquete.analysis.change.paired import smallest_p
 from enquete.analysis.means import mean_interval, share_interval
 from enquete.graphs.delphi.ratings import main_dimension
 from enquete.locale import N_
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, at, listed, type_name
 from enquete.reports.key_findings import FEWEST, LEVEL, KeyFinding, Kind, p_told, sentence, shortened
-from enquete.reports.markdown import number, readable, share
+from enquete.reports.markdown import number, share
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
@@ -36,7 +36,7 @@ QUOTED = 14  # words of a theme, where the sentence has room for them
 WORDS: Mapping[str, str] = {
     "groups": N_(
         "“{item}” divides the groups: {dimension} {mean} among {highest}, {mean_lowest} among {lowest}, on {scale} "
-        "(ε² = {effect}, adjusted {p}, n = {n}/{total})."
+        "(share of variance {effect}, adjusted {p}, n = {n}/{total})."
     ),
     "camps": N_(
         "“{item}” splits the panel: {dimension} is {low_at} or less for {below} agents, {high_at} or more for {above} "
@@ -105,8 +105,8 @@ class Stated:
             numbers = {"mean": highest["mean"], "mean_lowest": lowest["mean"], "effect": one["effect"]}
             yield self._finding(
                 "groups", "difference", self._extent(highest["mean"] - lowest["mean"]), one, (one["n"], one["n_total"]),
-                "convergence", numbers, one["p_holm"], highest=readable(highest["stakeholder_type"]),
-                lowest=readable(lowest["stakeholder_type"]),
+                "convergence", numbers, one["p_holm"], highest=type_name(self.found, highest["stakeholder_type"]),
+                lowest=type_name(self.found, lowest["stakeholder_type"]),
             )  # fmt: skip
 
     def camps(self) -> Iterator[KeyFinding]:

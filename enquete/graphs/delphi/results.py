@@ -13,7 +13,7 @@ from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.figures import figures
 from enquete.graphs.delphi.findings import findings
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.shown import shown
+from enquete.graphs.delphi.shown import GLOSSARY, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
@@ -50,6 +50,7 @@ EVALUATION = Evaluation(
     section="enquete.graphs.delphi:section.md.j2",
     appendix="enquete.graphs.delphi:appendix.md.j2",
     shown=shown,
+    glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
     figures=figures,

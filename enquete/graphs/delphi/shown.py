@@ -23,6 +23,19 @@ STATES = {"filled": N_("filled"), "partly": N_("in part"), "open": N_("open"), "
 
 Row = Mapping[str, Any]
 
+GLOSSARY: Mapping[str, str] = {
+    N_("theme"): N_("what several answers to the open questions say, named by a sentence of theirs or by the model"),
+    N_("quartile distance (IQR)"): N_(
+        "the width of the middle half of the ratings; 0 where at least half of the panel is at one"
+    ),
+    N_("consensus"): N_("an IQR of at most 1"),
+    N_("agreement A"): N_(
+        "how far the ratings have one peak (van der Eijk 2001): 1 all alike, 0 spread evenly, −1 two camps"
+    ),
+    N_("convergence"): N_("ratings that move together between rounds, after the panel's median was shown"),
+    N_("Kendall's W"): N_("how alike the agents rank the themes: 0 not at all, 1 completely"),
+}
+
 
 def shown(found: Found, language: Language) -> Mapping[str, Any]:
     dimensions = [str(one["dimension"]) for one in listed(found, "dimensions")]

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from scipy.optimize import linear_sum_assignment
 
 from enquete.locale import N_, Words, said
-from enquete.reports.context import Found, alternating, at, cited, listed
+from enquete.reports.context import Found, alternating, at, cited, listed, type_name
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Missing, Sentences
 from enquete.reports.crossing.comparing import EVIDENCE, claim, comparable, grouped, members
 from enquete.reports.evaluation import Headline
@@ -105,13 +105,17 @@ def claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterator[Claim 
     yield claim(
         key, heading, groups, TYPES, methods=(), shown="share", answer_ids=alternating(first, last),
         n_answers=int(rows["participant"].isin(list(labels.index)).sum()), rests_on=(*own.rests_on, *types.rests_on),
-        terms=_ends(tops, [group.group for group in comparable(groups)]), called=own.called,
+        terms=_ends(tops, [group.group for group in comparable(groups)], found), called=own.called,
     )  # fmt: skip
 
 
-def _ends(tops: Mapping[str, list[str]], named: list[str]) -> dict[str, Words]:
+def _ends(tops: Mapping[str, list[str]], named: list[str], found: Found) -> dict[str, Words]:
     """The most frequent types of the first and the last archetype; of several the first, the others as its equals."""
-    ends = [(end, tops[named[place]]) for end, place in (("high", 0), ("low", -1)) if named]
+    ends = [
+        (end, [type_name(found, kind) for kind in tops[named[place]]])
+        for end, place in (("high", 0), ("low", -1))
+        if named
+    ]
     terms: dict[str, Words] = {f"type_{end}": modes[0] for end, modes in ends}
     tied = {f"tied_{end}": modes[1:] for end, modes in ends if len(modes) > 1}
     return {**terms, **{key: _quoted(names) for key, names in tied.items()}}

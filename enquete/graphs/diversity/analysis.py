@@ -52,7 +52,7 @@ def analyse(
     grid = own_sorts(frame, sorts, instrument)
     pca = _pca(columns, blocks, firsts, sort, axes)
     types = typology(blocks, columns, sorts, instrument, context.language, SEED)
-    q = views(sorts, instrument, settings or DiversitySettings(), types["members"], SEED)
+    q = views(sorts, instrument, settings or DiversitySettings(), types["members"], SEED, context.language)
     found = {
         "unit_of_inference": UNIT,
         "participation": participation(frame, sorts, instrument),

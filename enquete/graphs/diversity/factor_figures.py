@@ -25,15 +25,15 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up")
 
 WORDS = {
     "arrays": N_("Diversity: statements on each shared view (z-scores), the most disputed on top"),
-    "z": N_("z-score on the view; filled: distinguishing (p < .05)"),
+    "z": N_("z-score on the view; filled: distinguishing (p < 0.05)"),
     "factor": N_("view {n}, {flagged} defining sorts"),
     "bipolar": N_("view {n} (some hold its reverse), {flagged} defining sorts"),
     "arrays_alt": N_(
-        "z-scores of {n} statements on {factors} factors; most disputed: {disputed}; most agreed: {agreed}."
+        "z-scores of {n} statements on {factors} shared views; most disputed: {disputed}; most agreed: {agreed}."
     ),
     "hover": N_("{item}: z = {z}, place {place} on view {n}"),
     "grids": N_("Diversity: how each shared view sorts the statements (composite Q grid)"),
-    "bold": N_("bold: distinguishing (p < .05)"),
+    "bold": N_("bold: distinguishing (p < 0.05)"),
     "numbers": N_("numbers: statements in the instrument's order"),
     "grids_alt": N_("Sorts of {n} shared views. {said}"),
     "grid_said": N_("View {n}: at the top {high}; at the bottom {low}."),

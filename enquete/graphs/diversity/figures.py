@@ -8,11 +8,11 @@ from typing import Any
 
 from enquete.graphs.diversity.factor_figures import arrays, grids
 from enquete.locale import N_, in_language
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, at, figure, listed, type_name
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, signed, titled, told
 from enquete.reports.figures.palette import COLOURS, INK, MUTED, PAPER
 from enquete.reports.figures.text import escaped, wrapped
-from enquete.reports.markdown import number, readable, share
+from enquete.reports.markdown import number, share
 from enquete.state.asking import Language
 
 PLANE, TREE, SCREE = 420, 260, 240  # px
@@ -93,7 +93,9 @@ def plane(found: Found, words: Mapping[str, str], language: Language) -> Iterato
             label = words["type"].format(type=name, n=len(own), name=wrapped(archetypes.get(name, ""), 560, 1))
             shade = colour(place) if name else MUTED
             canvas.data.append(
-                _agents(own, members, label if name else words["untyped"], shade, is_told=len(scores) <= MOST_TOLD)
+                _agents(
+                    own, found, members, label if name else words["untyped"], shade, is_told=len(scores) <= MOST_TOLD
+                )
             )
         if own and name:
             x, y = (sum(one["scores"][k] for one in own) / len(own) for k in (0, 1))
@@ -113,11 +115,17 @@ def plane(found: Found, words: Mapping[str, str], language: Language) -> Iterato
 
 
 def _agents(
-    own: Sequence[Mapping[str, Any]], members: Mapping[str, Mapping[str, Any]], label: str, shade: str, *, is_told: bool
+    own: Sequence[Mapping[str, Any]],
+    found: Found,
+    members: Mapping[str, Mapping[str, Any]],
+    label: str,
+    shade: str,
+    *,
+    is_told: bool,
 ) -> dict[str, Any]:
     said: dict[str, Any] = {"hoverinfo": "skip"}
     if is_told:
-        names = [_name(members.get(str(one["participant"]), {})) for one in own]
+        names = [_name(members.get(str(one["participant"]), {}), found) for one in own]
         said = {"hoverinfo": "text", "hovertext": names}
     return {
         "type": "scatter", "mode": "markers", "name": label, "x": [one["scores"][0] for one in own], "y": [one["scores"][1] for one in own],
@@ -125,8 +133,8 @@ def _agents(
     }  # fmt: skip
 
 
-def _name(member: Mapping[str, Any]) -> str:
-    known = (str(member.get("name") or ""), readable(str(member.get("stakeholder_type") or "")))
+def _name(member: Mapping[str, Any], found: Found) -> str:
+    known = (str(member.get("name") or ""), type_name(found, member.get("stakeholder_type") or ""))
     return escaped(", ".join(one for one in known if one))
 
 

@@ -16,7 +16,7 @@ from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sort
 from enquete.graphs.diversity.figures import figures
 from enquete.graphs.diversity.findings import findings
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.shown import shown
+from enquete.graphs.diversity.shown import GLOSSARY, shown
 from enquete.reports.context import Files, Found, ItemFacts, at, figure, listed
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
@@ -101,6 +101,7 @@ EVALUATION = Evaluation(
     section="enquete.graphs.diversity:section.md.j2",
     appendix="enquete.graphs.diversity:appendix.md.j2",
     shown=shown,
+    glossary=GLOSSARY,
     files=files,
     figures=figures,
     item_facts=item_facts,

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from enquete.locale import N_, tell
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, at, listed, type_name
 from enquete.reports.figures.canvas import signed
 from enquete.reports.key_findings import FEWEST
-from enquete.reports.markdown import escape, number, of, readable
+from enquete.reports.markdown import escape, number, of
 from enquete.state.asking import Language
 
 ENDS, GROUPS, LOADINGS, CONSENSUS = (
@@ -33,6 +33,16 @@ DIRECTIONS = {"above": N_("higher"), "below": N_("lower"), "between": N_("betwee
 HELD, REVERSED = N_("view {view} ({n} of {total})"), N_("view {view} reversed ({n} of {total})")
 
 Row = Mapping[str, Any]
+
+GLOSSARY: Mapping[str, str] = {
+    N_("shared view"): N_(
+        "a Q factor: what several agents' sorts have in common; an agent can share it or hold its reverse"
+    ),
+    N_("type"): N_("a cluster: agents who sort and place themselves alike; an agent belongs to one"),
+    N_("parallel analysis"): N_("counts the views whose eigenvalue exceeds that of randomly permuted sorts"),
+    N_("distinguishing statement"): N_("one that a view places elsewhere than every other view does, beyond chance"),
+    N_("stability (Jaccard)"): N_("how much of a type is found again when agents are drawn anew; 1 is all of it"),
+}
 
 
 def shown(found: Found, language: Language) -> Mapping[str, Any]:
@@ -70,7 +80,7 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "extractions": EXTRACTIONS,
         "directions": DIRECTIONS,
         "signed": lambda place: signed(place, language),
-        "groups": _groups,
+        "groups": lambda by_type: _groups(by_type, found),
         "heavy": partial(_heavy, names=plain, language=language),
     }
 
@@ -116,8 +126,10 @@ def _type(archetype: Row, found: Found, language: Language) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _groups(by_type: Sequence[Row]) -> str:
-    return ", ".join(f"{escape(readable(one['stakeholder_type']))} {of(one['n'], one['n_of_type'])}" for one in by_type)
+def _groups(by_type: Sequence[Row], found: Found) -> str:
+    return ", ".join(
+        f"{escape(type_name(found, one['stakeholder_type']))} {of(one['n'], one['n_of_type'])}" for one in by_type
+    )
 
 
 def _axis(axis: Row) -> str:

@@ -22,6 +22,8 @@ from enquete.analysis.typology.components import Matrix
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.diversity.procedure import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.sorting import Sorts, by_type
+from enquete.locale import N_, Words, said, tell
+from enquete.state.asking import Language
 
 EIGENVALUES_LISTED = 30
 OTHER: Mapping[Extraction, Extraction] = {"pca": "centroid", "centroid": "pca"}
@@ -32,7 +34,7 @@ class Solution:
     """refused: what was set and could not be done. changes: the flags changed by hand, if they were."""
 
     q: QAnalysis
-    refused: tuple[str, ...]
+    refused: tuple[Words, ...]
     changes: FlagChanges | None = None
 
 
@@ -42,6 +44,7 @@ def views(
     settings: DiversitySettings,
     members: Sequence[Mapping[str, Any]],
     seed: int,
+    language: Language,
 ) -> dict[str, Any]:
     """The findings under "q". members: the agents of the typology with `archetype` and `probabilities`; may be empty.
 
@@ -63,7 +66,7 @@ def views(
         "reason": q.reason,
         "extraction": q.extraction,
         "rotation": "varimax",
-        "refused": list(solution.refused),
+        "refused": [tell(one, language) for one in solution.refused],
         "manual": solution.changes.model_dump(mode="json") if solution.changes else None,
         "n_total": q.n_total,
         "n_analysed": len(q.rows),
@@ -85,19 +88,21 @@ def views(
 
 def solve(sort: pd.DataFrame, grid: Mapping[int, int], settings: DiversitySettings, seed: int) -> Solution:
     """sort: participants × statements. Flags by hand are checked against the automatic ones before any is changed."""
-    x, n_factors, refused = sort.to_numpy(), settings.n_factors, []
+    x, n_factors = sort.to_numpy(), settings.n_factors
+    refused: list[Words] = []
     try:
         automatic = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, seed=seed)
-    except ValueError as error:
+    except ValueError:
         if n_factors is None:
             raise
-        n_factors, refused = None, [f"the number of factors was found by parallel analysis instead: {error}"]
+        refused = [said(_FEWER, n=str(n_factors), sorts=str(len(x)))]
+        n_factors = None
         automatic = q_analysis(x, grid, extraction=settings.extraction, seed=seed)
     if settings.flags == FlagChanges():
         return Solution(automatic, tuple(refused))
     problems = _problems(automatic, settings.flags, sort.index)
     if problems:
-        return Solution(automatic, (*refused, *(f"flags by hand were not applied: {one}" for one in problems)))
+        return Solution(automatic, (*refused, *(said(_BY_HAND, why=one) for one in problems)))
     edits = FlagEdits(*(_pairs(changes, sort.index) for changes in (settings.flags.add, settings.flags.remove)))
     edited = q_analysis(x, grid, extraction=settings.extraction, n_factors=n_factors, flags=edits, seed=seed)
     return Solution(edited, tuple(refused), settings.flags)
@@ -108,23 +113,34 @@ def _pairs(changes: Mapping[str, Sequence[int]], people: pd.Index[Any]) -> list[
     return [(rows[who], factor - 1) for who, factors in changes.items() for factor in factors]
 
 
-def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> list[str]:
-    """What does not fit, in the words of the setting."""
+_FEWER = N_(
+    "{sorts} sorts do not give the {n} shared views that were asked for; parallel analysis found their number instead"
+)
+_BY_HAND = N_("flags set by hand were not applied: {why}")
+_NO_FACTORS = N_("there are no shared views")
+_NO_SORT = N_("{who} is not one of the {n} participants with a complete sort that fits the grid")
+_NO_FACTOR = N_("{who}: there is no shared view {factor}; there are 1 to {k}")
+_NOT_FLAGGED = N_("{who}: its sort does not define shared view {factor}, so nothing can be taken away")
+_FLAGGED = N_("{who}: its sort defines shared view {factor} already")
+
+
+def _problems(q: QAnalysis, changes: FlagChanges, people: pd.Index[Any]) -> list[Words]:
+    """What does not fit."""
     k, places = q.loadings.shape[1], {str(people[row]): place for place, row in enumerate(q.rows)}
     if not k:
-        return [f"there are no factors ({q.reason})"]
-    found = []
+        return [_NO_FACTORS]
+    found: list[Words] = []
     for name, flagged in (("add", False), ("remove", True)):
         for who, factors in getattr(changes, name).items():
             if who not in places:
-                found.append(f"{name}.{who!r} is not one of the {len(places)} participants with a complete legal sort")
+                found.append(said(_NO_SORT, who=f"{name}.{who}", n=str(len(places))))
                 continue
             for factor in factors:
                 if factor > k:
-                    found.append(f"{name}.{who!r}: there is no factor {factor}; there are 1 to {k}")
+                    found.append(said(_NO_FACTOR, who=f"{name}.{who}", factor=str(factor), k=str(k)))
                 elif bool(q.flags[places[who], factor - 1]) != flagged:
-                    is_so = "is not flagged" if flagged else "is flagged already"
-                    found.append(f"{name}.{who!r}: its sort {is_so} on factor {factor}")
+                    text = _NOT_FLAGGED if flagged else _FLAGGED
+                    found.append(said(text, who=f"{name}.{who}", factor=str(factor)))
     return found
 
 

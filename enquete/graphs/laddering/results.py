@@ -15,7 +15,7 @@ from enquete.graphs.laddering.figures import figures
 from enquete.graphs.laddering.findings import findings
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.network import Cell
-from enquete.graphs.laddering.shown import shown
+from enquete.graphs.laddering.shown import GLOSSARY, shown
 from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
@@ -64,6 +64,7 @@ EVALUATION = Evaluation(
     section="enquete.graphs.laddering:section.md.j2",
     appendix="enquete.graphs.laddering:appendix.md.j2",
     shown=shown,
+    glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
     figures=figures,

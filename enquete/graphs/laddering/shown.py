@@ -30,6 +30,12 @@ DROPPED = (
 )  # fmt: skip
 """Why what was read is left out, as knowledge.py counts it."""
 
+GLOSSARY: Mapping[str, str] = {
+    N_("ladder"): N_("a chain from what something is, over what follows from it, to why that matters to someone"),
+    N_("value map"): N_("the links between concepts that at least as many agents gave as the cut-off says"),
+    N_("saturation"): N_("how few new concepts each further interview brings"),
+}
+
 
 def shown(found: Found, language: Language) -> Mapping[str, Any]:
     concepts = {one["id"]: one for one in listed(found, "concepts")}

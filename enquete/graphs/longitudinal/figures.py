@@ -9,12 +9,12 @@ from typing import Any
 from enquete.graphs.longitudinal.likert import likert
 from enquete.graphs.longitudinal.slopes import slopes
 from enquete.locale import N_, in_language
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, at, figure, listed, type_name
 from enquete.reports.figures.canvas import Canvas, Figure, answers, beside, counted, dots, note, rows, signed, titled
 from enquete.reports.figures.heat import LABEL, ROW, Cell, by_group, kept
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED
 from enquete.reports.figures.text import wrapped
-from enquete.reports.markdown import readable
+from enquete.reports.key_findings import FEWEST
 from enquete.state.asking import Language
 
 WORDING = 300  # px
@@ -26,20 +26,20 @@ WORDS = {
     "experience": N_("Longitudinal: with memory and without, by statement (experience effect, no drift)"),
     "incomparable": N_("the waves cannot be compared: differences are not tested"),
     "change": N_("mean change in scale points, with 95% interval"),
-    "certain": N_("change at p < .05 (Holm)"),
-    "uncertain": N_("no change at p < .05 (Holm)"),
+    "certain": N_("change at p < 0.05 (Holm)"),
+    "uncertain": N_("no change at p < 0.05 (Holm)"),
     "untested": N_("not tested"),
     "placebo": N_("placebo: asked again with a neutral memory"),
     "paired": N_("{n} of {total} agents in both waves"),
     "minus": N_("change minus placebo, 95% interval"),
     "hover": N_("{item}: {change} ({low} to {high}), n = {n}"),
     "hover_placebo": N_("{item}: {change} with a neutral memory, n = {n}"),
-    "drift_alt": N_("{n} statements; {changed} changed at p < .05 (Holm). Largest change: {item}, {change}."),
+    "drift_alt": N_("{n} statements; {changed} changed at p < 0.05 (Holm). Largest change: {item}, {change}."),
     "untested_alt": N_("{n} statements, not tested. Largest difference: {item}, {change}."),
     "groups": N_("Longitudinal: mean change by statement and group, in scale points"),
     "groups_experience": N_("Longitudinal: mean difference with memory by statement and group, in scale points"),
     "groups_alt": N_("Mean change of {n} statements in {groups} groups; largest: {item} in {group}, {change}."),
-    "small": N_("groups below 5 agents left open"),
+    "small": N_("without groups below 5 agents"),
     "everybody": N_("all"),
 }
 
@@ -180,12 +180,13 @@ class Changes:
                 sizes[name] = max(sizes.get(name, 0), int(group["n"]))
         shown = kept(list(sizes.items()))
         cells = [[self._cell(one, ""), *(self._cell(one, name) for name, _ in shown)] for one in self.items]
-        columns = [(self.words["everybody"], max((int(one["n"]) for one in self.items), default=0)), *shown]
+        columns = [(self.words["everybody"], max((int(one["n"]) for one in self.items), default=0))]
+        columns += [(type_name(self.found, name), n) for name, n in shown]
         seen = [
             (cell, one, name)
             for row, one in zip(cells, self.items, strict=True)
             for cell, (name, _) in zip(row[1:], shown, strict=True)
-            if cell.n >= 5 and cell.value is not None
+            if cell.n >= FEWEST and cell.value is not None
         ]
         if len({name for _, _, name in seen}) < 2:
             return
@@ -193,11 +194,11 @@ class Changes:
         labels = [wrapped(self.wordings[str(one["item"])], LABEL) for one in self.items]
         trace, layout = by_group(labels, columns, cells, DIVERGING, (-reach, reach))
         title = self.words["groups" if self.is_drift else "groups_experience"]
-        small = self.words["small"] if any(n < 5 for _, n in shown) else ""
+        small = self.words["small"] if len(shown) < len(sizes) else ""
         canvas = Canvas(title, self.note(small), self.language, plot=ROW * len(cells), data=[trace], layout=layout)
         largest, of_item, of_group = max(seen, key=lambda each: abs(each[0].value or 0.0))
         alt = self.words["groups_alt"].format(
-            n=len(cells), groups=len({name for _, _, name in seen}), group=readable(of_group),
+            n=len(cells), groups=len({name for _, _, name in seen}), group=type_name(self.found, of_group),
             item=self.wordings[str(of_item["item"])].rstrip("."),
             change=largest.text,
         )  # fmt: skip
@@ -212,7 +213,7 @@ class Changes:
             return Cell(None)
         item = str(one["item"])
         text, n = signed(value, self.language, 1), int(own["n"])
-        who = readable(group) or self.words["everybody"]
+        who = type_name(self.found, group) if group else self.words["everybody"]
         told = f"{who}, {wrapped(self.wordings[item], 400, 3)}: {signed(value, self.language)}, n = {n}"
         link = answers("longitudinal", item_id=item, **({"stakeholder_type": group} if group else {}))
         return Cell(value, text, told, link, n)

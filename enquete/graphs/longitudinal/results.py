@@ -12,7 +12,7 @@ from enquete.graphs.longitudinal import across, findings, health
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.figures import figures
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.shown import shown
+from enquete.graphs.longitudinal.shown import GLOSSARY, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
@@ -52,6 +52,7 @@ EVALUATION = Evaluation(
     section="enquete.graphs.longitudinal:section.md.j2",
     appendix="enquete.graphs.longitudinal:appendix.md.j2",
     shown=shown,
+    glossary=GLOSSARY,
     files=files,
     item_facts=item_facts,
     figures=figures,

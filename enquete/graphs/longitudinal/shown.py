@@ -29,6 +29,17 @@ REASONS: Mapping[str, str] = {
 }
 """How the reasons of analysis/change/reliable.py begin, and what a report says."""
 
+GLOSSARY: Mapping[str, str] = {
+    N_("drift"): N_("change of the same agents' answers to a statement from T0 to T1"),
+    N_("experience effect"): N_(
+        "the same difference where T0 was asked of personas without any memory; it is not drift"
+    ),
+    N_("as worded, rekeyed"): N_(
+        "agreement with the statement as it stands; turned round where it is keyed against its family"
+    ),
+    N_("family"): N_("statements on one subject, whose rekeyed answers are averaged"),
+}
+
 
 def shown(found: Found, language: Language) -> dict[str, Any]:
     """change: what there is of change, under whatever name; rows: of the section's table; the rest by its name."""

@@ -24,7 +24,7 @@ WORDS = {
     "alt": N_(
         "Means of {n} statements at T0 and T1 in {families} families; most changed: {item}, from {before} to {after}."
     ),
-    "changed": N_("changed at p < .05 (Holm)"),
+    "changed": N_("changed at p < 0.05 (Holm)"),
     "other": N_("not changed, or not tested"),
     "hover": N_("{item}: {before} at T0, {after} at T1"),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, at, figure, listed, type_name
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, of, titled, told
 from enquete.reports.figures.frame import WIDTH
 from enquete.reports.figures.heat import LABEL, ROW, Cell, by_group, heat, kept
@@ -14,7 +14,7 @@ from enquete.reports.figures.labels import Box, sides
 from enquete.reports.figures.palette import COLOURS, DIVERGING, MUTED, PAPER
 from enquete.reports.figures.text import bold, escaped, wrapped
 from enquete.reports.key_findings import FEWEST
-from enquete.reports.markdown import number, readable
+from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
 CLOSE = 24  # px of a row where there are many
@@ -42,7 +42,7 @@ WORDS = {
     "by_group": N_("Scenarios: mean ratings by group"),
     "ratings": N_("Scenarios: mean ratings"),
     "ratings_alt": N_("Mean ratings over all agents, {dimension}: {means}."),
-    "small": N_("groups below 5 agents left open"),
+    "small": N_("without groups below 5 agents"),
     "everybody": N_("all"),
 }
 
@@ -76,7 +76,7 @@ def quadrants(
     wished = at(found, "polarity", "desirability")
     for place, (one, own, name, spot) in enumerate(zip(placed, by_group, names, spots, strict=True)):
         colour, item = COLOURS[place % len(COLOURS)], f"{one['scenario']}/{wished}"
-        told_of = [f"{name}, {escaped(readable(each['stakeholder_type']))}" for each in own]
+        told_of = [f"{name}, {escaped(type_name(found, each['stakeholder_type']))}" for each in own]
         canvas.data.append(
             _dots(own, told_of, item, words, language) | {"marker": {"size": 7, "color": colour, "opacity": 0.45}}
         )
@@ -146,16 +146,17 @@ class Ratings:
         ]
         self.n = max((int(one["n_total"]) for one in self.rated.values()), default=0)
         of_any = next(iter(self.rated.values()), None)
-        self.groups = kept([(str(one["stakeholder_type"]), int(one["n_total"])) for one in listed(of_any, "by_type")])
+        sizes = [(str(one["stakeholder_type"]), int(one["n_total"])) for one in listed(of_any, "by_type")]
+        self.groups = kept(sizes)
+        self.small = self.words["small"] if len(self.groups) < len(sizes) else ""
 
     def heatmap(self) -> Iterator[Figure]:
         """By group where at least two are large enough, a block of rows a dimension; else scenarios by dimensions."""
         if not self.rated:
             return
-        is_grouped = sum(n >= FEWEST for _, n in self.groups) > 1
+        is_grouped = len(self.groups) > 1
         trace, layout = self._by_group() if is_grouped else self._by_dimension()
-        small = self.words["small"] if is_grouped and any(n < FEWEST for _, n in self.groups) else ""
-        asked = note(self.language, counted(at(self.found, "asked"), self.language), small)
+        asked = note(self.language, counted(at(self.found, "asked"), self.language), self.small if is_grouped else "")
         title = self.words["by_group" if is_grouped else "ratings"]
         canvas = Canvas(
             title,
@@ -170,7 +171,8 @@ class Ratings:
     def _by_group(self) -> tuple[dict[str, Any], dict[str, Any]]:
         labels: list[str] = []
         cells: list[list[Cell]] = []
-        columns = [(self.words["everybody"], self.n), *self.groups]
+        named = [(type_name(self.found, name), n) for name, n in self.groups]
+        columns = [(self.words["everybody"], self.n), *named]
         for dimension in self.dimensions:
             labels.append(bold(wrapped(self._heading(dimension), LABEL, 1)))
             cells.append([Cell(None)] * len(columns))
@@ -206,7 +208,7 @@ class Ratings:
         if rated is None or own is None or mean is None:
             return Cell(None)
         group = str(own.get("stakeholder_type") or "")
-        who, low = readable(group) or self.words["everybody"], float(dimension["scale_min"])
+        who, low = type_name(self.found, group) if group else self.words["everybody"], float(dimension["scale_min"])
         said = f"{escaped(who)}, {escaped(self.labels[str(rated['scenario'])])}: {number(mean, self.language)}, {of(own, self.language)}"
         link = answers("scenario", item_id=rated["item"], **({"stakeholder_type": group} if group else {}))
         shade = (mean - low) / (float(dimension["scale_max"]) - low)

@@ -17,9 +17,9 @@ from typing import Any
 from enquete.analysis.change.paired import smallest_p
 from enquete.graphs.scenario.rated import Rated
 from enquete.locale import N_, in_language
-from enquete.reports.context import Found, figure, listed
+from enquete.reports.context import Found, figure, listed, type_name
 from enquete.reports.key_findings import FEWEST, LEVEL, PER_METHODOLOGY, KeyFinding, Kind, p_told, sentence
-from enquete.reports.markdown import number, readable
+from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
 GROUPS = 3  # of the ratings that groups differ on, those they differ on most
@@ -46,8 +46,8 @@ WORDS: Mapping[str, str] = {
     "feared_expected": N_("feared and expected"),
     "feared_unexpected": N_("feared, not expected"),
     "groups": N_(
-        "{dimension} of “{scenario}” differs by group: {mean_lowest} ({lowest}) to {mean} ({highest}; scale {scale});"
-        " {groups} groups, ε² = {effect}, adjusted {p}, n = {n}/{total}."
+        "{dimension} of “{scenario}” differs between {groups} groups: {mean_lowest} ({lowest}) to {mean} ({highest}; scale {scale});"
+        " share of variance {effect}, adjusted {p}, n = {n}/{total}."
     ),
     "no_groups": N_(
         "Groups of {fewest} agents or more rate no scenario differently: {tested} ratings tested, smallest adjusted "
@@ -165,8 +165,8 @@ class Stated(Rated):
         return self._finding(
             f"groups.{test['item']}", "groups", "difference", (highest["mean"] - lowest["mean"]) / self.range(dimension),
             (test["n"], test["n_total"]), test["p_holm"], (test["item"],), "groups", numbers, dimension=dimension,
-            scenario=self.labels[scenario], groups=len(test["groups"]), highest=readable(highest["stakeholder_type"]),
-            lowest=readable(lowest["stakeholder_type"]),
+            scenario=self.labels[scenario], groups=len(test["groups"]), highest=type_name(self.found, highest["stakeholder_type"]),
+            lowest=type_name(self.found, lowest["stakeholder_type"]),
         )  # fmt: skip
 
     # --- numbers and words -------------------------------------------------------------------------------------------

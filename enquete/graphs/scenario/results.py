@@ -14,7 +14,7 @@ from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.figures import figures
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.open_answers import with_words
-from enquete.graphs.scenario.shown import shown
+from enquete.graphs.scenario.shown import GLOSSARY, shown
 from enquete.reports.context import Files, Found, ItemFacts, at
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
@@ -60,6 +60,7 @@ EVALUATION = Evaluation(
     section="enquete.graphs.scenario:section.md.j2",
     appendix="enquete.graphs.scenario:appendix.md.j2",
     shown=shown,
+    glossary=GLOSSARY,
     files=files,
     figures=figures,
     item_facts=item_facts,

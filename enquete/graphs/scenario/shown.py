@@ -34,6 +34,12 @@ REASONS: Mapping[str, str] = {
 
 Row = Mapping[str, Any]
 
+GLOSSARY: Mapping[str, str] = {
+    N_("wish and expectation"): N_(
+        "mean desirability and plausibility; a scenario is placed where both lie clear of the midpoint"
+    ),
+}
+
 
 def shown(found: Found, language: Language) -> dict[str, Any]:
     """rows: scenarios in the order of `main`; groups: means of it by group; the rest by its name."""

@@ -29,7 +29,9 @@ TOGETHER: Mapping[str, str] = {
     "falls": N_(
         "{first} and {second} go apart: the more of one, the less of the other (ρ = {effect}, Holm p {p}, n = {n} of {total})."
     ),
-    "epsilon_squared": N_("{first} and {second}: the groups differ (ε² = {effect}, Holm p {p}, n = {n} of {total})."),
+    "epsilon_squared": N_(
+        "{first} and {second}: the groups differ (share of variance {effect}, Holm p {p}, n = {n} of {total})."
+    ),
     "cramers_v": N_("{first} and {second} go together (V = {effect}, Holm p {p}, n = {n} of {total})."),
 }
 ALPHA = 0.05

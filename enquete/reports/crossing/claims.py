@@ -15,6 +15,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.locale import N_, Words, percent, tell
+from enquete.reports.key_findings import FEWEST
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:  # scipy comes with it
 
 FILE = "crossing.json"
 """Where claims are kept, beside the report."""
-
-FEWEST = 3
-"""Agents with a value that a group needs to be compared and named: fewer say little about it."""
 
 Shown = Literal["count", "mean", "share"]
 DIGITS: Mapping[Shown, int] = {"count": 0, "mean": 2, "share": 0}

@@ -10,7 +10,6 @@ import pandas as pd
 from enquete.locale import N_, Words, said
 from enquete.reports.context import alternating, cited
 from enquete.reports.crossing.claims import (
-    FEWEST,
     Absent,
     Claim,
     Group,
@@ -20,6 +19,7 @@ from enquete.reports.crossing.claims import (
     Sentences,
     Shown,
 )
+from enquete.reports.key_findings import FEWEST
 
 EVIDENCE = 8
 """Answers named by a claim; it says how many it rests on in all."""

@@ -13,8 +13,8 @@ from itertools import groupby
 
 import pandas as pd
 
-from enquete.locale import N_, Words
-from enquete.reports.context import Found, with_ids
+from enquete.locale import N_, Words, said
+from enquete.reports.context import TYPE_NAMES, Found, at, with_ids
 from enquete.reports.crossing.claims import Absent, Claim, Crossing, Grouping, Measure
 from enquete.reports.crossing.comparing import NOBODY, between_sides, by_groups
 from enquete.reports.evaluation import Evaluation
@@ -28,7 +28,7 @@ def cross(evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], f
     Measures are compared between the groups of other methodologies, then between stakeholder types, then between two sides.
     """
     rows = with_ids(frame[frame["arm_role"].eq("main")])
-    types = stakeholder_types(rows)
+    types = stakeholder_types(rows, results)
     made: list[Claim | Absent] = []
     measures: list[Measure] = []
     groupings: list[Grouping] = []
@@ -50,7 +50,9 @@ def cross(evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], f
     return Crossing(found_claims, tuple(absent.values()), legends)
 
 
-def stakeholder_types(rows: pd.DataFrame) -> Grouping:
+def stakeholder_types(rows: pd.DataFrame, results: Mapping[str, Found]) -> Grouping:
     types = rows.drop_duplicates("participant").set_index("participant")["stakeholder_type"].astype("str")
     heading: Words = N_("by stakeholder type")
-    return Grouping("type", heading, types if len(types) else NOBODY, (POPULATION,))
+    names = {kind: name for found in results.values() for kind, name in (at(found, TYPE_NAMES) or {}).items()}
+    called = {kind: said(N_("“{name}”"), name=name) for kind, name in names.items()}
+    return Grouping("type", heading, types if len(types) else NOBODY, (POPULATION,), called=called)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from enquete.reports.crossing.claims import DIGITS, FEWEST, FILE, Claim, Crossing
+from enquete.reports.crossing.claims import DIGITS, FILE, Claim, Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.sentences import group_name, reason, sentence
+from enquete.reports.key_findings import FEWEST
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.replicates.told import mark
 from enquete.reports.templates import render

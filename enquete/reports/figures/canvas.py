@@ -17,7 +17,7 @@ from enquete.state.asking import Language
 
 LOOKS: Mapping[str, Any] = {
     "layout": {
-        "font": {"family": "system-ui, sans-serif", "size": SIZE, "color": INK},
+        "font": {"family": "Helvetica, Arial, 'Liberation Sans', Roboto, sans-serif", "size": SIZE, "color": INK},
         "colorway": list(COLOURS),
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,

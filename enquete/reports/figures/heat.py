@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from enquete.reports.figures.canvas import Spec, columns, rows, told
-from enquete.reports.figures.palette import MUTED, Scale
+from enquete.reports.figures.canvas import Spec, columns, rows
+from enquete.reports.figures.frame import WIDTH
+from enquete.reports.figures.palette import Scale
 from enquete.reports.figures.text import wrapped
 from enquete.reports.key_findings import FEWEST
-from enquete.reports.markdown import readable
 
 ROW, LABEL = 30, 255  # px: a row, its label
-MOST_GROUPS = 14  # side by side; beyond, those too small to be shown are left out
+MOST_GROUPS = 14  # side by side
+LEVEL_NAMES = 7  # columns whose names need not be turned
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,8 @@ Group = tuple[str, int]
 
 
 def kept(groups: Sequence[Group]) -> list[Group]:
-    """The largest first; all that can be read side by side, small ones among them, else those large enough."""
-    ordered = sorted(groups, key=lambda group: (-group[1], group[0]))
-    return ordered if len(ordered) <= MOST_GROUPS else [group for group in ordered if group[1] >= FEWEST][:MOST_GROUPS]
+    """Those of FEWEST agents or more, the largest first."""
+    return sorted((one for one in groups if one[1] >= FEWEST), key=lambda group: (-group[1], group[0]))[:MOST_GROUPS]
 
 
 def heat(
@@ -61,14 +61,9 @@ def by_group(
     scale: Scale,
     ends: tuple[float, float],
 ) -> tuple[Spec, Spec]:
-    """The same with a column a group: those below FEWEST agents stay open and say so."""
+    """The same with a column a group; a cell of fewer than FEWEST answers stays open."""
     shown = [[one if one.n >= FEWEST else Cell(None) for one in row] for row in cells]
-    names = [f"{wrapped(readable(name), 130)} ({n})" for name, n in groups]
-    trace, layout = heat(labels, names, shown, scale, ends, upright=True)
-    small = [place for place, (_, n) in enumerate(groups) if n < FEWEST]
-    if small:
-        why = told(
-            f"n &lt; {FEWEST}", sum(small) / len(small), (len(labels) - 1) / 2, font={"size": 11, "color": MUTED}
-        )
-        layout["annotations"] = [why]
-    return trace, layout
+    upright = len(groups) > LEVEL_NAMES
+    room = 130 if upright else (WIDTH - LABEL - 60) / len(groups)
+    names = [wrapped(f"{name} ({n})", room) for name, n in groups]
+    return heat(labels, names, shown, scale, ends, upright=upright)

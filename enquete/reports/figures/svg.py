@@ -16,7 +16,8 @@ from enquete.reports.figures.marks import DASHES, Href, Pen, marks, symbol
 from enquete.reports.figures.palette import GRID, INK, MUTED, PAPER
 from enquete.reports.figures.text import SIZE, height, width
 
-FONT = "system-ui, -apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
+FONT = "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif"
+"""Helvetica and fonts as wide: room for text is measured by it (see `figures.text`)."""
 VALIGN = {"top": "top", "middle": "middle", "bottom": "bottom"}
 ANCHOR = {"left": "start", "center": "middle", "right": "end"}
 

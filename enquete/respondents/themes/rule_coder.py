@@ -26,6 +26,7 @@ TITLES = 5  # of the most central sentences, the shortest is the title
 TITLE_CHARS, DESCRIPTION_CHARS = 90, 300
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_SELF = re.compile(r"\b([Ii]ch|[Mm]ich|[Mm]ir|[Mm]ein\w*|I|me|[Mm]y|myself)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
 dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
@@ -185,8 +186,10 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 
 
 def _title(texts: Sequence[str], cluster: Cluster) -> str:
-    """The shortest of the most central sentences: what several say, without what each of them says before it."""
-    central = [texts[i] for i in cluster.members[:TITLES]]
+    """The shortest of the most central sentences: what several say, without what each of them says before it. One about the
+    topic where there is any, not one about oneself."""
+    theirs = [texts[i] for i in cluster.members]
+    central = ([text for text in theirs if not _SELF.search(text)] or theirs)[:TITLES]
     title = min(central, key=lambda text: len(text.split())).rstrip(" .")
     if len(title) > TITLE_CHARS:
         title = f"{title[:TITLE_CHARS].rsplit(' ', 1)[0].rstrip(',;:')} …"
