@@ -42,7 +42,7 @@ soak: $(VENV)/dev           ## the long tests, and property tests with four time
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
 
 chaos: $(VENV)/dev          ## kills, faults and hostile files, hundreds of each; writes docs/chaos.md
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not soak' --chaos docs/chaos.md tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cache-clear -m 'not soak' --chaos docs/chaos.md tests
 
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/core

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import sqlite3
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+import psutil
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
@@ -209,9 +211,19 @@ def set_aside(path: Path) -> Path:
     return target
 
 
+def draft_of(path: Path) -> Path:
+    """Where a file is written that will replace `path`. What processes that were killed left there is removed."""
+    for old in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        process = old.name.split(".")[-2]
+        if not (process.isdecimal() and psutil.pid_exists(int(process))):
+            with suppress(OSError):
+                old.unlink()
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Readers see the old file or the new one, never a half. Raises DiskFull where there is no room."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = draft_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("w", encoding="utf-8", newline="") as file:

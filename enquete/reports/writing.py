@@ -15,6 +15,7 @@ import pandas as pd
 from pydantic import JsonValue
 from pydantic_core import to_json
 
+from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
 
 EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -27,7 +28,7 @@ UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 def replacing(path: Path) -> Iterator[TextIO]:
     """A file to write to; readers see the old one until all is written, and still if writing fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = draft_of(path)
     try:
         with draft.open("w", encoding="utf-8", newline="") as file:
             yield file

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.registry import methodologies
 from tests.support import killing
 from tests.support.killing import Killer, Meddle, Study, Tally
@@ -159,3 +161,12 @@ def test_kill_in_every_methodology(
     usual = [name for name, methodology in methodologies().items() if methodology.default]
     arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
     held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing), record_property)
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    """A draft of a process that lives stays: it may be about to replace the file as well."""
+    dead, alive = tmp_path / ".report.md.99999999.tmp", tmp_path / f".report.md.{os.getppid()}.tmp"
+    for draft in (dead, alive, tmp_path / ".other.md.99999999.tmp"):
+        draft.touch()
+    write_atomically(tmp_path / "report.md", "new")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".other.md.99999999.tmp", alive.name, "report.md"]

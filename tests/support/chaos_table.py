@@ -1,15 +1,15 @@
 """`pytest --chaos FILE`: what was tried against a run and its servers, how often, and what did not hold, as a table for docs.
 
 Runs the tests marked `chaos`, and those of FAULTS, which go through all faults in every `make test`. A test is a row; each
-of its cases counts as a try unless it records `tries` (and `failures`) as properties, as kills do.
+of its cases counts as a try unless it records `tries` (and `failures`) as properties, as kills do. Rows of tests that were
+not run this time stay as they were, until --cache-clear.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ AREAS = {
     "checkpoints": "Damaged ledgers", "interfaces": "Damaged ledgers", "study": "Moved and copied runs",
 }  # fmt: skip
 OTHER = "Hostile files"
+KEPT = "chaos/table"
 
 
 @dataclass
@@ -46,7 +47,7 @@ class ChaosTable:
     def __init__(self, file: Path):
         self._file = file
         self._rows: dict[str, Row] = {}
-        self._began = time.monotonic()
+        self._took_s = 0.0
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -61,6 +62,7 @@ class ChaosTable:
         if report.skipped:
             row.skipped += 1
             return
+        self._took_s += report.duration
         told = dict(report.user_properties)
         row.tries += int(str(told.get("tries", 1)))
         if report.failed:
@@ -78,17 +80,22 @@ class ChaosTable:
         return self._rows.setdefault(f"{path}::{bare}", Row(area, words[:1].upper() + words[1:]))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if not hasattr(session.config, "workerinput"):
+        cache = session.config.cache
+        if not hasattr(session.config, "workerinput") and cache is not None:
+            known = cache.get(KEPT, {"rows": {}, "took_s": 0.0})
+            self._rows = {**{name: Row(**row) for name, row in known["rows"].items()}, **self._rows}
+            self._took_s += known["took_s"]
+            cache.set(KEPT, {"rows": {name: asdict(row) for name, row in self._rows.items()}, "took_s": self._took_s})
             self._file.write_text("\n".join(self._lines()) + "\n", "utf-8")
 
     def _lines(self) -> Iterator[str]:
-        rows, minutes = list(self._rows.values()), (time.monotonic() - self._began) / 60
+        rows, minutes = [self._rows[name] for name in sorted(self._rows)], self._took_s / 60
         kills = sum(row.tries for row in rows if row.area == "Kills")
         yield "# What was tried against it"
         yield ""
         tries, failures = sum(row.tries for row in rows), sum(row.failures for row in rows)
-        yield f"Written by `make chaos` on {datetime.now(UTC):%Y-%m-%d}, in {minutes:.0f} minutes: {tries:,} tries, {kills:,} of them"
-        yield f"kills; {failures:,} failures. A row is a test; its name says what must hold, its file how it is tried."
+        yield f"Written by `make chaos` on {datetime.now(UTC):%Y-%m-%d}: {tries:,} tries, {kills:,} of them kills, {failures:,} failures,"
+        yield f"{minutes:.0f} minutes of tests. A row is a test; its name says what must hold, its file how it is tried."
         for area in [*dict.fromkeys(AREAS.values()), OTHER]:
             of_it = [row for row in rows if row.area == area and (row.tries or row.skipped)]
             if of_it:
