@@ -12,7 +12,11 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import enquete
+from enquete.interfaces.cli.words import tongue
 from enquete.locale import SOURCE, in_language, languages, plural, tell
+from enquete.reports.markdown import number
+from enquete.reports.page_one import PageOne
+from enquete.reports.report import brief
 
 ROOT = Path(enquete.__file__).parent
 METHODS = [("**.py", "python"), ("**.j2", "jinja2")]
@@ -94,6 +98,30 @@ def test_a_text_is_told_in_its_language_and_a_name_as_it_is() -> None:
 def test_a_plural_fits_its_number() -> None:
     assert plural(("{n} agent", "{n} agents"), 1, "en") == "1 agent"
     assert plural(("{n} agent", "{n} agents"), 2, "en") == "2 agents"
+
+
+FRENCH = """msgid ""
+msgstr "Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "What was found"
+msgstr "Ce qui a été trouvé"
+"""
+
+
+def test_a_further_language_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two words: page one has one of them, everything else in English, numbers as the language writes them."""
+    (tmp_path / "fr.po").write_text(FRENCH, "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setenv("ENQUETE_LOCALE", str(tmp_path))
+        languages.cache_clear()
+        assert "fr" in languages()
+        page = brief(PageOne("T", "", "", ""), "fr")
+        assert tongue({"LANG": "fr_FR.UTF-8"}) == "fr"
+    languages.cache_clear()
+    assert "## Ce qui a été trouvé" in page
+    assert "There is nothing to judge yet" in page
+    assert number(1.5, "fr") == "1,50"
+    assert tongue({"LANG": "fr_FR.UTF-8"}) == "en"
 
 
 if __name__ == "__main__":

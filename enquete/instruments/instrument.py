@@ -11,7 +11,7 @@ from enquete.instruments.human import Human
 from enquete.instruments.reading import Identifier, Line, Reading, identifier, not_empty, reading, shown, wrong
 from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
-from enquete.state.asking import Language
+from enquete.state.asking import Spoken
 
 ScaleId = Annotated[Line, AfterValidator(identifier("scale"))]
 
@@ -30,8 +30,8 @@ class Instrument(Part):
     version: Line
     title: Text
     topic: Text
-    language_default: Language
-    languages: Annotated[tuple[Language, ...], AfterValidator(not_empty)] | None = None
+    language_default: Spoken
+    languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
     scales: dict[ScaleId, Scale] = Field(default_factory=dict)
 
     @model_validator(mode="wrap")
@@ -45,7 +45,7 @@ class Instrument(Part):
 
     @field_validator("languages")
     @classmethod
-    def _distinct(cls, languages: tuple[Language, ...] | None) -> tuple[Language, ...] | None:
+    def _distinct(cls, languages: tuple[Spoken, ...] | None) -> tuple[Spoken, ...] | None:
         if languages and len(set(languages)) < len(languages):
             raise wrong(f"{', '.join(languages)} names a language twice")
         return languages

@@ -17,7 +17,7 @@ from enquete.instruments.pack import FOLDER, packs, yaml_files
 from enquete.instruments.reading import Line, identifier, not_empty, reading, suggestion
 from enquete.instruments.source import read_source
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text, texts_of
-from enquete.state.asking import Language
+from enquete.state.asking import Language, Spoken
 from enquete.state.errors import InstrumentError
 
 FileId = Annotated[Line, AfterValidator(identifier("file"))]
@@ -29,8 +29,8 @@ class LayerFile(Part):
     id: FileId
     version: Line
     title: Text
-    language_default: Language = "de"
-    languages: Annotated[tuple[Language, ...], AfterValidator(not_empty)] | None = None
+    language_default: Spoken = "de"
+    languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
 
     @model_validator(mode="wrap")
     @classmethod

@@ -18,9 +18,9 @@ from typing import Annotated, TypeVar, get_args
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from enquete.state.asking import Language
+from enquete.state.asking import Spoken
 
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+LANGUAGES: tuple[Spoken, ...] = get_args(Spoken)
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -34,12 +34,12 @@ class Reading:
     seen: set[tuple[str, str]] = field(default_factory=set)  # (kind of id, id)
 
     @property
-    def language_default(self) -> Language:
+    def language_default(self) -> Spoken:
         declared = self.document.get("language_default")
         return next((language for language in LANGUAGES if language == declared), "de")
 
     @property
-    def languages(self) -> tuple[Language, ...]:
+    def languages(self) -> tuple[Spoken, ...]:
         """The languages in which every text must exist; none unless the file says so."""
         declared = self.document.get("languages")
         if not isinstance(declared, list | tuple):

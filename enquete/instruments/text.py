@@ -7,14 +7,14 @@ where that part is mainly a text (`de: …`, `en: …` in an item), or as a plai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_serializer, model_validator
 
 from enquete.instruments.reading import LANGUAGES, clean_text, current, wrong
-from enquete.state.asking import Language
+from enquete.state.asking import Language, Spoken
 
-LANGUAGE_NAMES: dict[Language, str] = {"de": "German", "en": "English"}
+LANGUAGE_NAMES: dict[str, str] = {"de": "German", "en": "English"}
 
 _ABSENT = object()  # stands where a language that the file declares has no text, so that the problem gets its own place
 
@@ -55,12 +55,12 @@ class Text(BaseModel):
         return {language: text for language in LANGUAGES if (text := getattr(self, language)) is not None}
 
     def has(self, language: Language) -> bool:
-        return getattr(self, language) is not None
+        return getattr(self, language, None) is not None
 
     def in_(self, language: Language) -> str:
-        """The text in `language`, else in the other one."""
-        texts = {"de": self.de, "en": self.en}
-        return texts[language] or self.de or self.en or ""
+        """The text in `language`, else in another one."""
+        text: str | None = getattr(self, language, None)
+        return text or self.de or self.en or ""
 
 
 class Part(BaseModel):
@@ -92,7 +92,7 @@ class Part(BaseModel):
         )
 
     @classmethod
-    def flat_keys(cls, name: str) -> dict[str, Language]:
+    def flat_keys(cls, name: str) -> dict[str, Spoken]:
         """The keys under which the languages of the text `name` may stand beside the other fields."""
         flat = {f"{name}_{language}": language for language in LANGUAGES}
         return flat | {str(language): language for language in LANGUAGES} if name == cls.inline_text else flat
@@ -105,7 +105,7 @@ class Part(BaseModel):
         return [key for name in cls.model_fields for key in (own if name == inline else [name])]
 
 
-def _gather(data: dict[object, object], name: str, flat: Mapping[str, Language]) -> None:
+def _gather(data: dict[object, object], name: str, flat: Mapping[str, Spoken]) -> None:
     found = [key for key in flat if key in data]
     if not found:
         return
@@ -131,7 +131,7 @@ def texts_of(node: object, path: str = "") -> Iterator[tuple[str, Text]]:
             yield from texts_of(value, f"{path}[{index}]")
 
 
-_NOTICE: dict[Literal["de", "en"], str] = {
+_NOTICE: dict[str, str] = {
     "de": "{place}: kein deutscher Text, gezeigt wird der englische",
     "en": "{place}: no English text, the German one is shown",
 }

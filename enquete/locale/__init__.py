@@ -1,6 +1,6 @@
 """What people read, in their language. Code and templates carry English; `<language>.po` beside this file has every other
-language: a third one is one more file. A package that brings a methodology may bring files of its own
-in its folder `locale`. `make words` brings the files up to date with what code and templates say.
+language: a third one is one more file, here or in the folder that ENQUETE_LOCALE names. A package that brings a methodology
+may bring files of its own in its folder `locale`. `make words` brings the files up to date with what code and templates say.
 
     WORDS = {"answered": N_("{n} of {total} answered")}
     in_language(WORDS, "de")["answered"].format(n=3, total=4)
@@ -12,6 +12,7 @@ Texts with the same English and another meaning stand in a context: C_("of agent
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def NN_(one: str, many: str) -> tuple[str, str]:
 @cache
 def languages() -> tuple[str, ...]:
     """Every language there are words in, the catalogues' by name."""
-    names = (each.name for each in files("enquete.locale").iterdir())
+    names = (each.name for folder in (*_own(), files("enquete.locale")) for each in folder.iterdir())
     return tuple(sorted({SOURCE, *(name.partition(".")[0] for name in names if name.endswith(".po"))}))
 
 
@@ -65,7 +67,7 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
     from babel.messages.pofile import read_po  # noqa: PLC0415 - half a dozen modules that English never needs
 
     entries: dict[str, str | tuple[str, ...]] = {}
-    for folder in (*_elsewhere(), files("enquete.locale")):  # ours last: it wins
+    for folder in (*_elsewhere(), *_own(), files("enquete.locale")):  # ours last: it wins
         file = folder / f"{language}.po"
         if file.is_file():
             with file.open("rb") as stream:
@@ -73,6 +75,13 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
                     _key(one): _forms(one.string) for one in read_po(stream, locale=language) if one.id and one.string
                 }
     return entries
+
+
+def _own() -> Iterator[Traversable]:
+    """The folder that ENQUETE_LOCALE names, for a language that does not ship."""
+    folder = Path(os.environ.get("ENQUETE_LOCALE", ""))
+    if folder.name and folder.is_dir():
+        yield folder
 
 
 def _elsewhere() -> Iterator[Traversable]:

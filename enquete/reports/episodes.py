@@ -38,7 +38,7 @@ WORDS: Mapping[str, str] = {
 
 def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
     """Agents in the population's order within each methodology and phase of this run, then the aggregate; main arm."""
-    language = reading.record.language
+    language = reading.language
     own = frame.loc[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs), READ]
     answered = with_ids(own)
     known: dict[str, dict[str, Asked]] = {}

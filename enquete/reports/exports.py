@@ -46,7 +46,7 @@ def validate(frame: pd.DataFrame) -> None:
 
 def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
     """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
-    exports, language = folder / "exports", reading.record.language
+    exports, language = folder / "exports", reading.language
     validate(frame)
     write_csv(exports / "all_responses.csv", frame)
     book = codebook(reading, frame, material.asked)

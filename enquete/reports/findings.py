@@ -102,7 +102,7 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
     elif record.baseline == "measured":
         incomparable += _server_changed(reading, reading, name)
     return AnalysisContext(
-        language=record.language,
+        language=reading.language,
         baseline=reading.baseline,
         memoryless_weight=record.memoryless_weight,
         frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},

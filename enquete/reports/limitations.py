@@ -33,7 +33,7 @@ def limitations(
 
 
 def _about_respondents(reading: RunReading) -> Iterator[str]:
-    texts, main = in_language(LIMITS, reading.record.language), reading.record.main
+    texts, main = in_language(LIMITS, reading.language), reading.record.main
     yield texts["simulated"]
     if main.respondent == "synthetic":
         yield texts["synthetic"]
@@ -42,11 +42,11 @@ def _about_respondents(reading: RunReading) -> Iterator[str]:
         yield texts["confidence"]
     yield texts["inference"].format(n=len(reading.population))
     if main.respondent == "llm" and main.temperature:
-        yield texts["temperature"].format(t=number(main.temperature, reading.record.language, 1))
+        yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
 
 
 def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.record.language)
+    record, texts = reading.record, in_language(LIMITS, reading.language)
     remembering, total = with_memory(reading, frame)
     if not remembering:
         yield texts["no_digest"]
@@ -58,7 +58,7 @@ def _about_memory(reading: RunReading, frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonValue]]) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.record.language)
+    record, texts = reading.record, in_language(LIMITS, reading.language)
     if reading.idle:
         yield texts["idle"]
     elif record.baseline == "reconstructed":
@@ -77,7 +77,7 @@ def _about_change(reading: RunReading, results: Mapping[str, Mapping[str, JsonVa
 
 def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     """Shares of endpoints and midpoints over all closed answers."""
-    language = reading.record.language
+    language = reading.language
     n = sum(shape.n for shape in health.shapes)
     if not n:
         return
@@ -91,7 +91,7 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
 
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:
-    record, texts = reading.record, in_language(LIMITS, reading.record.language)
+    record, texts = reading.record, in_language(LIMITS, reading.language)
     yield texts["n"].format(n=len(reading.population), responded=len(responded(frame)), rows=len(frame))
     yield from _differential(frame, reading)
     hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
@@ -105,7 +105,7 @@ def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
     asked = frame[frame["status"].ne("not_reached")]
     missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
     if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
-        language = reading.record.language
+        language = reading.language
         yield in_language(LIMITS, language)["differential"].format(
             low=share(float(missing.min()), language), low_type=escape(reading.type_names[str(missing.idxmin())]),
             high=share(float(missing.max()), language), high_type=escape(reading.type_names[str(missing.idxmax())]),

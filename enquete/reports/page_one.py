@@ -73,7 +73,7 @@ def page_one(
     *, across: Sequence[KeyFinding] = (), notices: Sequence[str] = (),
 ) -> PageOne:  # fmt: skip
     """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else."""
-    language = reading.record.language
+    language = reading.language
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
     stated = {name: _stated(name, own[name], results[name], language) for name in own if name in results}
     return PageOne(
@@ -116,7 +116,7 @@ _SIMULATED = N_(
 
 def banner(reading: RunReading) -> str:
     """Who answered, said loudly: no person did. Markdown."""
-    main, language = reading.record.main, reading.record.language
+    main, language = reading.record.main, reading.language
     return (
         tell(_SYNTHETIC, language)
         if main.respondent == "synthetic"
@@ -155,7 +155,7 @@ _COMPARED = N_("Groups are compared from {fewest} agents up: {n} agents.")
 
 
 def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> str:
-    language, main = reading.record.language, frame[frame["arm_role"].eq("main")]
+    language, main = reading.language, frame[frame["arm_role"].eq("main")]
     kinds = {who.stakeholder_type for who in reading.population}
     said = tell(_ASKED, language).format(
         agents=plural(NN_("{n} simulated stakeholder", "{n} simulated stakeholders"), len(reading.population), language),

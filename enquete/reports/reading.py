@@ -18,12 +18,13 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.nodes.opened import OpenedRun
 from enquete.reports.markdown import readable
 from enquete.respondents.local_desk import LocalDesk
-from enquete.state.asking import Arm, Block, CallKey, Participant
+from enquete.state.asking import Arm, Block, CallKey, Language, Participant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,12 @@ class NobodyAsks:
 
 
 class RunReading(OpenedRun[ReadingLedger]):
-    """One run, read only. Use `open_run`; belongs to the thread that opened it."""
+    """One run, read only. Use `open_run`; belongs to the thread that opened it. language: of what is told of it; the
+    interviews' unless another is asked for."""
+
+    def __init__(self, folder: Path, record: RunRecord, ledger: ReadingLedger, language: Language = "") -> None:
+        super().__init__(folder, record, ledger)
+        self.language = language or record.language
 
     @property
     def run(self) -> str:
@@ -132,7 +138,7 @@ class RunReading(OpenedRun[ReadingLedger]):
         """What reports call the stakeholder types of this run, in its language."""
         topics = [used.content.get("topic") for used in self.record.instruments.values()]
         texts = {Text.model_validate(topic) for topic in topics if topic}
-        named = names_of_types(texts, self.record.language)
+        named = names_of_types(texts, self.language)
         kinds = dict.fromkeys(who.stakeholder_type for who in self.population)
         return {kind: named.get(kind) or readable(kind) for kind in kinds}
 
@@ -218,10 +224,10 @@ class RunReading(OpenedRun[ReadingLedger]):
 
 
 @contextmanager
-def open_run(folder: Path) -> Iterator[RunReading]:
+def open_run(folder: Path, language: Language = "") -> Iterator[RunReading]:
     """Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
-        yield RunReading(folder, ledger.record, ledger)
+        yield RunReading(folder, ledger.record, ledger, language)
     finally:
         ledger.close_reading()

@@ -105,7 +105,7 @@ class Report:
 
     def __init__(self, reading: RunReading, material: Material, *, status: str, partial: bool) -> None:
         self.reading, self.material, self.status, self.partial = reading, material, status, partial
-        self.language = reading.record.language
+        self.language = reading.language
         self.own = evaluations(reading.record.methods)
         self.page = page_one(
             reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()),

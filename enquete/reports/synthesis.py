@@ -39,6 +39,7 @@ from enquete.reports.report import Material, write_report
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses, whole
 from enquete.reports.writing import write_json
+from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"
@@ -126,13 +127,15 @@ def write_synthesis(
     partial: bool = False,
     raise_bugs: bool = False,
     prepared: Prepared | None = None,
+    language: Language = "",
 ) -> Written:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
+    language: of what is read, where it is not to be that of the interviews.
     Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
     """
-    with open_run(folder) as reading:
+    with open_run(folder, language) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)
@@ -177,20 +180,20 @@ def _material(
     record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
     return Material(
         frame, stages, found, crossing, narrative.stored(reading, crossing.claims), health, items(reading, frame), replicates, agents,
-        associate(agents), drawn(record.methods, found.results, record.language, file, **files),
+        associate(agents), drawn(record.methods, found.results, reading.language, file, **files),
     )  # fmt: skip
 
 
 def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
-        checks = health_flags(health, name, _title(reading, name), reading.record.language)
+        checks = health_flags(health, name, _title(reading, name), reading.language)
         said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         found.results[name] = {**result, "flags": said}
 
 
 def _title(reading: RunReading, name: str) -> str:
-    return tell(reading.methodology(name).title, reading.record.language)
+    return tell(reading.methodology(name).title, reading.language)
 
 
 def synthesis_folder(folder: Path) -> Path:

@@ -13,7 +13,11 @@ Outcome = Literal["done", "waiting", "short", "failed"]
 Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
 
-Language = Literal["de", "en"]
+Language = str
+"""Of what is read: any that there is a catalogue of, see enquete.locale."""
+
+Spoken = Literal["de", "en"]
+"""Of interviews: what instruments and packs can be written in."""
 
 Asking = Literal["block", "item"]
 """What a request asks for: all items of a block, or one after another."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from enquete.state.asking import Arm, Language
+from enquete.state.asking import Arm, Spoken
 from enquete.state.errors import SettingsError
 
 DEFAULT_MAX_TOKENS = 10_000_000
@@ -106,7 +106,7 @@ class RunRequest(BaseModel):
         Offered("cli", "mcp", about="study"),  # over HTTP the path says it
     ] = None
     language: Annotated[
-        Language | None,
+        Spoken | None,
         Field(description="language of the interviews"),
         Offered(*EVERYWHERE, about="study", more="else ENQUETE_LANGUAGE, else de"),
     ] = None

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from enquete.state.asking import AS_WRITTEN, Arm, Language
+from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.request import DEFAULT_CONCURRENCY, DEFAULT_MAX_TOKENS, DEFAULT_PATIENCE_S, ModelLimits, RunRequest
 
@@ -26,7 +26,7 @@ class Environment(BaseSettings):
     model: str | None = Field(None, validation_alias="LLM_MODEL_NAME")
     zep_api_key: SecretStr | None = Field(None, validation_alias="ZEP_API_KEY")
     root: str | None = Field(None, validation_alias="ENQUETE_ROOT")
-    language: Language | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
+    language: Spoken | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")

@@ -25,7 +25,7 @@ from enquete.simulations.check import check as check_simulation
 from enquete.simulations.locate import list_simulations, locate
 from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
-from enquete.state.errors import RunNotFound
+from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
 from enquete.study.background import awaited, wait
@@ -153,21 +153,25 @@ def export(
     root: str | None = None,
     out: str | None = None,
     figures: Literal["svg", "png", "pdf"] = "svg",
+    language: str = "",
 ) -> Path:
     """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
 
-    figures: a kind of file beside SVG. Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
+    figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless named.
+    Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
     where a PNG or PDF needs an extra, and where nothing can be written.
     """
     from enquete.reports.figures.files import write_figures  # noqa: PLC0415 - for exports only
     from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
 
+    if language and language not in languages():
+        raise SettingsError(f"language: there are no words in {language!r}; there are {', '.join(languages())}")
     interviews = interviews_of(str(sim_id), root, out)
     if (interviews / "runs").is_dir():
         require_writable(interviews / "synthesis", COPY_TO_EXPORT.format(interviews))
     mend_latest(interviews)
     run = load_run(sim_id, run_id, root=root, out=out)
-    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed")
+    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language)
     if figures != "svg":
         write_figures(run.path, run.drawn, figures)
     return run.path

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from enquete.locale import N_, in_language, whole
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, at, listed, type_name
 from enquete.reports.figures.canvas import Canvas, Figure, answers, note, titled
 from enquete.reports.figures.heat import ROW, Cell, by_group, kept
 from enquete.reports.figures.palette import COLOURS, GRID
 from enquete.reports.figures.text import escaped, wrapped
-from enquete.reports.key_findings import FEWEST
-from enquete.reports.markdown import readable, share
+from enquete.reports.markdown import share
 from enquete.state.asking import Language
 
 CURVE, LABEL = 220, 255  # px
@@ -23,7 +22,7 @@ WORDS = {
     "everybody": N_("all"),
     "hover": N_("{label}, {group}: known of {n} of {total} agents"),
     "coverage_alt": N_("Share of agents of whom a field is known: {shares}."),
-    "small": N_("groups below 5 agents left open"),
+    "small": N_("without groups below 5 agents"),
     "completeness": N_("Discovery: records after each question"),
     "questions": N_("questions asked"),
     "complete": N_("complete records"),
@@ -52,27 +51,34 @@ def coverage(found: Found, words: Mapping[str, str], language: Language) -> Iter
     fields = [one for one in listed(found, "fields") if one["type"] != "object"]
     if not fields or not at(found, "interviews", "begun"):
         return
-    groups = kept([(str(one["stakeholder_type"]), int(one["n_total"])) for one in listed(fields[0], "by_type")])
+    sizes = [(str(one["stakeholder_type"]), int(one["n_total"])) for one in listed(fields[0], "by_type")]
+    groups = kept(sizes)
     everybody = (words["everybody"], int(fields[0]["n_total"]))
     shown = [everybody, *groups] if len(groups) > 1 else [everybody]
     labels = [wrapped(str(one["label"]), LABEL, 2) for one in fields]
-    cells = [[_cell(one, group, words, language) for group in shown] for one in fields]
-    small = words["small"] if any(n < FEWEST for _, n in shown) else ""
+    named = [everybody, *((type_name(found, name), n) for name, n in shown[1:])]
+    cells = [
+        [_cell(one, group, name, words, language) for group, (name, _) in zip(shown, named, strict=True)]
+        for one in fields
+    ]
+    small = words["small"] if 1 < len(shown) < len(sizes) + 1 else ""
     canvas = Canvas(words["coverage"], asked(found, words, language, small), language, ROW * len(fields))
-    trace, layout = by_group(labels, shown, cells, SHARES, (0.0, 1.0))
+    trace, layout = by_group(labels, named, cells, SHARES, (0.0, 1.0))
     canvas.data.append(trace)
     canvas.layout.update(layout)
     told = "; ".join(f"{escaped(one['label'])} {share(one['n_known'] / one['n_total'], language)}" for one in fields)
     yield canvas.figure("coverage", words["coverage_alt"].format(shares=told))
 
 
-def _cell(one: Mapping[str, Any], group: tuple[str, int], words: Mapping[str, str], language: Language) -> Cell:
+def _cell(
+    one: Mapping[str, Any], group: tuple[str, int], name: str, words: Mapping[str, str], language: Language
+) -> Cell:
     by_type = {str(each["stakeholder_type"]): each for each in listed(one, "by_type")}
     own, total = by_type.get(group[0], one), group[1]
     value = int(own["n_known"]) / total if total else None
     told = words["hover"].format(
         label=escaped(one["label"]),
-        group=escaped(readable(group[0])),
+        group=escaped(name),
         n=whole(int(own["n_known"]), language),
         total=whole(total, language),
     )

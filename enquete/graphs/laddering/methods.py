@@ -11,7 +11,7 @@ from enquete.graphs.laddering.ontology import Ontology, TypeName
 from enquete.graphs.laddering.signals.registry import checked_key
 from enquete.instruments.reading import Line, current, identifier, not_empty, reference, suggestion, wrong
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
-from enquete.state.asking import Language
+from enquete.state.asking import Spoken
 
 PHASES = ("early", "mid", "late")
 FOCUS = "{focus}"
@@ -29,7 +29,7 @@ Multiplier = Annotated[StrictFloat | StrictInt, Field(gt=0, le=10)]
 
 
 def _short_enough(question: Text) -> Text:
-    for language in get_args(Language):
+    for language in get_args(Spoken):
         text = getattr(question, language)
         if text is None:
             continue
@@ -99,7 +99,7 @@ class Strategy(Part):
                     f"technique '{technique.id}': `suits` names node types, but the strategy says `focus: false`"
                 )
             for question in technique.questions:
-                texts = [text for language in get_args(Language) if (text := getattr(question, language))]
+                texts = [text for language in get_args(Spoken) if (text := getattr(question, language))]
                 if self.focus and any(FOCUS not in text for text in texts):
                     raise wrong(
                         f"technique '{technique.id}': a question lacks {FOCUS}, the place of the concept asked about"

@@ -235,6 +235,9 @@ Format: TypeAlias = Annotated[
 ]
 
 
+Language: TypeAlias = Annotated[
+    str, typer.Option(metavar="LANG", help="Language of report and figures, where it is not that of the interviews.")
+]
 Figures: TypeAlias = Annotated[
     Literal["svg", "png", "pdf"],
     typer.Option(
@@ -251,6 +254,7 @@ def export(
     out: o.Out = None,
     format_: Format = "all",
     figures: Figures = "svg",
+    language: Language = "",
     as_json: o.Json = False,
 ) -> int:
     """Write a run's report, figures and data files again from its ledger, and say where they are; nobody is asked.
@@ -263,13 +267,14 @@ def export(
       enquete export sim_683e8059ab27 --root uploads
       enquete export ./my_sim --format csv
       enquete export ./my_sim --figures png
+      enquete export ./my_sim --language en
 
     \b
     Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
     """
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    path = study.export(sim, run_id, root=root, out=out, figures=figures)
+    path = study.export(sim, run_id, root=root, out=out, figures=figures, language=language)
     files = exported(path, format_)
     if as_json:
         one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})

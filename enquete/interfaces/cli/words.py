@@ -1,22 +1,21 @@
-"""The terminal's own words in German and English. Interviews have their own language; this is that of the person typing."""
+"""The terminal's own words. Interviews have their own language; this is that of the person typing."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from typing import Literal
 
-from enquete.locale import N_, in_language
-
-Tongue = Literal["de", "en"]
+from enquete.locale import N_, SOURCE, in_language, languages
 
 
-def tongue(environment: Mapping[str, str] = os.environ) -> Tongue:
-    """German where the locale says so (LC_ALL, LC_MESSAGES, LANG, in that order), else English."""
+def tongue(environment: Mapping[str, str] = os.environ) -> str:
+    """The locale's language (LC_ALL, LC_MESSAGES, LANG, in that order) where there is a catalogue of it, else English."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if environment.get(name):
-            return "de" if environment[name].lower().startswith("de") else "en"
-    return "en"
+            named = re.split(r"[_.@]", environment[name].lower())[0]
+            return named if named in languages() else SOURCE
+    return SOURCE
 
 
 def say(key: str, /, **values: object) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, fiel
 
 from enquete.interfaces.service.declared import sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
-from enquete.state.asking import Language
+from enquete.state.asking import Spoken
 from enquete.state.request import Name, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
@@ -119,7 +119,7 @@ class StatusData(BaseModel):
     started_by: Annotated[str, Field(description="pre, post, rerun, resume or watch; empty: not by this server")]
     created_at: str
     methods: list[str]
-    language: Language
+    language: Spoken
     respondent: str
     model: str
     stages: list[Stage]

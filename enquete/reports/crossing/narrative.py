@@ -194,7 +194,7 @@ def _desk(workplace: Workplace) -> LocalDesk:
 def stored(reading: RunReading, claims: Sequence[Claim]) -> Prose:
     """The summary of these claims as it is filed, else their own sentences."""
     record = reading.record
-    rule = by_rule(claims, record.language)
+    rule = by_rule(claims, reading.language)
     if not claims or record.main.respondent != "llm":
         return Prose(rule)
     found = reading.ledger.frozen(record.main.id, METHODOLOGY, "", subject(claims, record.language, record.run_id))

@@ -94,7 +94,7 @@ def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
         again.append(Again(found.results, of(cross(own, alike(own, found.results, results), rows).claims)))
-    language, shared_t0 = reading.record.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
+    language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
     main = headlines(own, results, language)
     others = [headlines(own, one.results, language) for one in again]
     return Replicates(

@@ -38,7 +38,7 @@ def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
                 "status": status,
                 "answered": status in ANSWERED,
                 "missing": status not in ANSWERED,
-                "meaning": tell(meaning, record.language),
+                "meaning": tell(meaning, reading.language),
             }
             for status, meaning in STATUS_MEANINGS.items()
         ],
@@ -56,7 +56,7 @@ def column(reading: RunReading, name: str) -> dict[str, Any]:
     return {
         **described,
         "methodologies": [] if name in COLUMNS else owners,
-        "meaning": _meaning(name, owners, reading.record.language),
+        "meaning": _meaning(name, owners, reading.language),
     }
 
 
