@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from enquete.locale import decimals, percent, quoted
 from enquete.state.asking import Language
+from enquete.state.showing import visible
 
 MISSING = "–"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$^&])")
 _LINE_START = re.compile(r"^(\s*)(?:([-+=:])|(\d+)([.)])(?=\s|$))")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|file|javascript|data)(:)|\b(www)(\.)|(@)")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[A-ZÄÖÜ„“\"(0-9])")
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -26,7 +26,7 @@ def escape(text: object) -> str:
 
 @lru_cache(maxsize=8192)
 def _escaped(text: str) -> str:
-    line = " ".join(_CONTROL.sub("", text).split())
+    line = " ".join(visible(text).split())
     line = _SPECIAL.sub(r"\\\1", line)
     line = _LINK.sub(lambda m: f"{m[1] or m[3] or ''}&#{ord(m[2] or m[4] or m[5])};", line)  # no autolinks either
     return _LINE_START.sub(lambda m: f"{m[1]}\\{m[2]}" if m[2] else f"{m[1]}{m[3]}\\{m[4]}", line)

@@ -17,6 +17,7 @@ from pydantic_core import to_json
 
 from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
+from enquete.state.showing import visible
 
 EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian versions."""
@@ -56,7 +57,7 @@ def _values(column: pd.Series[Any]) -> list[Any]:
 def write_json(path: Path, value: object) -> None:
     """Indented, without NaN. By pydantic: the standard library indents in Python, many times as slowly."""
     with replacing(path) as file:
-        file.write(to_json(value, indent=1, inf_nan_mode="null", fallback=jsonable).decode() + "\n")
+        file.write(visible(to_json(value, indent=1, inf_nan_mode="null", fallback=jsonable).decode()) + "\n")
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
@@ -67,9 +68,9 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 def _line(row: Mapping[str, object]) -> str:
     """Rows of a table are JSON already, and most lines are such rows: only what is not is converted."""
     try:
-        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+        return visible(json.dumps(row, ensure_ascii=False, allow_nan=False)) + "\n"
     except (TypeError, ValueError):
-        return json.dumps(jsonable(row), ensure_ascii=False, allow_nan=False) + "\n"
+        return visible(json.dumps(jsonable(row), ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def write_files(folder: Path, files: Files) -> None:
@@ -89,7 +90,7 @@ def write_files(folder: Path, files: Files) -> None:
 def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000) -> None:
     """UTF-8, RFC 4180: comma, CRLF, quotes where needed. Missing is an empty cell; numbers stay numbers.
 
-    A text that a spreadsheet would execute gets a leading apostrophe.
+    A text that a spreadsheet would execute gets a leading apostrophe; control characters are written out.
     """
     with replacing(path) as file:
         writer = csv.writer(file, lineterminator="\r\n")
@@ -115,7 +116,7 @@ def _would_run(text: str) -> bool:
 
 def _cell(value: object) -> str:
     if isinstance(value, str):
-        return f"'{value}" if _would_run(value) else value
+        return f"'{visible(value)}" if _would_run(value) else visible(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -15,7 +15,7 @@ from enquete.state.regular_files import open_regular
 
 Platform = Literal["twitter", "reddit"]
 PLATFORMS: tuple[Platform, ...] = ("twitter", "reddit")
-LONGEST_LINE = 16 * 1024 * 1024
+LONGEST_LINE = 4 * 1024 * 1024
 
 
 def log_path(folder: Path, platform: Platform) -> Path:

@@ -13,6 +13,12 @@ from enquete.simulations.action_log import Platform
 from enquete.state.regular_files import require_regular
 
 SIDECARS = ("-wal", "-journal")
+TABLES = ("user", "post", "comment", "follow", "trace")
+LONGEST_VALUE = 4_000_000  # bytes of a text or blob; what an agent was shown in one go is some tens of kB
+MOST_STEPS, STEPS = (
+    300_000_000,
+    1_000_000,
+)  # of SQLite's machine, some seconds; a trace of a million rows takes 40 million
 NO_ACTION = ("sign_up", "refresh", "trend", "interview")
 
 
@@ -25,7 +31,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection that creates no file beside the database.
 
     immutable=1 keeps SQLite from making -wal, -shm and locks, but it also ignores what a killed run left in a journal:
-    then a copy is opened instead, where SQLite may recover it. Raises sqlite3.Error or OSError.
+    then a copy is opened instead, where SQLite may recover it. A view is a program, so none may stand for a table; what is
+    read has a largest size, and reading a largest number of steps. Raises sqlite3.Error or OSError.
     """
     for file in (path, *(journal(path, suffix) for suffix in SIDECARS if journal(path, suffix).exists())):
         require_regular(file)
@@ -41,7 +48,28 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 def connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)) as connection:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        yield connection
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        require_tables(connection)
+        left = iter(range(MOST_STEPS // STEPS))
+        connection.set_progress_handler(lambda: next(left, -1) < 0, STEPS)
+        try:
+            yield connection
+        except sqlite3.OperationalError as error:
+            if "interrupted" not in str(error):
+                raise
+            raise sqlite3.OperationalError("it takes too many steps to read; is an index missing?") from error
+        except sqlite3.DataError as error:
+            raise sqlite3.DataError(f"a text or blob in it has more than {LONGEST_VALUE // 1_000_000} MB") from error
+
+
+def require_tables(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.DatabaseError where a table's name is that of a view, or of a table that is a program as well."""
+    marks = ", ".join("?" * len(TABLES))
+    found = connection.execute(f"SELECT type, name, rootpage FROM sqlite_master WHERE name IN ({marks})", TABLES)
+    for kind, name, root in found:
+        if kind in ("table", "view") and not (kind == "table" and root):
+            raise sqlite3.DatabaseError(f"{name} is no table but a {'view' if kind == 'view' else 'virtual table'}")
 
 
 def journal(path: Path, suffix: str) -> Path:

@@ -25,10 +25,11 @@ from enquete.simulations.participants import (
 )
 from enquete.simulations.records import agent_configs, read_profiles, try_object, try_profiles
 from enquete.simulations.sources import Issue, refuse_errors
-from enquete.simulations.texts import clean, fold
+from enquete.simulations.texts import clean, clip, fold
 from enquete.state.asking import Participant
 from enquete.state.errors import SimulationError
 
+LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
 __all__ = ["Issue", "Population", "Seat", "load_population"]
 
 
@@ -93,7 +94,7 @@ def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Populat
         completion=completion_from(path, logs, assume_completed),
         actions=count_from(path, logs),
         issues=tuple(issues),
-        topic=clean(config.get("simulation_requirement")),
+        topic=clip(clean(config.get("simulation_requirement")), LONGEST_TOPIC),
         seats=tuple(seat for agent, identity in zip(agents, ids, strict=True) for seat in seats_of(agent, identity)),
         stances={i: agent.config.stance for agent, i in zip(agents, ids, strict=True) if agent.config},
     )

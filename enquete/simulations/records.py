@@ -18,6 +18,8 @@ UUIDS = ("source_entity_uuid", "entity_uuid", "uuid")
 TYPES = ("stakeholder_type", "entity_type", "type", "typ", "source_entity_type")
 BIOS = ("bio", "description", "beschreibung")
 PERSONAS = ("persona", "user_char", "user_profile")
+LONGEST_NAME = 200
+"""Characters. A name stands in every row, figure and sentence; one of a megabyte is an accident or an attack."""
 FACTS = (
     ("age", "Age"),
     ("gender", "Gender"),
@@ -52,15 +54,15 @@ def record_of(file: str, index: int, row: Row) -> Record:
         file=file,
         where=row.where,
         index=index,
-        name=one_line(first(fields, NAMES)),
-        username=one_line(first(fields, USERNAMES)),
-        uuid=first(fields, UUIDS),
+        name=clip(one_line(first(fields, NAMES)), LONGEST_NAME),
+        username=clip(one_line(first(fields, USERNAMES)), LONGEST_NAME),
+        uuid=clip(first(fields, UUIDS), LONGEST_NAME),
         type=clip(one_line(first(fields, TYPES)), 80),
         persona=persona_text(fields),
         profession=clip(one_line(clean(fields.get("profession"))), 80),
-        stance=one_line(clean(fields.get("stance"))),
+        stance=clip(one_line(clean(fields.get("stance"))), LONGEST_NAME),
         user_id=whole(fields.get("user_id")),
-        id=first(fields, ("id", "participant_id")),
+        id=clip(first(fields, ("id", "participant_id")), LONGEST_NAME),
     )
 
 

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,8 @@ from enquete.state.bounded_json import parse_json
 from enquete.state.errors import SimulationError
 from enquete.state.regular_files import read_regular
 
+MOST_ROWS = 100_000
+"""Agents in one file. Twice the largest population that was ever interviewed here."""
 LIST_KEYS = ("personas", "profiles", "agents", "users")
 
 
@@ -58,12 +61,18 @@ def read_object(path: Path) -> dict[str, JsonValue]:
 
 def read_rows(path: Path) -> list[Row]:
     """The records of a .csv, .jsonl or .json file, in their order."""
+    rows: Iterator[Row]
     if path.suffix.lower() in (".csv", ".tsv"):
-        return list(csv_rows(path))
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return [as_row(path, f"line {number}", value) for number, value in jsonl_values(path)]
-    values = listed(path, read_json(path))
-    return [as_row(path, f"entry {position}", value) for position, value in enumerate(values)]
+        rows = csv_rows(path)
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        rows = (as_row(path, f"line {number}", value) for number, value in jsonl_values(path))
+    else:
+        values = listed(path, read_json(path))
+        rows = (as_row(path, f"entry {position}", value) for position, value in enumerate(values))
+    found = list(islice(rows, MOST_ROWS + 1))
+    if len(found) > MOST_ROWS:
+        raise SimulationError(f"{path.name}: more than {MOST_ROWS:,} rows; give a sample of the population")
+    return found
 
 
 def listed(path: Path, value: JsonValue) -> list[JsonValue]:

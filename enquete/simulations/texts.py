@@ -8,16 +8,16 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+from enquete.state.showing import visible
 
 
 def clean(value: JsonValue) -> str:
-    """Text without control characters and lone surrogates, which neither SQLite nor an HTTP body would take.
+    """Text with control characters made visible and without lone surrogates, which neither SQLite nor an HTTP body would take.
 
     Numbers become text, lists are joined with commas; null, booleans and objects hold no text and become "".
     """
     if isinstance(value, str):
-        scrubbed = CONTROLS.sub(" ", value).encode("utf-8", "replace").decode("utf-8")
+        scrubbed = visible(value).encode("utf-8", "replace").decode("utf-8")
         return scrubbed.strip()
     if isinstance(value, list):
         return ", ".join(text for text in map(clean, value) if text)

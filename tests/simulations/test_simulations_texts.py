@@ -8,7 +8,7 @@ from enquete.simulations.texts import clean, clip, fold, one_line, whole
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (" a\x00b ", "a b"),
+        (" a\x00b ", "a\\u0000b"),
         ("lone \ud800 surrogate", "lone ? surrogate"),
         (30, "30"),
         (True, ""),

@@ -28,8 +28,8 @@ def remark(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """Without control characters: names and notes come from files, and a terminal obeys escape sequences."""
-    return "".join(c if c in "\n\t" or c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    """Control characters written out: names and notes come from files, and a terminal obeys escape sequences."""
+    return "".join(c if c in "\n\t" or c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def one_object(value: dict[str, Any]) -> None:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from enquete.state.showing import visible
+
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "code{font-size:.95em}table{border-collapse:collapse;margin:.5rem 0 2rem}"
@@ -99,4 +101,4 @@ def _row(name: str, words: str) -> str:
 
 
 def _text(value: object) -> str:
-    return html.escape(str(value))
+    return html.escape(visible(str(value)))

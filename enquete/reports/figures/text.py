@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import html
 
+from enquete.state.showing import visible
+
 SIZE = 12
 """px, of all text that has no size of its own."""
 LINE = 1.25
@@ -44,7 +46,7 @@ def lines(text: str) -> list[str]:
 
 def escaped(text: object) -> str:
     """What an agent, a model or an instrument says, as plain text on one line."""
-    return html.escape(" ".join(str(text).split()), quote=False)
+    return html.escape(" ".join(visible(str(text)).split()), quote=False)
 
 
 def bold(text: str) -> str:
