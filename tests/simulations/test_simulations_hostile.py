@@ -43,7 +43,8 @@ def changed(simulation: Path, *statements: str, rows: Iterable[tuple[object, ...
     with closing(sqlite3.connect(simulation / DATABASE)) as connection:
         for statement in statements:
             connection.execute(statement)
-        connection.executemany("INSERT INTO trace VALUES(?, ?, ?, ?)", rows)
+        if rows:
+            connection.executemany("INSERT INTO trace VALUES(?, ?, ?, ?)", rows)
         connection.commit()
     return simulation
 
