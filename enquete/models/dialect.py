@@ -2,9 +2,11 @@
 
     json_schema (strict)  →  json_object  →  prompt only
 
-The schema stands in the prompt text on every rung: some servers accept a response_format and ignore it, and a
-prompt that does not change between rungs keeps a server's prefix cache. Parameters that a server rejects
-(temperature and seed on reasoning models, one of the two names of the output limit) are dropped and remembered.
+Some servers accept a response_format and ignore it, so the form of a reply stands in the messages on every rung: in few
+words where the prompt says it itself, else as the text of the schema. Where nothing but the prompt can tell what is
+allowed, below json_schema, that text stands there in any case. It comes last: what is before it keeps a server's prefix
+cache. Parameters that a server rejects (temperature and seed on reasoning models, one of the two names of the output
+limit) are dropped and remembered.
 
 Steps are relative to the form a request had, so that 256 requests refused at once step down once.
 """
@@ -136,9 +138,12 @@ def adapt(dialect: Dialect, form: Form, about: str) -> Rung | None:
     return form.rung.below if about == "unknown" else None
 
 
-def messages(prompt: Prompt) -> list[tuple[str, str]]:
-    """(role, content) with the schema at the end of the last user message, fit for UTF-8."""
+def messages(prompt: Prompt, rung: Rung) -> list[tuple[str, str]]:
+    """(role, content), fit for UTF-8; with the schema at the end of the last user message, unless the prompt says its
+    form and the schema is sent beside it."""
     turns = [(str(turn["role"]), clean_text(turn["content"])) for turn in prompt.messages]
+    if prompt.says_form and rung is Rung.JSON_SCHEMA:
+        return [("system", clean_text(prompt.system)), *turns]
     schema = f"{SCHEMA_LINE}\n{_compact(prompt.schema)}"
     if turns and turns[-1][0] == "user":
         turns[-1] = ("user", f"{turns[-1][1]}\n\n{schema}")

@@ -43,7 +43,7 @@ class Exchange:
     async def once(self, request: Request, form: Form, tally: Tally) -> ChatResult:
         """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed."""
         body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
-        asked = messages(request.prompt)
+        asked = messages(request.prompt, form.rung)
         try:
             async with asyncio.timeout(self._timeout_s):
                 result = await self._clients.exchange(request.model, asked, body)

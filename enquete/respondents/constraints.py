@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, tell
 from enquete.respondents import grid
+from enquete.respondents.questions import Names
 from enquete.state.asking import Answer, Block, Item, Language
 
 Answers = Mapping[str, Answer]
@@ -31,8 +32,8 @@ class Constraint(ABC):
         """The items that are to be answered once more, as few as will do; empty where it holds."""
 
     @abstractmethod
-    def explain(self, answers: Answers, asked: Sequence[str], language: Language) -> str:
-        """The rule, what is wrong with the answers so far, and what that leaves to the items `asked`."""
+    def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
+        """The rule, what is wrong with the answers so far, and what that leaves to the items `asked`, by their names."""
 
     @abstractmethod
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
@@ -60,8 +61,8 @@ class ForcedGrid(Constraint):
     def violations(self, answers: Answers) -> Sequence[str]:
         return grid.open_items(answers, self._grid, self.order)
 
-    def explain(self, answers: Answers, asked: Sequence[str], language: Language) -> str:
-        return grid.explain(answers, self._grid, asked, language)
+    def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
+        return grid.explain(answers, self._grid, asked, language, names)
 
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:
         return grid.narrowed(items, answers, self._grid)
@@ -100,9 +101,9 @@ class Distinct(Constraint):
         times = Counter(_given(answer) for answer in answers.values())
         return [item for item in self.order if item in answers and times[_given(answers[item])] > 1]
 
-    def explain(self, answers: Answers, asked: Sequence[str], language: Language) -> str:
+    def explain(self, answers: Answers, asked: Sequence[str], language: Language, names: Names) -> str:
         rule, again = (tell(text, language) for text in self._WORDS)
-        same = [item for item in self.violations(answers) if item in asked]
+        same = [names[item] for item in self.violations(answers) if item in asked]
         return f"{rule}\n{again.format(items=', '.join(same))}" if same else rule
 
     def narrowed(self, items: Sequence[Item], answers: Answers) -> tuple[Item, ...]:

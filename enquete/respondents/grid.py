@@ -14,6 +14,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from enquete.locale import N_, in_language
+from enquete.respondents.questions import Names
 from enquete.state.asking import Answer, Block, Item, Language
 
 Grid = Mapping[int, int]
@@ -96,7 +97,7 @@ def narrowed(items: Sequence[Item], answers: Answers, grid: Grid) -> tuple[Item,
     )
 
 
-def explain(answers: Answers, grid: Grid, asked: Sequence[str], language: Language) -> str:
+def explain(answers: Answers, grid: Grid, asked: Sequence[str], language: Language, names: Names) -> str:
     """The grid in words: the rule, what is wrong with the sort so far, and the places that the items `asked` may take."""
     words = in_language(_WORDS, language)
     rule = words["rule"].format(places=_places(grid, words), n=sum(grid.values()))
@@ -108,7 +109,7 @@ def explain(answers: Answers, grid: Grid, asked: Sequence[str], language: Langua
     counts = held(answers)
     wrong = [
         words["over" if n > 0 else "under"].format(
-            column=column, n=counts.get(column, 0), places=grid.get(column, 0), items=_held_by(answers, column)
+            column=column, n=counts.get(column, 0), places=grid.get(column, 0), items=_held_by(answers, column, names)
         )
         for column, n in violations(answers, grid).items()
     ]
@@ -125,8 +126,8 @@ def _places(grid: Grid, words: Mapping[str, str]) -> str:
     return words["comma"].join(words["column"].format(column=column, n=n) for column, n in grid.items())
 
 
-def _held_by(answers: Answers, column: int) -> str:
-    return ", ".join(item for item, answer in answers.items() if answer.value == column)
+def _held_by(answers: Answers, column: int, names: Names) -> str:
+    return ", ".join(names[item] for item, answer in answers.items() if answer.value == column)
 
 
 def placed_again(answers: Answers, given: Answers, grid: Grid) -> dict[str, Answer]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from enquete.respondents.constraints import Constraint, constraint_of
 from enquete.respondents.kinds import require_answerable
 from enquete.respondents.prompts import Problem, compose
+from enquete.respondents.questions import names_of
 from enquete.respondents.replies import Reading, read_reply
 from enquete.state.asking import ATTEMPTS, Answer, Block, CallKey, Item, Language, Participant, Reply, Status
 from enquete.state.desk import Metered, Prompt
@@ -31,7 +32,7 @@ async def interview(
     Answers come from settled calls only.
     """
     require_answerable(block.items)
-    constraint = constraint_of(block)
+    constraint, names = constraint_of(block), names_of(block)
     pending = block.in_shown_order()
     answers: dict[str, Answer] = {}
     reading = Reading()
@@ -49,7 +50,7 @@ async def interview(
             return Reply(
                 "done", _in_order(block, constraint, answers, dict.fromkeys((item.id for item in pending), "failed"))
             )
-        reading = read_reply(completion, pending)
+        reading = read_reply(completion, pending, names)
         cuts += reading.cut_off
         if constraint is not None and problem == "constraint":
             answers = constraint.merged(answers, reading.answers)
@@ -76,7 +77,8 @@ def _composer(
     """Deferred, because a settled call is looked up before its prompt is built."""
 
     def prompt() -> Prompt:
-        rule = constraint.explain(answers, [item.id for item in items], language) if constraint else ""
+        asked = [item.id for item in items]
+        rule = constraint.explain(answers, asked, language, names_of(block)) if constraint else ""
         shown = constraint.narrowed(items, answers) if constraint else items
         return compose(who, block, shown, language, problem, min(cuts, ATTEMPTS - 1), rule=rule)
 

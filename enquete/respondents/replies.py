@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
+from enquete.respondents.questions import Names
 from enquete.state.asking import Answer, Item
 from enquete.state.desk import Completion
 
@@ -26,12 +27,17 @@ class Reading:
     cut_off: bool = False
 
 
-def read_reply(completion: Completion, items: Sequence[Item]) -> Reading:
-    """Answers that can be taken from a reply; items not in `answers` are still open."""
+def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> Reading:
+    """Answers that can be taken from a reply; items not in `answers` are still open.
+
+    `names`: under which names they were asked for. An item's id is one too, as a run's earlier calls may have had it.
+    """
     cut_off = completion.finish == "length"
     refused = completion.finish in ("refusal", "content_filter")
     wanted = {item.id for item in items}
-    found = None if refused else read_object(completion.text, wanted=wanted, truncated=cut_off)
+    called = {names[item.id]: item.id for item in items}
+    read = None if refused else read_object(completion.text, wanted={*wanted, *called}, truncated=cut_off)
+    found = None if read is None else {called.get(name, name): given for name, given in read.items()}
     if found is None or not wanted & found.keys():
         refused = refused or (found is None and looks_like_refusal(completion.text))
         return Reading(unreadable=True, refused=refused, cut_off=cut_off, unknown=len(found or ()))

@@ -18,6 +18,7 @@ from enquete.respondents.kinds import kind_of
 from enquete.respondents.llm import interview
 from enquete.respondents.neutral import nobody
 from enquete.respondents.planted import Occasional, answer_at, normal, persona_hash
+from enquete.respondents.questions import names_of
 from enquete.respondents.stakeholders import type_of, voice
 from enquete.state.asking import Answer, Block, Item, Language, Participant, Reply
 from enquete.state.desk import Metered
@@ -60,7 +61,10 @@ class SyntheticRespondent:
         if self._flaws != SOUND:
             as_nobody = self._true(nobody(who, self._language), block)
             answers = flawed(who, block, answers, as_nobody, self._flaws, self._seed)
-        return json.dumps({item.id: _written(item, answers[item.id]) for item in block.items}, ensure_ascii=False)
+        names = names_of(block)
+        return json.dumps(
+            {names[item.id]: _written(item, answers[item.id]) for item in block.items}, ensure_ascii=False
+        )
 
     def _true(self, who: Participant, block: Block) -> dict[str, Answer]:
         return {answer.item: answer for answer in self._truth(who, block, self._language, self._seed)}

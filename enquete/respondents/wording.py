@@ -16,6 +16,7 @@ class Wording(NamedTuple):
     persona: str
     memory: str
     options: str
+    shared: str
     number: str
     text: str
     confidence: str
@@ -42,6 +43,7 @@ WORDING: Final = Wording(
     persona=N_("Who you are"),
     memory=N_("What you recently did and saw on social media"),
     options=N_("Options"),
+    shared=N_("How a question marked with a letter is answered:"),
     number=N_("a number from {low} to {high}"),
     text=N_("an answer in your own words"),
     confidence=N_("with `confidence`: how sure you are, from 0 (not at all) to 1 (completely)"),
@@ -56,7 +58,8 @@ WORDING: Final = Wording(
     again_unreadable=N_("Your last reply could not be read as JSON of the form asked for. Please answer once more."),
     again_refused=N_("Your last reply contained no answers. Please answer once more, as the person described."),
     again_missing=N_(
-        "In your last reply these questions were missing or had values that are not allowed. Please only these again:"
+        "In your last reply these questions were missing or had values that are not allowed. Please answer them once "
+        "more."
     ),
     again_short=N_("Your last reply was too long and was cut off. Please answer more briefly."),
 )
@@ -74,6 +77,7 @@ PARAPHRASED: Final = WORDING._replace(
     persona=N_("Whose place you take"),
     memory=N_("What happened lately on your social media accounts, by yourself and by others"),
     options=N_("You can choose from"),
+    shared=N_("A letter behind a question says how to answer it:"),
     number=N_("to be given as a number, {low} at the least and {high} at the most"),
     text=N_("please put it freely"),
     confidence=N_("in addition `confidence`: your own certainty as a number, 0 means none, 1 means complete"),

@@ -21,6 +21,7 @@ class Prompt:
     messages: tuple[Mapping[str, str], ...]  # role and content, after the system message
     schema: Mapping[str, JsonValue]
     max_output_tokens: int
+    says_form: bool = False  # the form of the reply is in the messages too: who sends the schema need not write it out
 
 
 @dataclass(frozen=True, slots=True)

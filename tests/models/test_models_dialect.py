@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from pydantic import JsonValue
@@ -113,12 +114,14 @@ def test_a_tried_rung_is_kept_only_while_no_better_one_works() -> None:
 
 def test_the_prompt_is_sufficient_on_every_rung() -> None:
     asked = Prompt("system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), SCHEMA, 10)
-    turns = messages(asked)
+    turns = messages(asked, Rung.JSON_SCHEMA)
     assert [role for role, _ in turns] == ["system", "user", "assistant", "user"]
     heading, schema = turns[-1][1].split("\n")
     assert heading == "JSON schema:"
     assert json.loads(schema) == SCHEMA
-    assert messages(prompt("q"))[-1][1].startswith("q\n\nJSON schema:\n{")
+    assert messages(prompt("q"), Rung.PROMPT)[-1][1].startswith("q\n\nJSON schema:\n{")
+    said = replace(prompt("q"), says_form=True)  # and the schema is sent beside it on the first rung
+    assert [messages(said, rung)[-1][1] == "q" for rung in Rung] == [True, False, False]
 
 
 def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:

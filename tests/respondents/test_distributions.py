@@ -32,7 +32,7 @@ CHOICE = Item(
 
 
 def read(item: Item, given: Any) -> Answer | None:
-    return read_reply(Completion(json.dumps({item.id: given})), [item]).answers.get(item.id)
+    return read_reply(Completion(json.dumps({"q1": given})), [item], {item.id: "q1"}).answers.get(item.id)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_the_prompt_asks_for_a_probability_an_option_in_the_order_shown() -> Non
     key = BlockKey("run", "main", "m", "T1", "", 0, 0, who.id, "items")
     prompt = compose(who, Block(key=key, instruction="Please.", items=(item,)), (item,), "en", "", 0)
     schema: Any = prompt.schema["properties"]
-    assert list(schema["s"]["properties"]["probabilities"]["properties"]) == ["3", "2", "1"]
-    assert schema["s"]["required"] == ["probabilities"]
+    assert list(schema["q1"]["properties"]["probabilities"]["properties"]) == ["3", "2", "1"]
+    assert schema["q1"]["required"] == ["probabilities"]
     text = prompt.messages[0]["content"]
     assert "Options: 3; 2; 1" in text
-    assert '{"s": {"probabilities": {"3": 0.…, "2": 0.…, "1": 0.…}}}' in text
+    assert '{"q1": {"probabilities": {"3": 0.…, "2": 0.…, "1": 0.…}}}' in text
     assert "for every option the probability" in text

@@ -16,6 +16,7 @@ from enquete.respondents.flaws import SOUND, VARIES, Flaws, varied
 from enquete.respondents.neutral import control_answers, control_block, control_scale, neutral
 from enquete.respondents.planted import answer_at, normal, persona_hash
 from enquete.respondents.presenting import answering, present
+from enquete.respondents.questions import names_of
 from enquete.respondents.replies import read_reply
 from enquete.respondents.synthetic import SyntheticRespondent
 from enquete.state.asking import Answer, Arm, Block, BlockKey, Item, Language, Option, Participant
@@ -51,7 +52,7 @@ def answers(arm: Arm, flaws: Flaws = SOUND, *, phase: str = "T1", digest: str | 
         who = answering(agent, arm, people, "en")
         key = BlockKey("run", arm.id, "longitudinal", phase, "", 0, 0, agent.id, "items")
         block = present(Block(key=key, instruction="Please.", items=ITEMS), arm, "en")
-        read = read_reply(Completion(respondent._reply(who, block)), block.items).answers
+        read = read_reply(Completion(respondent._reply(who, block)), block.items, names_of(block)).answers
         for position, item in enumerate(block.in_shown_order(), start=1):
             rows.append(
                 {

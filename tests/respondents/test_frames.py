@@ -48,6 +48,6 @@ def test_persona_memory_instruction_and_items_stay_word_for_word(language: Langu
         assert prompt.system == system_prompt(WHO, language, frame)
         for kept in (WHO.persona, "- saw a boat"):
             assert kept in prompt.system
-        for kept in ("Please answer.", "- a: Fish?", "1 = no; 2 = yes"):
+        for kept in ("Please answer.", "q1: Fish?", "1 = no; 2 = yes"):
             assert kept in prompt.messages[0]["content"]
     assert system_prompt(WHO, language, "paraphrased") != system_prompt(WHO, language)

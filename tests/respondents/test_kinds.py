@@ -19,7 +19,8 @@ from enquete.reports.table.items import items
 from enquete.reports.table.rows import responses
 from enquete.respondents.kinds import KINDS, kind_of, require_answerable
 from enquete.respondents.planted import answer_at
-from enquete.respondents.prompts import compose, reply_schema
+from enquete.respondents.prompts import compose
+from enquete.respondents.questions import names_of, reply_schema
 from enquete.respondents.replies import read_answer
 from enquete.respondents.wording import worded
 from enquete.state.asking import Block, BlockKey, Item, Option
@@ -96,12 +97,13 @@ def test_the_prompt_says_what_is_wanted_and_the_schema_holds_it(frame: Any, lang
     prompt = compose(participants(1)[0], block, ITEMS, language, "", 0)
     text = prompt.messages[0]["content"]
     assert '"best": …, "worst": …' in text
+    names = names_of(block)
     words = worded(frame, language)
     assert f"({words.ranking})" in text
     assert f"({words.best_worst})" in text
-    schema: Any = reply_schema(ITEMS)["properties"]
-    assert schema["ranking"]["properties"]["value"]["minItems"] == 4
-    assert schema["best_worst"]["required"] == ["best", "worst"]
+    schema: Any = reply_schema(ITEMS, names)["properties"]
+    assert schema[names["ranking"]]["properties"]["value"]["minItems"] == 4
+    assert schema[names["best_worst"]]["required"] == ["best", "worst"]
 
 
 @pytest.mark.parametrize(

@@ -129,15 +129,18 @@ def test_a_second_sort_that_lies_further_off_is_not_taken() -> None:
     assert placed_again(sort, answers(a=0, b=0), SMALL) == sort
 
 
+NAMES = {"a": "q1", "b": "q2", "c": "q3", "d": "q4"}
+
+
 @pytest.mark.parametrize(("language", "words"), [("de", "genau so viele"), ("en", "exactly this many")])
 def test_the_rule_is_told_in_the_language_of_the_run(language: Language, words: str) -> None:
-    told = explain({}, SMALL, ["a", "b", "c", "d"], language)
+    told = explain({}, SMALL, ["a", "b", "c", "d"], language, NAMES)
     assert words in told
     assert "-1: 1; 0: 2; 1: 1" in told
-    partly = explain(answers(a=1, b=0), SMALL, ["c", "d"], language)
+    partly = explain(answers(a=1, b=0), SMALL, ["c", "d"], language, NAMES)
     assert "-1: 1; 0: 1" in partly.splitlines()[1]
-    again = explain(answers(a=1, b=1, c=0, d=0), SMALL, ["a", "b"], language)
-    assert "a, b" in again
+    again = explain(answers(a=1, b=1, c=0, d=0), SMALL, ["a", "b"], language, NAMES)
+    assert "q1, q2" in again
     assert again.endswith("-1: 1; 1: 1.")
 
 
@@ -175,9 +178,9 @@ def test_only_overfull_columns_are_asked_again(tmp_path: Path) -> None:
     assert [len(answer.options_shown) for answer in reply.answers] == [3, 3, 3, 3]
     first, second = sender.sent
     assert "-1: 1; 0: 2; 1: 1" in first.messages[0]["content"]
-    assert second.schema["required"] == ["s00", "s01"]
+    assert second.schema["required"] == ["q1", "q2"]
     text = second.messages[0]["content"]
-    assert "Column 1 is overfull (2 statements for 1): s00, s01" in text
+    assert "Column 1 is overfull (2 statements for 1): q1, q2" in text
     assert "Column -1 is not full (0 statements for 1)" in text
     assert "Statement 2." not in text
 

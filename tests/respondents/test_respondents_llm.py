@@ -39,7 +39,7 @@ GOOD = {"a": 1, "b": 2, "c": 3, "t": "text"}
 
 def schema_items(prompt: Prompt) -> list[str]:
     required: Any = prompt.schema["required"]
-    return list(required)
+    return [BLOCK.shown[int(name.removeprefix("q")) - 1] for name in required]
 
 
 async def asked(ledger: Ledger, sender: ScriptedSender, cap: int = 10**7, block: Block = BLOCK) -> Reply:
@@ -74,7 +74,7 @@ def test_a_reply_that_cannot_be_read_gets_a_corrective_retry(tmp_path: Path) -> 
     reply, sender = interview(tmp_path, "I would say three.", json.dumps(GOOD))
     assert statuses(reply) == dict.fromkeys("catb", "repaired")
     first, second = (prompt.messages[0]["content"] for prompt in sender.sent)
-    assert second == f"{worded('as_written', 'en').again_unreadable}\n\n{first}"
+    assert second == f"{first}\n\n{worded('as_written', 'en').again_unreadable}"  # what is cached stays as it is
 
 
 def test_only_what_is_missing_or_out_of_range_is_asked_again(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_only_what_is_missing_or_out_of_range_is_asked_again(tmp_path: Path) -> 
     second = sender.sent[1]
     assert schema_items(second) == ["c", "b"]
     text = second.messages[0]["content"]
-    assert text.startswith(worded("as_written", "en").again_missing)
-    assert [f"- {name}:" in text for name in "abct"] == [False, True, True, False]
+    assert text.endswith(worded("as_written", "en").again_missing)
+    assert [f"{name}?" in text for name in "abct"] == [False, True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_reply_cut_off_by_length_gets_twice_the_room(tmp_path: Path) -> None:
     reply, sender = interview(tmp_path, response('{"a": {"value": 1}, "b": {"val', finish="length"), json.dumps(GOOD))
     assert statuses(reply) == {"c": "repaired", "a": "ok", "t": "repaired", "b": "repaired"}
     assert sender.sent[1].max_output_tokens == 2 * sender.sent[0].max_output_tokens
-    assert sender.sent[1].messages[0]["content"].startswith(worded("as_written", "en").again_short)
+    assert sender.sent[1].messages[0]["content"].endswith(worded("as_written", "en").again_short)
 
 
 def test_short_on_the_way_keeps_every_settled_call_for_later(tmp_path: Path) -> None:

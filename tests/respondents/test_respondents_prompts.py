@@ -17,12 +17,15 @@ from pydantic import SecretStr
 
 from enquete.checkpoints.budget import Budget
 from enquete.locale import in_language, tell
+from enquete.models.dialect import Rung, messages, response_format
 from enquete.models.limits import Limiter
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
+from enquete.respondents.fences import fence
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.local_desk import AGAIN, INTERVIEWER
-from enquete.respondents.prompts import Problem, compose, fence, reply_schema, system_prompt
+from enquete.respondents.prompts import Problem, compose, system_prompt
+from enquete.respondents.questions import names_of, reply_schema
 from enquete.respondents.wording import worded
 from enquete.state.asking import Block, BlockKey, Item, Language, Option, Participant
 from tests.support.ledgers import RUN, opened
@@ -37,6 +40,10 @@ CHOICE = Item(
 NUMBER = Item(id="boats", kind="number", wording="Boote?", minimum=0, maximum=12.5, reason=True)
 TEXT = Item(id="why", kind="text", wording="Warum?")
 ITEMS = (SCALE, CHOICE, NUMBER, TEXT)
+
+
+def alike(n: int, wording: str = "Fisch") -> list[Item]:
+    return [SCALE.model_copy(update={"id": f"fish/{i}", "wording": f"{wording} {i}?"}) for i in range(n)]
 
 
 def block(*items: Item, round: int = 0, instruction: str = "Bitte antworten.", **more: Any) -> Block:
@@ -88,28 +95,70 @@ class TestQuestions:
         assert "1 = Stufe 1; 2 = Stufe 2; 3 = Stufe 3; 4 = Stufe 4; 5 = Stufe 5" in text
         assert "a = alt; n = neu" in text
         assert "eine Zahl von 0 bis 12.5" in text
-        schema: Any = reply_schema(ITEMS)
+        schema: Any = reply_schema(ITEMS, names_of(block()))
         values = {item: part["properties"].get("value") for item, part in schema["properties"].items()}
-        assert values["fish/1"]["enum"] == [1, 2, 3, 4, 5]
-        assert "2 = Stufe 2" in values["fish/1"]["description"]
-        assert (values["net"]["type"], values["net"]["enum"]) == ("string", ["a", "n"])
-        assert (values["boats"]["minimum"], values["boats"]["maximum"]) == (0, 12.5)
-        assert values["why"] is None
-        assert schema["required"] == ["fish/1", "net", "boats", "why"]
+        assert values["q1"] == {"type": "integer", "enum": [1, 2, 3, 4, 5]}
+        assert values["q2"] == {"type": "string", "enum": ["a", "n"]}
+        assert (values["q3"]["minimum"], values["q3"]["maximum"]) == (0, 12.5)
+        assert values["q4"] is None
+        assert schema["required"] == ["q1", "q2", "q3", "q4"]
 
     def test_what_is_asked_beside_the_value_is_required_too(self) -> None:
-        schema: Any = reply_schema(ITEMS)
-        assert schema["properties"]["fish/1"]["required"] == ["value", "confidence"]
-        assert schema["properties"]["boats"]["required"] == ["value", "reason"]
+        schema: Any = reply_schema(ITEMS, names_of(block()))
+        assert schema["properties"]["q1"]["required"] == ["value", "confidence"]
+        assert schema["properties"]["q3"]["required"] == ["value", "reason"]
 
-    def test_the_form_by_example_names_every_item(self) -> None:
+    def test_the_form_by_example_names_every_question_or_the_ends_of_a_row(self) -> None:
         text = user_text(participants(1)[0], block())
-        form = text[text.index("{") :]
-        assert re.findall(r'"([^"]+)": \{', form) == [item.id for item in ITEMS]
+        assert re.findall(r'"(q\d)": \{', text[text.index("{") :]) == ["q1", "q2", "q3", "q4"]
+        asked = block(*alike(4), TEXT)
+        shape = '{"value": …, "confidence": 0.…}'
+        assert user_text(participants(1)[0], asked).endswith(f'{{"q1" … "q4": {shape}, "q5": {{"text": "…"}}}}')
+        again = compose(participants(1)[0], asked, (asked.items[0], asked.items[2]), "de", "", 0)
+        assert again.messages[0]["content"].endswith(f'{{"q1", "q3": {shape}}}')
+
+    def test_what_questions_share_stands_once_in_prompt_and_schema(self) -> None:
+        asked = block(*alike(3), CHOICE)
+        text = user_text(participants(1)[0], asked)
+        assert text.count("1 = Stufe 1") == text.count("`confidence`") == 1
+        assert (
+            text.index("(A) ")
+            < text.index("q1 (A): Fisch 0?")
+            < text.index("q2 (A): Fisch 1?")
+            < text.index("q4: Netz?")
+        )
+        schema: Any = reply_schema(asked.items, names_of(asked))
+        assert schema["properties"]["q1"] == schema["properties"]["q3"] == {"$ref": "#/$defs/A"}
+        assert schema["$defs"]["A"]["properties"]["value"]["enum"] == [1, 2, 3, 4, 5]
+        assert "enum" in schema["properties"]["q4"]["properties"]["value"]
+
+    @pytest.mark.parametrize("language", ["de", "en"])
+    def test_a_scale_item_in_a_block_of_15_costs_at_most_45_tokens(self, language: Language) -> None:
+        """At four bytes a token, as estimates count: questions and schema, what each more of them adds. Wording: 17 tokens."""
+
+        def size(n: int) -> float:
+            asked = block(*alike(n, "Der Bestand wird sich in zehn Jahren deutlich erholt haben, sagen manche"))
+            prompt = compose(participants(1)[0], asked, asked.items, language, "", 0)
+            body = json.dumps(
+                [[*messages(prompt, Rung.JSON_SCHEMA)[1:]], response_format(Rung.JSON_SCHEMA, prompt.schema)]
+            )
+            return len(body) / 4
+
+        assert (size(30) - size(15)) / 15 < 35
+        assert size(15) / 15 < 45
+
+    def test_questions_are_named_by_their_place_and_keep_their_names_when_asked_again(self) -> None:
+        asked = block(SCALE, TEXT, NUMBER, shown=("boats", "why", "fish/1"))
+        assert names_of(asked) == {"boats": "q1", "why": "q2", "fish/1": "q3"}
+        again = compose(participants(1)[0], asked, (SCALE,), "de", "missing", 0)
+        assert again.schema["required"] == ["q3"]
+        assert not any(item.id in again.messages[0]["content"] for item in (SCALE, NUMBER))
+        taken = block(SCALE, TEXT.model_copy(update={"id": "q1"}))
+        assert names_of(taken) == {"fish/1": "fish/1", "q1": "q1"}  # an id that looks like a name
 
     def test_items_stand_in_the_order_shown(self) -> None:
         text = user_text(participants(1)[0], block(SCALE, TEXT, NUMBER, shown=("boats", "why", "fish/1")))
-        places = [text.index(f"- {name}:") for name in ("boats", "why", "fish/1")]
+        places = [text.index(f"q{n}: {wording}") for n, wording in enumerate(("Boote?", "Warum?", "Fisch?"), start=1)]
         assert places == sorted(places)
 
     def test_each_further_attempt_may_be_twice_as_long(self) -> None:
@@ -192,7 +241,7 @@ def gullible(body: dict[str, Any]) -> str:
     text = "\n".join(outside_fences(message["content"]) for message in body["messages"])
     obeyed = any(line.strip().startswith(("IGNORE", "SYSTEM:")) for line in text.splitlines())
     value = 1 if obeyed else 3
-    return json.dumps({"fish/1": {"value": value, "confidence": 0.5}, "why": {"text": f"answer {value}"}})
+    return json.dumps({"q1": {"value": value, "confidence": 0.5}, "q2": {"text": f"answer {value}"}})
 
 
 HONEST = [(3.0, ""), (None, "answer 3")]

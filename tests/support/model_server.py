@@ -276,7 +276,7 @@ class ModelServer:
         who = f"{self.seed}|{_system(body)}"
         if schema is None:
             return sentence(Draw(self.seed, who, 0, {}).number("prose"))
-        return json.dumps(fill(schema, who), ensure_ascii=False)
+        return json.dumps(fill(schema, who, _text(body)), ensure_ascii=False)
 
     def _completion(self, body: dict[str, Any], text: str, cut: bool, around: list[str], draw: Draw) -> dict[str, Any]:
         limits = [int(body[name]) for name in REFUSED_FIELDS[:2] if name in body and not draw.hit(f"ignore_{name}")]

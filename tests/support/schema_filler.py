@@ -1,7 +1,8 @@
 """Fills a JSON schema with believable values that depend only on who is asked and on the property's path.
 
 The same property gets the same value whichever attempt asks for it and whichever other properties stand beside it,
-so answers of a resumed, repaired or split run can be compared with those of an undisturbed one.
+so answers of a resumed or repaired run can be compared with those of an undisturbed one. A property that is a question
+of the prompt (q1, q2, …) is told from others of its name by the question's words.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ _WHEN += "after the long silence|while the talks went on|as soon as the school w
 _WHEN += "when the buses stopped running|after the hearing|at the very end|in the days after the vote"
 
 
-def fill(schema: Mapping[str, JSON], who: str) -> JSON:
-    """A value that fits `schema`; `who` is the seed and the system prompt, in any form."""
-    return _Filler(schema, who).value(schema, "")
+def fill(schema: Mapping[str, JSON], who: str, asked: str = "") -> JSON:
+    """A value that fits `schema`; `who` is the seed and the system prompt, in any form, `asked` the prompt's questions."""
+    return _Filler(schema, who, dict(re.findall(r"^(q\d+)(?: \([A-Z]+\))?: (.*)$", asked, re.MULTILINE))).value(
+        schema, ""
+    )
 
 
 def schema_in_prompt(text: str) -> Mapping[str, JSON] | None:
@@ -50,9 +53,10 @@ def sentence(draw: int) -> str:
 
 
 class _Filler:
-    def __init__(self, root: Mapping[str, JSON], who: str):
+    def __init__(self, root: Mapping[str, JSON], who: str, questions: Mapping[str, str]):
         self._root = root
         self._who = who
+        self._questions = questions
 
     def draw(self, path: str) -> int:
         return int.from_bytes(hashlib.sha256(f"{self._who}|{path}".encode("utf-8", "replace")).digest()[:8], "big")
@@ -98,7 +102,8 @@ class _Filler:
 
     def _object(self, schema: Mapping[str, JSON], path: str) -> JSON:
         properties = schema.get("properties", {})
-        made = {name: self.value(part, f"{path}/{name}") for name, part in properties.items()}
+        known = {} if path else self._questions
+        made = {name: self.value(part, f"{path}/{name}{known.get(name, '')}") for name, part in properties.items()}
         free = schema.get("additionalProperties")
         for number in range(schema.get("minProperties", 0) - len(made) if isinstance(free, dict) else 0):
             made[f"key_{number + 1}"] = self.value(free, f"{path}/key_{number + 1}")

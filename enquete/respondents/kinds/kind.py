@@ -99,10 +99,8 @@ class Kind(ABC):
 
 
 def option_schema(item: Item) -> JsonValue:
-    """One of the options; the schema shows them as the prompt does."""
-    options = item.options_in_shown_order()
-    labels = "; ".join(f"{option.value} = {option.label}" for option in options if option.label)
-    return {"type": "string", "enum": [str(option.value) for option in options], "description": labels}
+    """One of the options, by value; their labels stand in the prompt."""
+    return {"type": "string", "enum": [str(option.value) for option in item.options_in_shown_order()]}
 
 
 def option_given(item: Item, given: JsonValue) -> int | str | None:

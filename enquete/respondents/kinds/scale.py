@@ -8,7 +8,7 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from enquete.locale import N_
-from enquete.respondents.kinds.kind import Kind, Members, option_schema
+from enquete.respondents.kinds.kind import Kind, Members
 from enquete.respondents.kinds.numerals import INTEGER, parse_number
 from enquete.state.asking import Answer, Item, Option
 
@@ -20,10 +20,7 @@ class Scale(Kind):
     has_steps = distributes = True
 
     def _value_schema(self, item: Item) -> JsonValue:
-        values = [option.value for option in item.options_in_shown_order()]
-        schema = option_schema(item)
-        assert isinstance(schema, dict)
-        return {**schema, "type": "integer", "enum": [*values]}
+        return {"type": "integer", "enum": [option.value for option in item.options_in_shown_order()]}
 
     def _read(self, item: Item, members: Members) -> Answer | None:
         value = parse_number(members.get("value"), INTEGER)
