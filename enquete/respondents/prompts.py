@@ -50,8 +50,8 @@ def compose(
     """
     words, names = worded(block.frame, language), names_of(block)
     parts = [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
-    parts += [block.instruction, rule, written(items, names, words)]
-    parts += [f"{words.form}\n{form(items, names)}", _again(problem, words)]
+    parts += [f"{words.form}\n{form(items, names)}", block.instruction, rule, written(items, names, words)]
+    parts += [_again(problem, words)]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
     system = system_prompt(who, language, block.frame)
     return Prompt(system, (message,), reply_schema(items, names), _output_tokens(items) * 2**cuts, says_form=True)
