@@ -106,7 +106,7 @@ def test_a_text(given: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "  \n", {"text": ""}, {}, 5, {"text": 5}, ["because"], {"text": ["because"]}, None]
+    "given", ["", "  \n", "…", " }}}, ", {"text": ""}, {}, 5, {"text": 5}, ["because"], {"text": ["because"]}, None]
 )
 def test_no_text(given: Any) -> None:
     assert read(TEXT, given) is None

@@ -13,7 +13,7 @@ from enquete.state.asking import Answer, Item
 
 
 class FreeText(Kind):
-    """Anything but nothing is an answer."""
+    """Anything with a letter or a digit in it is an answer."""
 
     label: ClassVar[str] = N_("open")
 
@@ -35,7 +35,7 @@ class FreeText(Kind):
     def _read(self, item: Item, members: Members) -> Answer | None:
         given = members.get("text", members.get("value"))
         text = given.strip() if isinstance(given, str) else ""
-        return Answer(item.id, "ok", text=text) if text else None
+        return Answer(item.id, "ok", text=text) if any(map(str.isalnum, text)) else None
 
     def written(self, item: Item, answer: Answer) -> Members:
         return {"text": answer.text}
