@@ -32,7 +32,7 @@ from enquete.nodes.conversations import (
     transcript,
     turn_block,
 )
-from enquete.respondents.prompts import fence
+from enquete.respondents.fences import fence
 from enquete.respondents.roles import Role
 from enquete.state.asking import Answer, Block, Item, Language, Outcome, Participant
 from enquete.state.desk import Desk
