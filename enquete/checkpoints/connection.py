@@ -18,8 +18,9 @@ from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
 from enquete.state.settings import Environment
 
+LONGEST_VALUE = 64_000_000  # bytes of a text; a response is a few MB at most
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
-READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB = 8, 10, 11, 14, 26  # SQLite's primary result codes
+READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 8, 10, 11, 14, 18, 26  # SQLite's primary result codes
 
 
 class TornText(sqlite3.DatabaseError):
@@ -45,6 +46,7 @@ class Reading(sqlite3.Connection):
     def __init__(self, *place: Any, **options: Any):
         super().__init__(*place, **options)
         self.text_factory = whole_text
+        self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
 
     def execute(self, sql: str, values: Any = (), /) -> Any:
         return self.cursor().execute(sql, values)
@@ -86,7 +88,7 @@ class _Rows(sqlite3.Cursor):
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, not how it is used."""
-    return isinstance(error, TornText) or _code(error) in (CORRUPT, NOTADB)
+    return isinstance(error, TornText) or _code(error) in (CORRUPT, TOOBIG, NOTADB)
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:

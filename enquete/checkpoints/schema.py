@@ -19,10 +19,14 @@ class NewerLedger(LedgerError):
 
 
 def require_current(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises LedgerError for a ledger of another schema version, sqlite3.DatabaseError where it is damaged.
+    """Raises LedgerError for a ledger of another schema version, or with a program in it; sqlite3.DatabaseError where it is
+    damaged.
 
     A file without tables passes: whoever opens it is about to make them, or finds none.
     """
+    program = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone()
+    if program is not None:  # a view without end would be read for ever
+        raise LedgerError(f"{path}: holds a {program[0]}, {program[1][:60]!r}; no ledger does. Restore it")
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name='meta' AND type='table'").fetchone() is None:
         return
     row = connection.execute("SELECT value FROM meta WHERE key='schema_version'").fetchone()

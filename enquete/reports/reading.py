@@ -25,10 +25,13 @@ from enquete.nodes.opened import OpenedRun
 from enquete.reports.markdown import readable
 from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Arm, Block, CallKey, Language, Participant
+from enquete.state.errors import LedgerError
+from enquete.state.regular_files import read_regular
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LARGEST_RESULT = 256_000_000  # bytes of a result file, which we wrote ourselves
 ANSWERS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.status, a.value, a.text, a.confidence,
   a.data, a.notes, a.position, a.options_shown, a.asked_at
@@ -231,3 +234,15 @@ def open_run(folder: Path, language: Language = "") -> Iterator[RunReading]:
         yield RunReading(folder, ledger.record, ledger, language)
     finally:
         ledger.close_reading()
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """An object that a synthesis wrote; {} before the first. Raises LedgerError."""
+    if not path.exists():
+        return {}
+    try:
+        found: Any = json.loads(read_regular(path, LARGEST_RESULT))
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise LedgerError(f"{path}: not readable ({why}); `enquete export` writes it again") from error
+    return found if isinstance(found, dict) else {}

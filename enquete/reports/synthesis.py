@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
-from enquete.reports.reading import RunReading, open_run
+from enquete.reports.reading import RunReading, open_run, read_result
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
 from enquete.reports.table.items import items
@@ -218,14 +217,7 @@ def load_results(folder: Path) -> dict[str, JsonValue]:
 
 def load_summary(folder: Path) -> dict[str, JsonValue]:
     """All of results.json: run_id, status, partial, flags, counts, failures, results; {} before the first synthesis."""
-    path = synthesis_folder(folder) / RESULTS
-    if not path.is_file():
-        return {}
-    try:
-        found: Any = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise LedgerError(f"{path}: not readable ({error}); `enquete report` writes it again") from error
-    return found if isinstance(found, dict) else {}
+    return read_result(synthesis_folder(folder) / RESULTS)
 
 
 def run_status(reading: RunReading, stages: Sequence[tuple[str, str]], found: Findings, *, partial: bool) -> str:

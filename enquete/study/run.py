@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
 from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.reading import open_run
+from enquete.reports.reading import open_run, read_result
 from enquete.study.display import interactive, show, table
 from enquete.study.standing import StageStatus, Standing, stand
 
@@ -103,9 +102,7 @@ class Run:
     def page_one(self) -> dict[str, Any]:
         """Page one of the report as data: title, question, what was asked of whom, findings, whether the data can be used, and up to
         ten findings of every methodology; {} before the first stop."""
-        file = self.path / "page_one.json"
-        found: Any = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-        return found if isinstance(found, dict) else {}
+        return read_result(self.path / "page_one.json")
 
     @property
     def brief(self) -> str:
@@ -204,7 +201,7 @@ class Run:
     def drawn(self) -> list[Figure]:
         """Every figure of the findings, of instrument health and of replicates, as plain data."""
         files = {name: self.path / f"{name}.json" for name in ("health", "replicates")}
-        read = {name: json.loads(file.read_text("utf-8")) for name, file in files.items() if file.is_file()}
+        read = {name: read_result(file) for name, file in files.items() if file.exists()}
         return drawn(self.record.methods, self.results, self.record.language, **read)
 
     @property

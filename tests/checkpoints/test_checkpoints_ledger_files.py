@@ -58,6 +58,26 @@ class TestFiles:
         assert f"schema '{version}', this version of Enquete reads 1: " in self.refused(path)
         assert message in self.refused(path)
 
+    @pytest.mark.parametrize("kind", ["view", "trigger"])
+    def test_a_program_in_it(self, tmp_path: Path, kind: str) -> None:
+        """A view without end in place of a table would be read for ever."""
+        path = self.made(tmp_path)
+        forever = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r"
+        made = {
+            "view": f"CREATE VIEW v AS {forever}",
+            "trigger": f"CREATE TRIGGER v BEFORE INSERT ON calls BEGIN {forever}; END",
+        }
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(made[kind])
+        assert f"holds a {kind}, 'v'; no ledger does" in self.refused(path)
+
+    @pytest.mark.timeout(10)
+    def test_a_pipe_in_its_place(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "ledger.sqlite")
+        for opened in (Ledger.reading, Ledger):
+            with pytest.raises(LedgerError, match="ledger"):
+                opened(tmp_path / "ledger.sqlite", RUN)
+
     def test_another_run(self, tmp_path: Path) -> None:
         assert "'run_test', not 'run_other'" in self.refused(self.made(tmp_path), "run_other")
 
