@@ -201,7 +201,7 @@ class Run:
     def drawn(self) -> list[Figure]:
         """Every figure of the findings, of instrument health and of replicates, as plain data."""
         files = {name: self.path / f"{name}.json" for name in ("health", "replicates")}
-        read = {name: read_result(file) for name, file in files.items() if file.exists()}
+        read: dict[str, Any] = {name: read_result(file) for name, file in files.items() if file.exists()}
         return drawn(self.record.methods, self.results, self.record.language, **read)
 
     @property
