@@ -25,6 +25,8 @@ from enquete.state.settings import Machine
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
+MOST_UNPAID = 10
+"""Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
 REHEARSED = """
 SELECT methodology, phase, arm, purpose, subject, input_tokens, output_tokens FROM calls
@@ -63,8 +65,9 @@ class Rehearsal:
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
 
 
-def sample(people: Sequence[Participant], most: int = MOST_AGENTS) -> list[Participant]:
+def sample(record: RunRecord, people: Sequence[Participant]) -> list[Participant]:
     """Evenly spread over the population's order, in which stakeholder types stand together or mixed."""
+    most = MOST_AGENTS if any(arm.respondent == "llm" for arm in record.arms) else MOST_UNPAID
     if len(people) <= most:
         return list(people)
     return [people[place * len(people) // most] for place in range(most)]
@@ -72,7 +75,7 @@ def sample(people: Sequence[Participant], most: int = MOST_AGENTS) -> list[Parti
 
 async def rehearse(record: RunRecord, people: Sequence[Participant], memories: Mapping[str, str | None]) -> Rehearsal:
     """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
-    chosen = sample(people)
+    chosen = sample(record, people)
     acted = record.model_copy(
         update={"run_id": "rehearsal", "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
     )

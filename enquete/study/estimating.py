@@ -30,7 +30,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine)
         nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
     people = list(run_population(choice, population))
-    wanted, runs = [who.id for who in sample(people)], choice.folder.parent
+    wanted, runs = [who.id for who in sample(record, people)], choice.folder.parent
     memories, notes = await apart(lambda: _memories(record, population, wanted, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     return estimated(
