@@ -25,6 +25,7 @@ from typing import Any
 import aiohttp
 import psutil
 
+import enquete
 from tests.support.populations import mirofish_folder
 from tests.support.processes import environment, server_process
 
@@ -55,7 +56,10 @@ def enquete_serve(root: Path, model_url: str | None, concurrency: int = CONCURRE
     model["ENQUETE_CONCURRENCY"] = str(concurrency)
     command = [sys.executable, "-c", PROGRAM, "serve", "--root", str(root), "--port", "0"]
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**environment(), **model, "PYTHONPATH": str(Path.cwd())}
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), **model, "PYTHONPATH": str(Path(enquete.__file__).parents[1])},
     )
     assert process.stderr is not None
     try:

