@@ -25,7 +25,7 @@ from enquete.state.settings import Machine
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
-MOST_UNPAID = 10
+MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
 REHEARSED = """
