@@ -52,7 +52,9 @@ def test_interviews_with_faults_killed_once_have_every_turn_once(tmp_path: Path,
     assert len(rows(folder, "SELECT name FROM frozen WHERE name LIKE 'turn/%'")) == agents * turns
     made, failed = set(call_keys(folder)), call_keys(folder, "failed")
     assert settled < made
-    assert len(failed) <= sum(refused >= ATTEMPTS for refused in refusals.values())  # one in ten, of thousands: some each time
+    assert len(failed) <= sum(
+        refused >= ATTEMPTS for refused in refusals.values()
+    )  # one in ten, of thousands: some each time
     subjects = Counter(purpose for _, _, _, purpose, _, attempt in (*made, *failed) if not attempt)
     assert subjects == dict.fromkeys(("answer", "extract", "signal", "question"), agents * turns)
     new = len(made - settled) + len(failed) + in_flight
