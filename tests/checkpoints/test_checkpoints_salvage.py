@@ -10,7 +10,8 @@ import random
 import shutil
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,6 +209,25 @@ def test_a_file_cut_off_within_a_page_ends_and_keeps_every_row_before_it(
     before = [page for page in whole.of("occasions") if (page + 1) * PAGE <= cut]
     heads = [whole.content[page * PAGE + 3 : page * PAGE + 5] for page in before]
     assert rows(folder, "SELECT count(*) FROM occasions")[0][0] >= sum(struct.unpack(">H", head)[0] for head in heads)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(900)
+def test_every_truncation_ends_within_a_minute(
+    tmp_path: Path, whole: Whole, record_property: Callable[[str, object], None]
+) -> None:
+    """Sound afterwards, or untouched and refused."""
+    draw = random.Random(13)
+    cuts = [draw.randrange(1, len(whole.content)) for _ in range(100)]
+    record_property("tries", len(cuts))
+    for cut in cuts:
+        folder, began = planted(tmp_path, whole, whole.content[:cut], whole.record), time.monotonic()
+        try:
+            salvage(folder)
+            assert is_sound(folder / LEDGER), cut
+        except LedgerError:
+            assert (folder / LEDGER).read_bytes() == whole.content[:cut]
+        assert time.monotonic() - began < 60, cut
 
 
 def test_a_lost_root_loses_no_row_on_the_leaves(tmp_path: Path, whole: Whole) -> None:

@@ -19,7 +19,8 @@ FAULTS = (
     "tests/kill/", "tests/faults/", "tests/disk/", "tests/models/test_models_bounds.py", "tests/models/test_models_faults.py",
     "tests/http/test_http_hostile.py", "tests/http/test_http_security.py", "tests/mcp/test_mcp_access.py",
     "tests/mcp/test_mcp_stopping.py", "tests/checkpoints/test_checkpoints_salvage.py", "tests/interfaces/test_cli_damaged.py",
-    "tests/study/test_places.py", "tests/state/test_regular_files.py", "tests/state/test_bounded_json.py", "tests/hostile/",
+    "tests/study/test_places.py", "tests/state/test_regular_files.py", "tests/state/test_bounded_json.py",
+    "tests/simulations/test_simulations_hostile.py", "tests/http/test_http_damaged.py",
 )  # fmt: skip
 AREAS = {
     "kill": "Kills", "faults": "Model servers", "models": "Model servers", "disk": "Disks", "http": "Servers", "mcp": "Servers",

@@ -1,0 +1,35 @@
+"""A ledger with an emptied page, read over HTTP: whichever path comes upon it says so, typed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+import enquete
+from enquete.checkpoints.folders import LEDGER
+from tests.http.conftest import simulation
+from tests.support.studies import run_folder
+
+PAGE, METHOD = 4096, "diversity"
+PATHS = ("status", f"results/{METHOD}", "results/synthesis", "export.csv")
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
+def test_damage_is_typed_on_every_path(shared: httpx.Client, shared_root: Path, share: float) -> None:
+    whole = shared_root / "simulations" / "sim_whole"
+    if not whole.exists():
+        simulation(shared_root, whole.name, status="completed")
+        enquete.conduct_interviews(whole, respondent="synthetic", methods=[METHOD], language="en")
+    torn = Path(shutil.copytree(whole, whole.with_name(f"sim_torn_{share * 100:.0f}")))
+    ledger = run_folder(torn / "interviews") / LEDGER
+    content = bytearray(ledger.read_bytes())
+    page = int(len(content) / PAGE * share)
+    content[page * PAGE : (page + 1) * PAGE] = bytes(PAGE)
+    ledger.write_bytes(content)
+    answers = [shared.get(f"/api/interview/{torn.name}/{path}") for path in PATHS]
+    told = [answer.json()["error"]["type"] for answer in answers if answer.status_code != 200]
+    assert set(told) <= {"LedgerError"}, [answer.text for answer in answers]
+    assert told or share > 0.05
