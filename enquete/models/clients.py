@@ -11,19 +11,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatResult
 from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
 
+from enquete.models.prices import is_local
+from enquete.models.serving import Facts, facts_of
+
 if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
     from enquete.models.wire import BoundedClient, Chat
 
 CONNECT_SECONDS = 20.0
+ASKING_SECONDS = 5.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
@@ -31,6 +37,7 @@ _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": Human
 class _LoopClients:
     http: BoundedClient
     chat: dict[str, Chat] = field(default_factory=dict)
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Clients:
@@ -42,6 +49,49 @@ class Clients:
         self._api_key = api_key or SecretStr("none")
         self._traced = tracing_wanted()
         self._loops: dict[asyncio.AbstractEventLoop, _LoopClients] = {}
+        self._facts: dict[str, Facts] = {}
+        self._next_asking = float("-inf")
+
+    async def facts(self, model: str) -> Facts:
+        """What the server says of this model; asked once, and again after a while where it could not say (it was not there, or
+        is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
+        if model in self._facts:
+            return self._facts[model]
+        clients = self._of_this_loop()
+        async with clients.asking:
+            if model not in self._facts and time.monotonic() >= self._next_asking:
+                self._next_asking = time.monotonic() + ASKING_SECONDS
+                found = await self._ask_facts(clients.http, model)
+                if found is not None:
+                    self._facts[model] = found
+        return self._facts.get(model, Facts())
+
+    async def _ask_facts(self, http: BoundedClient, model: str) -> Facts | None:
+        """None where it could not say."""
+        parts = urlsplit(self._base_url)
+        root = f"{parts.scheme}://{parts.netloc}"
+        at_home = [f"{root}/props", f"{root}/api/v0/models", f"{root}/api/ps"] if is_local(parts.hostname or "") else []
+        try:
+            async with asyncio.timeout(ASKING_SECONDS):
+                listed, *own = await asyncio.gather(
+                    *(self._get(http, url) for url in [f"{self._base_url}/models", *at_home])
+                )
+        except Exception:  # whatever it is: the request that follows will meet it, and say so
+            return None
+        props, studio, loaded = own or (None, None, None)
+        return facts_of(model, props, listed, studio, loaded)
+
+    async def _get(self, http: BoundedClient, url: str) -> JsonValue:
+        """A body; None where there is none to be had. Raises ConnectionError where that may change."""
+        key = {"Authorization": f"Bearer {self._api_key.get_secret_value()}"} if url.startswith(self._base_url) else {}
+        answer = await http.get(url, headers=key)
+        if answer.status_code >= 500 and answer.status_code != 501:
+            raise ConnectionError(answer.status_code)
+        try:
+            body: JsonValue = answer.json() if answer.status_code == 200 else None
+        except (ValueError, RecursionError):
+            return None
+        return body
 
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> ChatResult:
         """One request, no retries. Raises Oversized, Redirected, openai's errors, and whatever SDK, langchain and aiohttp make
@@ -63,6 +113,12 @@ class Clients:
                 await clients.http.aclose()
 
     def _chat(self, model: str) -> Chat:
+        clients = self._of_this_loop()
+        if model not in clients.chat:
+            clients.chat[model] = self._new_chat(model, clients.http)
+        return clients.chat[model]
+
+    def _of_this_loop(self) -> _LoopClients:
         import openai  # noqa: PLC0415
 
         from enquete.models.wire import BoundedClient  # noqa: PLC0415
@@ -72,9 +128,7 @@ class Clients:
         if clients is None:
             timeout = openai.Timeout(None, connect=CONNECT_SECONDS)
             clients = self._loops[loop] = _LoopClients(BoundedClient(timeout=timeout))
-        if model not in clients.chat:
-            clients.chat[model] = self._new_chat(model, clients.http)
-        return clients.chat[model]
+        return clients
 
     def _new_chat(self, model: str, http: BoundedClient) -> Chat:
         import openai  # noqa: PLC0415

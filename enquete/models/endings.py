@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from enquete.models.faults import Refused, Rejected, Said, Tally, Trouble, Unavailable, blamed_setting
+from enquete.models.course import Request
+from enquete.models.faults import Refused, Rejected, Said, Setting, Tally, Trouble, Unavailable, blamed_setting
+from enquete.models.serving import fitted, with_schema
 
 
 def without_room(server: str, tally: Tally) -> Unavailable:
@@ -10,6 +12,19 @@ def without_room(server: str, tally: Tally) -> Unavailable:
     error = Unavailable(f"The model server {server} did not answer, and the budget has no room to ask again.", tally)
     error.short = True
     return error
+
+
+def too_long(server: str, request: Request, context: int, tokens: int, tally: Tally) -> Rejected:
+    """It was not sent. Where nobody's question would fit, whoever answers, the run stops."""
+    prompt = request.prompt
+    rest = tokens * (1 - len(prompt.system) / with_schema(prompt))
+    setting: Setting = "LLM_MODEL_NAME" if fitted(prompt, context, round(rest)) is None else ""
+    words = (
+        f"The model server {server} gives {request.model!r} a context of {context:,} tokens; this question has about {tokens:,} and "
+        f"its reply up to {prompt.max_output_tokens:,}. Start the server with a larger context (llama.cpp: -c, for all slots "
+        "together; Ollama: OLLAMA_CONTEXT_LENGTH), ask fewer items at once, or shorten personas and memories (digest_chars)."
+    )
+    return Rejected(words, tally, 0, setting)
 
 
 def halted(server: str, tally: Tally) -> Unavailable:

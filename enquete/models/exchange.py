@@ -1,8 +1,10 @@
-"""One prompt sent once, in one form: at most `timeout_s`, and whatever goes wrong sorted into Trouble and Refused."""
+"""One prompt sent once, in one form: as long as its server takes, and whatever goes wrong sorted into Trouble and Refused."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -35,21 +37,21 @@ RETRIED = frozenset({408, 409, 425, 429})
 class Exchange:
     """Sends over one server's clients. The caller holds a slot: the clock starts here."""
 
-    def __init__(self, clients: Clients, key: str, timeout_s: float):
+    def __init__(self, clients: Clients, key: str):
         self._clients = clients
         self._key = key
-        self._timeout_s = timeout_s
 
-    async def once(self, request: Request, form: Form, tally: Tally) -> ChatResult:
-        """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed."""
+    async def once(self, request: Request, form: Form, tally: Tally, patience: Callable[[], float]) -> ChatResult:
+        """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed.
+        `patience`: seconds that it may take, by what is known when they are over."""
         body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
         asked = messages(request.prompt, form.rung)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with _within(patience):
                 result = await self._clients.exchange(request.model, asked, body)
         except TimeoutError:
             tally.timeouts += 1
-            raise Trouble(f"did not answer within {self._timeout_s:g} s") from None
+            raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
         except openai.APIStatusError as error:
             raise self._status_fault(error, form) from None
         except openai.APIConnectionError as error:
@@ -83,6 +85,28 @@ class Exchange:
             wait = retry_after(error.response.headers.get("retry-after"))
             return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})
         return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
+
+
+@asynccontextmanager
+async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
+    """A time-out that looks again when it is due: the server may have proved slow meanwhile, and be at work on this."""
+    loop, clock = asyncio.get_running_loop(), asyncio.timeout(None)
+    began, first = loop.time(), patience()
+    due = loop.call_at(began + first, lambda: look(first))
+
+    def look(given: float) -> None:
+        nonlocal due
+        now = patience()
+        if now > given:
+            due = loop.call_at(began + now, look, now)
+        else:
+            clock.reschedule(loop.time())
+
+    try:
+        async with clock:
+            yield
+    finally:
+        due.cancel()
 
 
 def retry_after(header: str | None) -> float | None:

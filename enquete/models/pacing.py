@@ -1,7 +1,8 @@
 """How fast one model of one server may be asked: one `Lane` for each in this process, over all runs and event loops.
 
     pause      the server said when to come back (Retry-After)
-    window     requests in flight: at most the model's own cap, halved when the server says "later", growing again
+    window     requests in flight: at most the model's own cap and the server's slots, halved when the server says "later"
+               or takes long, growing again
     pace       requests and tokens a minute, kept by spacing
 
 No library fits: aiolimiter belongs to one event loop and cannot be corrected by actual usage.
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from enquete.models.limits import Limiter, Pause
+from enquete.models.serving import Facts, Speed
 from enquete.state.desk import Prompt
 from enquete.state.request import ModelLimits
 
@@ -117,6 +119,8 @@ class Lane:
     def __init__(self) -> None:
         self.pause = Pause()
         self.window = Window()
+        self.speed = Speed()
+        self.facts = Facts()
         self._lock = threading.Lock()
         self._limits = ModelLimits()
         self._pace: Pace | None = None
@@ -131,7 +135,28 @@ class Lane:
                 paced = limits.requests_per_minute or limits.tokens_per_minute
                 self._pace = Pace(limits.requests_per_minute, limits.tokens_per_minute) if paced else None
                 self._limits = limits
-        self.window.cap(limits.concurrency or UNLIMITED)
+        self._cap()
+
+    def learn(self, facts: Facts) -> None:
+        """What the server says of itself: what it does not work on waits here, not there."""
+        if facts != self.facts:
+            self.facts = facts
+            self._cap()
+
+    def _cap(self) -> None:
+        self.window.cap(min(self._limits.concurrency or UNLIMITED, self.facts.slots or UNLIMITED))
+
+    def patience(self, prompt: Prompt, least_s: float) -> float:
+        """Seconds to wait for the answer to a request under way, by what is known now."""
+        return self.speed.patience(prompt, least_s, small=self.facts.small)
+
+    def timed(self, prompt: Prompt, sent: float, read: int | None, least_s: float) -> None:
+        """A request sent at `sent` was answered. Where that took half of the time it had, and nobody said how many the server
+        works on at once, the next ones wait here."""
+        took = time.monotonic() - sent
+        self.speed.note(prompt, took, read if self.facts.context else None)
+        if took > least_s / 2 and not (self._limits.concurrency or self.facts.slots):
+            self.window.shrink(sent, self._in_flight)
 
     async def turn(self, prompt: Prompt) -> float:
         """Wait for the model's pace; the tokens this request was counted as, to be `settled` (0.0: none are counted)."""

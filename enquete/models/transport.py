@@ -1,7 +1,7 @@
 """One request to an OpenAI-compatible server: in the form it understands, within limits, with retries.
 
-    server there? → its pause over → the model's window and pace → a slot of the process → send, at most `timeout_s`
-    → let go → answer, back off, adapt, or wait for the server
+    within its context? → server there? → its pause over → the model's window and pace → a slot of the process
+    → send, at most `timeout_s` or as long as its server takes → let go → answer, back off, adapt, or wait for the server
 
 The clock starts once the slot is held; whatever waits for server, pause or pace holds none of the process's slots.
 Only `send` is public; what the text means is the business of `reading`.
@@ -39,6 +39,7 @@ from enquete.models.limits import Limiter
 from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
 from enquete.models.response import Response, filtered, response_from
+from enquete.models.serving import fitted
 from enquete.state.desk import Prompt
 from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
@@ -73,7 +74,8 @@ class Transport:
         self._key = api_key.get_secret_value() if api_key else ""
         self._shown = mask(shown_url(self.base_url), self._key)
         self._clients = Clients(self.base_url, api_key)
-        self._exchange = Exchange(self._clients, self._key, timeout_s)
+        self._exchange = Exchange(self._clients, self._key)
+        self._timeout_s = timeout_s
         self._limiter = limiter
         self._limits = dict(limits or {})
         self._lanes: dict[str, Lane] = {}
@@ -178,13 +180,16 @@ class Transport:
         return await retrying(self._attempt, request, dialect, lane, course)
 
     async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
+        request = await self._fitted(request, lane, course)
         async with self._slot(request, lane, course) as counted:
             form = dialect.form(course.lowest)
             course.cover(request.room)
             course.tally.sends += 1
             with lane.flight() as sent:
                 try:
-                    result = await self._exchange.once(request, form, course.tally)
+                    result = await self._exchange.once(
+                        request, form, course.tally, lambda: lane.patience(request.prompt, self._timeout_s)
+                    )
                 except Refused:
                     self._accepted(lane, sent)
                     raise
@@ -197,9 +202,23 @@ class Transport:
                 took = round(1000 * (time.monotonic() - sent))
         dialect.worked(form)
         response = response_from(result, request.prompt, request.model, took, self._key)
+        lane.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
         if counted and response.input_tokens is not None and response.output_tokens is not None:
             lane.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
         return response
+
+    async def _fitted(self, request: Request, lane: Lane, course: Course) -> Request:
+        """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not."""
+        async with self._waiting():
+            lane.learn(await self._clients.facts(request.model))
+        context = lane.facts.context
+        if context is None:
+            return request
+        tokens = lane.speed.tokens(request.prompt)
+        prompt = fitted(request.prompt, context, tokens)
+        if prompt is None:
+            raise endings.too_long(self._shown, request, context, tokens, course.tally)
+        return replace(request, prompt=prompt)
 
     def _accepted(self, lane: Lane, sent: float) -> None:
         self._server.answered(sent)
@@ -243,7 +262,7 @@ class Transport:
         form, tally = dialects.dialect_of(self.base_url, request.model).form(course.lowest), Tally()
         with lane.flight() as sent:
             try:
-                await self._exchange.once(canary(request), form, tally)
+                await self._exchange.once(canary(request), form, tally, lambda: self._timeout_s)
                 tally.checks = 1
             except Refused:
                 pass
