@@ -20,8 +20,8 @@ SLOWEST_READING = 10.0
 """Tokens a second that a small server reads while nothing is known of it: one thread of a busy laptop."""
 SLOWEST_WRITING = 2.0
 LONGEST_WAIT_S = 3600.0
-PATIENT = 2.0
-"""Times the longest of the latest answers: questions and replies differ, and so does what else the server does."""
+PATIENT = 3.0
+"""Times the longest of the latest answers: questions differ, and of a first two one may have waited for the other there."""
 LATEST = 8
 TOKENS_PER_CHARACTER = 0.25
 """While none was measured; few texts have fewer, so that nothing is held to be too long that is not."""
