@@ -130,10 +130,10 @@ def test_tokens_a_minute_hold_and_estimates_are_corrected() -> None:
 
 
 def test_a_cap_of_its_own_within_the_cap_of_the_process() -> None:
-    with ModelServer(latency=0.02) as server:
-        with_limits(server, 30, ModelLimits(concurrency=3), Limiter(8))
+    with ModelServer(latency=0.2) as server:
+        with_limits(server, 12, ModelLimits(concurrency=3), Limiter(8))
         assert server.max_in_flight == 3
-        with_limits(server, 30, ModelLimits(concurrency=20), Limiter(5))
+        with_limits(server, 12, ModelLimits(concurrency=20), Limiter(5))
         assert server.max_in_flight == 5  # raised again, to what the process allows
 
 
