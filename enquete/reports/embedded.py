@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qs
+from zlib import crc32
 
 import pandas as pd
 
@@ -19,7 +20,10 @@ from enquete.reports.table.items import Asked
 from enquete.state.asking import Language
 
 MOST = 12_000
+CHECKS = "health"
+"""What a reference begins with that leads to the checks of instrument health."""
 TABLE = "exports/all_responses.csv"
+CHECKS_TITLE = N_("Checks of instrument health")
 
 
 class Embedded:
@@ -33,6 +37,9 @@ class Embedded:
         self._wordings = {(one.methodology, one.item_id): one.text(language) for one in asked}
         self._known = set(zip(self._rows["methodology"], self._rows["item_id"], strict=True))
         self._type_names, self._language = type_names, language
+        self._wanted: dict[
+            str, tuple[str, list[str]]
+        ] = {}  # by anchor: whose answers to a methodology a figure leads to
 
     def anchor(self, methodology: str, item: str) -> str:
         """#… of the item's answers; "" where they are not embedded."""
@@ -41,16 +48,28 @@ class Embedded:
     def href(self, reference: str) -> str | None:
         """Where a figure's reference to answers leads (see `figures.canvas.answers`); None for nowhere."""
         methodology, _, query = reference.partition("?")
-        item = parse_qs(query).get("item_id", [""])[0]
-        return self.anchor(methodology, item) or TABLE
+        if methodology == CHECKS:
+            return f"#x-{slug(tell(CHECKS_TITLE, self._language).lower())}"
+        asked = parse_qs(query)
+        if "participant" in asked and len(self._rows):
+            people = asked["participant"][0].split(",")
+            anchor = f"a-{slug(methodology)}-of-{crc32(reference.encode()):08x}"
+            self._wanted[anchor] = methodology, people
+            return f"#{anchor}"
+        return self.anchor(methodology, asked.get("item_id", [""])[0]) or TABLE
 
     def html(self) -> Iterator[str]:
-        """One folded table an item."""
-        heads = [
-            tell(text, self._language)
-            for text in (N_("Agent"), N_("Group"), N_("Phase"), N_("Answer"), N_("In their words"))
-        ]
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+        """One folded table an item, then those of agents that figures lead to (see `href`)."""
+        yield from self._of_items()
+        for anchor, (methodology, people) in self._wanted.items():
+            own = self._rows[self._rows["methodology"].eq(methodology) & self._rows["participant"].isin(people)]
+            names = ", ".join(dict.fromkeys(map(str, own["agent_name"])))
+            cells = own[["agent_name", "item_id", "phase", "round", "value", "chosen", "text"]]
+            told = {item: self._wordings.get((methodology, str(item)), str(item)) for item in set(own["item_id"])}
+            rows = [(name, told[item], *rest) for name, item, *rest in cells.itertuples(index=False, name=None)]
+            yield self._folded(anchor, names, self._heads(N_("Question")), rows)
+
+    def _of_items(self) -> Iterator[str]:
         columns = ["agent_name", "stakeholder_type", "phase", "round", "value", "chosen", "text"]
         by_item: dict[tuple[object, object], list[tuple[object, ...]]] = {}
         keyed = self._rows[["methodology", "item_id", *columns]].itertuples(index=False, name=None)
@@ -58,19 +77,33 @@ class Embedded:
             by_item.setdefault((methodology, item), []).append(tuple(row))
         for (methodology, item), rows in by_item.items():
             wording = self._wordings.get((str(methodology), str(item)), str(item))
-            body = "".join(map(self._row, rows))
-            yield (
-                f'<details id="{_slug(str(methodology), str(item))}"><summary>{html.escape(wording)} ({len(rows)})</summary>'
-                f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
-            )
+            told = [(name, self._type_names.get(str(kind), kind), *rest) for name, kind, *rest in rows]
+            yield self._folded(_slug(str(methodology), str(item)), wording, self._heads(N_("Group")), told)
+
+    def _heads(self, second: str) -> list[str]:
+        texts = (N_("Agent"), second, N_("Phase"), N_("Answer"), N_("In their words"))
+        return [tell(text, self._language) for text in texts]
+
+    def _folded(self, anchor: str, title: str, heads: Sequence[str], rows: Sequence[tuple[object, ...]]) -> str:
+        head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+        body = "".join(map(self._row, rows))
+        return (
+            f'<details id="{anchor}"><summary>{html.escape(title)} ({len(rows)})</summary>'
+            f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+        )
 
     def _row(self, row: tuple[object, ...]) -> str:
-        name, kind, phase, round_, value, chosen, text = row
+        name, second, phase, round_, value, chosen, text = row
         when = f"{phase} · {round_}" if round_ else str(phase)
         given = number(value, self._language, 0) if pd.notna(value) else chosen  # type: ignore[call-overload]
-        cells = (name, self._type_names.get(str(kind), kind), when, given, text)
+        cells = (name, second, when, given, text)
         return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
 
 
 def _slug(methodology: str, item: str) -> str:
-    return "a-" + re.sub(r"[^\w-]+", "-", f"{methodology}-{item}")
+    return f"a-{slug(f'{methodology}-{item}')}"
+
+
+def slug(text: str) -> str:
+    """As an anchor of the page."""
+    return re.sub(r"[^\w]+", "-", text).strip("-")

@@ -14,7 +14,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from enquete.reports.embedded import Embedded
+from enquete.reports.embedded import Embedded, slug
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.svg import svg
 from enquete.reports.table_html import with_quick_tables
@@ -76,7 +76,7 @@ def _chapters(text: str) -> list[tuple[str, str, str]]:
     head = re.search(r"<h1>(.*?)</h1>", parts[0])
     chapters = [("top", head[1] if head else "", parts[0])]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
-        anchor = re.sub(r"[^\w]+", "-", _plain(title).lower()).strip("-")
+        anchor = slug(_plain(title).lower())
         chapters.append((anchor, title, body))
     return chapters
 

@@ -24,7 +24,7 @@ from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.crossing.claims import Crossing
 from enquete.reports.crossing.narrative import Prose
 from enquete.reports.crossing.section import details, summary
-from enquete.reports.embedded import Embedded
+from enquete.reports.embedded import CHECKS_TITLE, Embedded
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.strip import draw, strip_of
@@ -237,7 +237,7 @@ class Report:
         for title, text in (
             (N_("Differences between groups across methodologies (not tested here)"), claims),
             (N_("Findings of all agents, pair by pair"), pairs),
-            (N_("Replicates"), again), (N_("Checks of instrument health"), checks),
+            (N_("Replicates"), again), (CHECKS_TITLE, checks),
             (N_("Distribution shapes"), self._shapes()),
         ):  # fmt: skip
             if text:

@@ -71,10 +71,17 @@ def _tree(columns: Matrix, sort: pd.DataFrame, members: Sequence[Mapping[str, An
     """Branches with the number of agents of each archetype in them ("": of none), and which join at what distance."""
     found = tree(columns, SEED)
     archetypes = {str(one["participant"]): str(one["archetype"]) for one in members}
-    ends = [[archetypes.get(str(sort.index[row]), "") for row in rows] for rows in found.ends]
+    ends = [[str(sort.index[row]) for row in rows] for rows in found.ends]
     return {
         "n_agents": sum(map(len, ends)),
-        "ends": [{"n": len(end), "archetypes": dict(sorted(Counter(end).items()))} for end in ends],
+        "ends": [
+            {
+                "n": len(end),
+                "archetypes": dict(sorted(Counter(archetypes.get(who, "") for who in end).items())),
+                "participants": end,
+            }
+            for end in ends
+        ],
         "joins": [list(join) for join in found.joins],
     }
 

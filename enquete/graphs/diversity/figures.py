@@ -16,6 +16,7 @@ from enquete.reports.markdown import number, share
 from enquete.state.asking import Language
 
 PLANE, TREE, SCREE = 420, 260, 240  # px
+NAMED = 6  # agents of a branch in its tooltip
 MOST_TOLD = 300  # agents that have a tooltip each; of more the picture would be all names
 SHOWN = 12  # eigenvalues
 
@@ -126,7 +127,8 @@ def _agents(
     said: dict[str, Any] = {"hoverinfo": "skip"}
     if is_told:
         names = [_name(members.get(str(one["participant"]), {}), found) for one in own]
-        said = {"hoverinfo": "text", "hovertext": names}
+        links = [answers("diversity", participant=one["participant"]) for one in own]
+        said = {"hoverinfo": "text", "hovertext": names, "meta": {"links": links}}
     return {
         "type": "scatter", "mode": "markers", "name": label, "x": [one["scores"][0] for one in own], "y": [one["scores"][1] for one in own],
         "marker": {"size": 10 if is_told else 6, "color": shade, "opacity": 0.6, "line": {"color": PAPER, "width": 0.8}}, **said,
@@ -164,6 +166,8 @@ def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> It
                 "line": {"color": colour(place) if name else MUTED, "width": 2},
                 "name": words["branch_of"].format(type=escaped(name)) if name else words["mixed"],
             })  # fmt: skip
+    if any("participants" in one for one in ends):
+        canvas.data.append(_leaves(ends, found))
     sizes = {"tickvals": list(range(len(ends))), "ticktext": [str(one["n"]) for one in ends]}
     canvas.layout.update(
         showlegend=bool(names),
@@ -174,6 +178,17 @@ def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> It
         n=n, last=number(joins[-1][2], language, 1), before=number(joins[-2][2], language, 1)
     )
     yield canvas.figure("tree", alt)
+
+
+def _leaves(ends: Sequence[Mapping[str, Any]], found: Found) -> dict[str, Any]:
+    """At the foot of every branch, to its agents' answers."""
+    members = {str(one["participant"]): one for one in listed(found, "members")}
+    names = ["<br>".join(_name(members.get(who, {}), found) for who in one["participants"][:NAMED]) for one in ends]
+    links = [answers("diversity", participant=",".join(one["participants"])) for one in ends]
+    return {
+        "type": "scatter", "mode": "markers", "x": list(range(len(ends))), "y": [0.0] * len(ends), "showlegend": False,
+        "marker": {"color": MUTED, "size": 6}, "hoverinfo": "text", "hovertext": names, "meta": {"links": links},
+    }  # fmt: skip
 
 
 # --- factors ---------------------------------------------------------------------------------------------------------

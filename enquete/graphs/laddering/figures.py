@@ -9,7 +9,7 @@ from typing import Any
 
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, listed
-from enquete.reports.figures.canvas import Canvas, Figure, counted, note, titled, told
+from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, titled, told
 from enquete.reports.figures.frame import EDGE, WIDTH
 from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PALE, PAPER
 from enquete.reports.figures.text import bold, escaped, wrapped
@@ -80,6 +80,7 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
     canvas.data.extend(_line(one, places, strongest) for one in links)
     canvas.data.append(
         _numbers(links, places, [_told(one, boxes, words) for one in links], (WIDTH - 2 * EDGE) / len(levels))
+        | {"meta": {"links": _answers(links, found)}}
     )
     wide = (WIDTH - 2 * EDGE) / len(levels) * WIDE
     canvas.layout.update(
@@ -99,6 +100,13 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
     said = "; ".join(_told(one, boxes, words) for one in named)
     alt = words["map_alt"].format(concepts=len(boxes), links=len(links), links_said=said)
     yield canvas.figure("value_map", alt, lead=len(boxes) <= 12)
+
+
+def _answers(links: Sequence[Mapping[str, Any]], found: Found) -> list[str]:
+    """To the interviews of the agents who named both ends of a link."""
+    named = {str(one["id"]): {str(unit) for unit, _ in one.get("members", ())} for one in listed(found, "concepts")}
+    both = [sorted(named.get(str(one["source"]), set()) & named.get(str(one["target"]), set())) for one in links]
+    return [answers("laddering", participant=",".join(people)) if people else "" for people in both]
 
 
 def _ends(one: Mapping[str, Any], places: Places) -> list[tuple[float, float]]:
@@ -164,7 +172,9 @@ def saturation(found: Found, words: Mapping[str, str], language: Language) -> It
     said = [
         words["saturation_hover"].format(n=one["interviews"], new=one["new"], concepts=one["concepts"]) for one in curve
     ]
-    shown = {"x": order, "hoverinfo": "text", "hovertext": said}
+    people = [str(one["participant"]) for one in listed(found, "agents")]
+    links = [answers("laddering", participant=who) for who in people] if len(people) == len(curve) else []
+    shown = {"x": order, "hoverinfo": "text", "hovertext": said, "meta": {"links": links}}
     canvas.data.extend([
         {"type": "scatter", "mode": "lines+markers" if len(curve) <= POINTS else "lines", "y": [one["concepts"] for one in curve],
          "line": {"color": COLOURS[0], "width": 2}, "marker": {"color": COLOURS[0], "size": 5}, "name": words["concepts"], **shown},

@@ -9,7 +9,7 @@ from enquete.analysis.health.diagnostics import Verdict
 from enquete.locale import N_, in_language, tell
 from enquete.reports.context import Found, at, listed
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.figures.canvas import Canvas, Figure, note
+from enquete.reports.figures.canvas import Canvas, Figure, answers, note
 from enquete.reports.figures.frame import WIDTH
 from enquete.reports.figures.heat import Cell, heat
 from enquete.reports.figures.text import bold, escaped, wrapped
@@ -109,7 +109,7 @@ def _cell(verdict: Verdict | None, about: str, said: str | Mapping[Verdict, str]
     if verdict is None:
         return Cell(None)
     told = said if isinstance(said, str) else said[verdict]
-    return Cell(float(list(LOOKS).index(verdict)), LOOKS[verdict][1], escaped(f"{about}: {told}"))
+    return Cell(float(list(LOOKS).index(verdict)), LOOKS[verdict][1], escaped(f"{about}: {told}"), answers("health"))
 
 
 def _scale() -> list[tuple[float, str]]:
