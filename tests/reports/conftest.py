@@ -160,6 +160,25 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return asyncio.run(_make(request, None, None, False, True, None, ALL))
 
 
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Forty personas of four types, in English: enough for groups to be compared."""
+    folder = tmp_path_factory.mktemp("crowd")
+    people = [
+        {"name": f"Agent {i}", "persona": f"{TYPES[i % len(TYPES)]} no. {i} at the Baltic coast, a fisher", "type": TYPES[i % len(TYPES)]}
+        for i in range(40)
+    ]  # fmt: skip
+    (folder / "people.json").write_text(json.dumps(people), "utf-8")
+    request = RunRequest(
+        sim=str(folder / "people.json"),
+        out=str(folder / "out"),
+        respondent="synthetic",
+        language="en",
+        methods=["longitudinal", "diversity", "delphi", "scenario"],
+    )
+    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+
+
 @pytest.fixture
 def own(whole: Made, tmp_path: Path) -> Made:
     """A copy of it, to be changed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -12,28 +11,11 @@ import pytest
 
 from enquete.locale import catalogue
 from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS
-from enquete.state.request import RunRequest
-from tests.reports.conftest import ALL, TYPES, Made, _make
+from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
-METHODS = ["longitudinal", "diversity", "delphi", "scenario"]
 CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"}}
 """Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts."""
-
-
-@pytest.fixture(scope="session")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Forty personas of four types, in English: enough for groups to be compared."""
-    folder = tmp_path_factory.mktemp("crowd")
-    people = [
-        {"name": f"Agent {i}", "persona": f"{TYPES[i % len(TYPES)]} no. {i} at the Baltic coast, a fisher", "type": TYPES[i % len(TYPES)]}
-        for i in range(40)
-    ]  # fmt: skip
-    (folder / "people.json").write_text(json.dumps(people), "utf-8")
-    request = RunRequest(
-        sim=str(folder / "people.json"), out=str(folder / "out"), respondent="synthetic", language="en", methods=METHODS
-    )
-    return asyncio.run(_make(request, None, None, False, True, None, ALL))
 
 
 def page(made: Made) -> dict:

@@ -58,7 +58,7 @@ def inventing(claims: list[dict[str, Any]]) -> str:
 
 def interview(tmp_path: Path, server: ModelServer, **more: Any) -> enquete.Run:
     asked = {"methods": ["scenario"], "model": "m", "base_url": server.base_url, "budget_tokens": ENOUGH, "new": True}
-    return enquete.conduct_interviews(personas(tmp_path, 12), out=str(tmp_path / "out"), **{**asked, **more})
+    return enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), **{**asked, **more})
 
 
 def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServer, list[int]]:
@@ -141,7 +141,7 @@ def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_p
 
 
 def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_written(tmp_path: Path) -> None:
-    run = enquete.conduct_interviews(personas(tmp_path, 12), out=str(tmp_path / "out"), methods=["scenario"])
+    run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
     prepared = prepare(run.folder, planned(run.record))
     claims = cross(EVALUATIONS, prepared.found.results, prepared.frame).claims
     known = frozenset(with_ids(prepared.frame)["answer_id"])
@@ -178,7 +178,7 @@ def test_a_server_that_answers_no_json_leaves_the_claims_and_a_complete_run(tmp_
 
 
 def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
-    run = enquete.conduct_interviews(personas(tmp_path, 12), out=str(tmp_path / "out"), methods=["scenario"])
+    run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
     assert summary(run)["by"] == "rule"
     assert "kein Modell hat sie geschrieben" in appendix(run)

@@ -163,9 +163,9 @@ def test_variance_lies_where_it_is_put():
 
 @pytest.fixture(scope="module")
 def repeated(tmp_path_factory):
-    """Twelve personas, three a type, asked about the scenarios six times."""
+    """Twenty personas, five a type, asked about the scenarios six times."""
     folder = tmp_path_factory.mktemp("repeated")
-    said = [{"name": f"P{i}", "persona": f"{TYPES[i % 4]} {i}", "type": TYPES[i % 4]} for i in range(12)]
+    said = [{"name": f"P{i}", "persona": f"{TYPES[i % 4]} {i}", "type": TYPES[i % 4]} for i in range(20)]
     (folder / "people.json").write_text(json.dumps(said), "utf-8")
     request = RunRequest(
         sim=str(folder / "people.json"), out=str(folder / "out"), respondent="synthetic", new=True, language="en",
@@ -201,7 +201,7 @@ def _agents(made) -> list[dict]:
 
 
 def test_a_run_without_replicates_says_that_nothing_is_judged(full):
-    assert "nicht beurteilt: kein weiterer Durchgang." in full.report()
+    assert mark("drift_by_type", Replicates(), "de") == "nicht beurteilt: kein weiterer Durchgang"
     assert section(Replicates(), [], {}, {}, "en") == ""
     assert not (full.synthesis / "replicates.json").exists()
 

@@ -152,9 +152,12 @@ def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> It
     names = [str(one["archetype"]) for one in listed(found, "archetypes")]
     nodes = [(float(place), 0.0, frozenset(one["archetypes"])) for place, one in enumerate(ends)]
     paths: dict[str, tuple[list[Any], list[Any]]] = {name: ([], []) for name in [*names, ""]}
+    tops: dict[str, tuple[float, float]] = {}  # by type: its last join, where its letter stands
     for left, right, distance in joins:
         (x1, y1, some_), (x2, y2, others) = nodes[left], nodes[right]
         types = some_ | others
+        if len(types) == 1 and "" not in types:
+            tops[next(iter(types))] = (x1 + x2) / 2, float(distance)
         xs, ys = paths[next(iter(types)) if len(types) == 1 else ""]
         xs += [x1, x1, x2, x2, None]
         ys += [y1, distance, distance, y2, None]
@@ -171,6 +174,7 @@ def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> It
     sizes = {"tickvals": list(range(len(ends))), "ticktext": [str(one["n"]) for one in ends]}
     canvas.layout.update(
         showlegend=bool(names),
+        annotations=[told(f"<b>{escaped(name)}</b>", *spot, yanchor="bottom") for name, spot in tops.items()],
         xaxis=titled(words["branch"], range=[-0.8, len(ends) - 0.2], showgrid=False, **sizes),
         yaxis=titled(words["tree_axis"], range=[0, float(joins[-1][2]) * 1.04]),
     )

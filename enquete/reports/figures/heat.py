@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from enquete.reports.figures.canvas import Spec, columns, rows
 from enquete.reports.figures.frame import WIDTH
 from enquete.reports.figures.palette import Scale
-from enquete.reports.figures.text import wrapped
+from enquete.reports.figures.text import SIZE, width, wrapped
 from enquete.reports.key_findings import FEWEST
 
 ROW, LABEL = 30, 255  # px: a row, its label
 MOST_GROUPS = 14  # side by side
-LEVEL_NAMES = 7  # columns whose names need not be turned
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ def by_group(
 ) -> tuple[Spec, Spec]:
     """The same with a column a group; a cell of fewer than FEWEST answers stays open."""
     shown = [[one if one.n >= FEWEST else Cell(None) for one in row] for row in cells]
-    upright = len(groups) > LEVEL_NAMES
-    room = 130 if upright else (WIDTH - LABEL - 60) / len(groups)
+    room = (WIDTH - LABEL - 60) / len(groups)
+    upright = any(width(word, SIZE - 1) > room for name, _ in groups for word in name.split())
+    room = 130 if upright else room
     names = [wrapped(f"{name} ({n})", room) for name, n in groups]
     return heat(labels, names, shown, scale, ends, upright=upright)
