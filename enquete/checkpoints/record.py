@@ -55,6 +55,7 @@ class RunRecord(BaseModel):
     actions_at_start: int = 0
     assume_completed: bool = False
     population_hash: str
+    agents: list[str] = []  # ids of those who are asked, where not all are
     notices: list[str] = []
     versions: dict[str, str] = {}
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
@@ -75,6 +76,7 @@ class RunRecord(BaseModel):
             "digest_chars": self.digest_chars,
             "memoryless_weight": self.memoryless_weight,
             "baseline": self.baseline_asked,
+            **({"agents": sorted(self.agents)} if self.agents else {}),
             **({"replay_of": self.replay_of} if self.replay_of else {}),
             **({"rerun_of": self.rerun_of, "carried": dict(sorted(self.carried.items()))} if self.rerun_of else {}),
         }

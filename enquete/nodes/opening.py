@@ -42,7 +42,7 @@ from enquete.nodes.survey import undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
-from enquete.simulations.population import Population, load_population
+from enquete.simulations.population import Population, among, load_population
 from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import RunRequest, offered
@@ -72,7 +72,8 @@ def choose_run(
 ) -> tuple[Choice, Population]:
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
-    population = load_population(path, assume_completed=request.assume_completed)
+    everybody = load_population(path, assume_completed=request.assume_completed)
+    population = among(everybody, request.agents)
     interviews = interviews_folder(population, request.out)
     known = [] if request.new else [_of(population, run) for run in undamaged_runs(interviews)]
     unfinished = [run for run in known if not run.is_finished]
@@ -237,6 +238,7 @@ def draft_record(
         actions_at_start=population.actions,
         assume_completed=request.assume_completed,
         population_hash=population_hash(population.participants),
+        agents=[who.id for who in population.participants] if request.agents else [],
         notices=[
             *notices,
             *unused_baseline(request, interviews, methods, main, baseline),

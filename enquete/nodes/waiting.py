@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -49,6 +50,8 @@ async def _remember(workplace: Workplace) -> JsonValue:
     if population is None or not population.completion.completed:  # it has gone on since
         population = await asyncio.to_thread(load_population, workplace.sim_path, assume_completed=True)
     joined = join(workplace.population, population.participants)
+    if record.agents:  # the others were not meant to be asked
+        joined = replace(joined, new=())
     require_joinable(joined)
     texts: dict[str, str | None] = {}
     notes: list[str] = []

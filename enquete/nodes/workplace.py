@@ -37,6 +37,7 @@ from enquete.nodes.replaying import replaying
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_answers
+from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, Language
@@ -131,7 +132,7 @@ class Workplace(OpenedRun[Ledger]):
             asking=self.record.asking,
             population=people,
             ledger=self.ledger,
-            respondent=make_respondent(arm, main, lambda: self.truth(name), self.record.language),
+            respondent=make_respondent(arm, main, lambda: self.truth(name), self.record.language, self.ledger),
             model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
             interviewers=self.interviewers(claim),
             interviewer_has_model=main.respondent == "llm",
@@ -203,8 +204,12 @@ def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> fl
     return total
 
 
-def make_respondent(arm: Arm, main: Arm, planted: Callable[[], Truth], language: Language) -> Respondent:
+def make_respondent(
+    arm: Arm, main: Arm, planted: Callable[[], Truth], language: Language, ledger: Ledger
+) -> Respondent:
     """How an arm's answers are made."""
+    if arm.respondent == "human":
+        return HumanRespondent(ledger)
     if arm.respondent == "llm":
         return LLMRespondent(language)
     if arm.respondent == "synthetic":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,10 +28,10 @@ from enquete.simulations.records import agent_configs, read_profiles, try_object
 from enquete.simulations.sources import Issue, refuse_errors
 from enquete.simulations.texts import clean, clip, fold
 from enquete.state.asking import Participant
-from enquete.state.errors import SimulationError
+from enquete.state.errors import SettingsError, SimulationError
 
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
-__all__ = ["Issue", "Population", "Seat", "load_population"]
+__all__ = ["Issue", "Population", "Seat", "among", "load_population"]
 
 
 @dataclass(frozen=True)
@@ -148,3 +149,17 @@ def load_personas(path: Path, strict: bool) -> Population:
         actions=0,
         issues=tuple(issues),
     )
+
+
+def among(population: Population, named: Sequence[str] | None) -> Population:
+    """The population with only those agents, by id or name, in its own order. Raises SettingsError for one that it has not."""
+    if not named:
+        return population
+    every = [(who, {who.id, fold(who.name)}) for who in population.participants]
+    for name in named:
+        if not any({name, fold(name)} & known for _, known in every):
+            near = difflib.get_close_matches(name, [who.name for who in population.participants], n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingsError(f"agents: {name!r} is no agent of {population.sim_id}{meant}")
+    wanted = {key for name in named for key in (name, fold(name))}
+    return replace(population, participants=tuple(who for who, known in every if wanted & known))

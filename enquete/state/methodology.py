@@ -133,5 +133,7 @@ class Methodology(Generic[InstrumentT, SettingsT]):
         None  # the planted truth; None: respondents.synthetic.plausible
     )
     steps: Steps = field(default=Steps())  # of its graph
+    operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
+    command: str = ""  # of the command line, that carries these out
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
     probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py

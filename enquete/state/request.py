@@ -105,6 +105,11 @@ class RunRequest(BaseModel):
         Field(description="only before (T0) or only after (T1) the simulation; both unless named"),
         Offered("cli", "mcp", about="study"),  # over HTTP the path says it
     ] = None
+    agents: Annotated[
+        list[Name] | None,
+        Field(max_length=100_000, description="only these agents, by name or id; all unless named"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = None
     language: Annotated[
         Spoken | None,
         Field(description="language of the interviews"),

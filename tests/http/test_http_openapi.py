@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from enquete.study.operating import operations
 from tests.http.conftest import serving, simulation
 
 HOOKS = Path(__file__).with_name("hooks_schemathesis.py")
@@ -43,7 +44,25 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
         ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"),
+        *(("post", f"/api/operations/{name}") for name in operations()),
     }  # fmt: skip
+
+
+def test_operations_of_methodologies_are_paths_of_their_own(server: httpx.Client) -> None:
+    begun = server.post("/api/operations/start_project", json={"project_id": "p", "title": "Bakery"})
+    assert begun.json()["data"] == {"project_id": "p", "title": "Bakery", "interviews": 0}
+    person = {"kind": "person", "name": "Bob"}
+    place = {"project_id": "p", "conversation_id": "c", "ds_id": "areas-of-inquiry"}
+    asked = server.post("/api/operations/conduct_interview", json={**place, "respondent": person}).json()["data"]
+    assert (asked["status"], bool(asked["question"])) == ("waiting", True)
+    told = server.post("/api/operations/answer_interview", json={**place, "answer": "The costs."}).json()["data"]
+    assert told["ascr"] == {"areas": ["The costs"]}
+    for body, code in (
+        ({"project_id": "../x"}, 422),
+        ({"project_id": "q"}, 400),
+        ({"project_id": "p", "more": 1}, 422),
+    ):
+        assert server.post("/api/operations/project_progress", json=body).status_code == code
 
 
 def test_the_page_says_type_default_and_meaning_of_every_field(server: httpx.Client) -> None:

@@ -12,6 +12,7 @@ from mcp_served import METHOD, Served, size_of, text_of
 
 from enquete import study
 from enquete.interfaces.mcp.shapes import MOST_CHARS
+from enquete.study.operating import operations
 
 TOOLS = {
     "conduct_interviews",
@@ -29,7 +30,7 @@ TOOLS = {
 
 def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean(served: Served) -> None:
     tools = served.session(lambda client: client.list_tools()).tools
-    assert {tool.name for tool in tools} == TOOLS
+    assert {tool.name for tool in tools} == TOOLS | operations().keys()
     for tool in tools:
         assert tool.output_schema, tool.name
         assert tool.description, tool.name

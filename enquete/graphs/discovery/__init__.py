@@ -21,5 +21,7 @@ METHODOLOGY = Methodology(
     synthetic=planted,
     results="enquete.graphs.discovery.results:EVALUATION",
     steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),
+    operations="enquete.graphs.discovery.operations:OPERATIONS",
+    command="discover",
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
 )

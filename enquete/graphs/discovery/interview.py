@@ -89,6 +89,6 @@ class Interview(Conversation[DiscoveryTurn]):
 def begun(unit: str, settings: DiscoverySettings) -> Interview:
     """Before the first turn: with what is known already."""
     return Interview(
-        unit, discovery=settings.discovery, budget=Decimal(settings.budget), record=dict(settings.current),
+        unit, discovery=settings.discovery, budget=Decimal(settings.budget), record=reduced(settings.discovery.nodes, {}, settings.current),
         earlier=tuple((one.question, one.answer) for one in settings.earlier), beyond=settings.beyond,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.graphs.discovery.completion import there
 from enquete.graphs.discovery.schema import Node
+from enquete.instruments.reading import shown, suggestion
 from enquete.respondents.quoting import normal
 
 Record = dict[str, Any]
@@ -51,26 +52,25 @@ def reduced(nodes: Nodes, record: Mapping[str, Any], found: Mapping[str, Any]) -
 
 
 def _joined(node: Node, old: Any, new: Any) -> Any:
+    if node.field.type == "list":
+        return _upserted(node, old if there(old) and node.reducer != "last" else [], new)
     if not there(old) or node.reducer == "last":
         return new
     if node.reducer == "union":
         return [*old, *(value for value in _distinct(new) if not any(same(value, one) for one in old))]
-    if node.field.type == "object":
-        return reduced(node.children, old, new)
-    return _upserted(node, old, new)
+    return reduced(node.children, old, new)
 
 
 def _upserted(node: Node, old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """By key. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those not named again stay."""
+    """By key, which comes first. deep: what an entry holds is reduced in turn; upsert: its parts are replaced, those not
+    named again stay."""
     key, result = str(node.field.key), [dict(entry) for entry in old]
     for entry in new:
-        place = next((n for n, one in enumerate(result) if same(one[key], entry[key])), None)
-        if place is None:
-            result.append(dict(entry))
-            continue
+        place = next((n for n, one in enumerate(result) if same(one[key], entry[key])), len(result))
+        kept = result[place] if place < len(result) else {key: entry[key]}
         below = {name: value for name, value in entry.items() if name != key}
-        kept = result[place]
-        result[place] = reduced(node.children, kept, below) if node.reducer == "deep" else {**kept, **below}
+        merged = reduced(node.children, kept if node.reducer == "deep" else {}, below)
+        result[place:] = [{**kept, **merged}, *result[place + 1 :]]
     return result
 
 
@@ -144,3 +144,44 @@ def unknown(nodes: Nodes, record: Mapping[str, Any], above: Path = ()) -> Iterat
         elif node.field.type == "list":
             for entry in value:
                 yield from unknown(node.children, entry, (*above, name, str(entry[str(node.field.key)])))
+
+
+def misfits(nodes: Nodes, record: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """What of a record that somebody brings along does not fit the schema, a sentence each."""
+    for name, value in record.items():
+        node, where = nodes.get(name), f"{above}{name}"
+        if node is None:
+            yield f"{where} is no field{suggestion(name, list(nodes))}"
+        elif node.field.type == "object" and isinstance(value, Mapping):
+            yield from misfits(node.children, value, f"{where}.")
+        elif node.field.type == "list" and isinstance(value, list):
+            yield from _misfit_entries(node, value, where)
+        elif not _fits(node, value):
+            closed = f", one of {', '.join(node.field.values)}" if node.field.values else ""
+            yield f"{where}: {shown(value)} is no {node.field.type}{closed}"
+
+
+def _misfit_entries(node: Node, entries: Sequence[Any], where: str) -> Iterator[str]:
+    key = str(node.field.key)
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, Mapping) or not isinstance(entry.get(key), str) or not entry[key]:
+            yield f"{where}[{place}]: an entry is an object with a text as its {key}"
+        else:
+            yield from misfits(node.children, {k: v for k, v in entry.items() if k != key}, f"{where}[{place}].")
+
+
+def _fits(node: Node, value: Any) -> bool:
+    """Whether it is of the field's type."""
+    kind, values = node.field.type, node.field.values
+    match kind:
+        case "choice":
+            return isinstance(value, str) and value in values
+        case "choices" | "texts":
+            return isinstance(value, list) and all(
+                isinstance(one, str) and (kind == "texts" or one in values) for one in value
+            )
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+    return kind == "text" and isinstance(value, str)

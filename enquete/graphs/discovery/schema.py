@@ -151,6 +151,7 @@ class DiscoverySchema(LayerFile):
     """The file. Raises InstrumentError naming line and field."""
 
     objective: Text
+    needs: tuple[Line, ...] = ()  # schemas whose records an interviewer wants before this one
     decrement: Annotated[Decimal, Field(gt=0, le=1, decimal_places=4)] = Decimal("0.1")
     fields: Annotated[dict[FieldName, SchemaField], AfterValidator(not_empty)]
     complete: Annotated[Line, AfterValidator(_completion)] | None = None

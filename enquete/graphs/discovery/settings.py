@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validat
 
 from enquete.graphs.discovery.annotated import load_schema
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
+from enquete.graphs.discovery.record import misfits
 from enquete.graphs.discovery.schema import MOST_QUESTIONS, DiscoverySchema
 from enquete.instruments.layers import require_language
 from enquete.instruments.load import load_shipped
@@ -68,6 +69,8 @@ class DiscoverySettings(BaseModel):
         instrument: DiscoveryInstrument | None = context.get("instrument")
         self.ds = self.ds or (instrument or load_shipped(DiscoveryInstrument, "discovery")).ds
         self.read = self.read or load_schema(self.ds, context.get("shelf"))
+        if wrong := list(misfits(self.read.nodes, self.current)):
+            raise ValueError(f"current: {'; '.join(wrong)}")
         if language := context.get("language"):
             require_language("discovery.ds", self.ds, self.read, language)
         self.ds = Path(self.ds).name

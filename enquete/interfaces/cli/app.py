@@ -19,6 +19,7 @@ from typing import Annotated
 import typer
 
 from enquete.interfaces.cli import costs, demo, doctor, driving, looking, scaffold, serve
+from enquete.interfaces.cli.method_commands import Commands
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
 from enquete.interfaces.cli.signals import STOPPED, Stopped
@@ -36,6 +37,7 @@ UsageError: type[Exception] = next(base for base in typer.BadParameter.__mro__ i
 
 app = typer.Typer(
     name="enquete",
+    cls=Commands,
     no_args_is_help=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -85,6 +87,7 @@ def enquete(
       enquete estimate my_simulation   what a run would cost
       enquete run my_simulation        interview its agents
       enquete status my_simulation     how far it is, and what to do next
+      enquete discover --help          single interviews that fill a record
 
     A simulation is named by its sim_id under --root or by its path. Settings come from options, then from the
     environment, then from .env: LLM_API_KEY, LLM_BASE_URL, LLM_MODEL_NAME, ENQUETE_ROOT, ENQUETE_LANGUAGE.

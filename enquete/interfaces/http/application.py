@@ -15,6 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
+from enquete.interfaces.http.operation_paths import operations_router
 from enquete.interfaces.http.page import page
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import make_router
@@ -65,6 +66,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.include_router(make_router(desk))
+    app.include_router(operations_router(rooted))
     _explain_errors(app, mask)
     app.add_middleware(StatusShortcut, ready=desk.status_ready)  # the innermost of the three
     if settings.allow_origins:

@@ -11,9 +11,11 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
 from enquete.interfaces.mcp import results, running
+from enquete.interfaces.mcp.as_tools import as_tool
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
 from enquete.interfaces.mcp.tools import strict_tool
+from enquete.study.operating import operations
 
 INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments.
@@ -53,7 +55,10 @@ def make_server(office: Office) -> MCPServer[Office]:
         version=version("enquete"),
         lifespan=shared,
         log_level="WARNING",
-        tools=[strict_tool(tool, title, hints) for tool, title, hints in TOOLS],
+        tools=[
+            *(strict_tool(tool, title, hints) for tool, title, hints in TOOLS),
+            *(strict_tool(as_tool(one), one.title, READS if one.reads else ASKS) for _, one in operations().values()),
+        ],
     )
     add_resources(server)
     return server

@@ -1,0 +1,139 @@
+"""The project store: a SQLite file beside the simulations, with projects, conversations, the state of their schemas, records
+and messages. What an interview asked and was told stands in its run's ledger; here is where a conversation is.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+
+from enquete.state.errors import InputError
+
+FILE = "projects.sqlite"
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS projects(id TEXT PRIMARY KEY, title TEXT NOT NULL, begun_at TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS interviews(
+    project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL, respondent TEXT NOT NULL,
+    record TEXT NOT NULL, complete INTEGER NOT NULL, marked INTEGER NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
+    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, PRIMARY KEY(project, conversation, ds)) STRICT;
+CREATE TABLE IF NOT EXISTS messages(
+    id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
+    question TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE(project, conversation, ds, turn)) STRICT;
+"""
+
+
+class Conversed(BaseModel):
+    """Where one conversation is with one schema. `token`: of the run that goes on; "" where none does."""
+
+    project: str
+    conversation: str
+    ds: str
+    respondent: dict[str, JsonValue] = {}
+    record: dict[str, JsonValue] = {}
+    complete: bool = False
+    marked: bool = False  # complete because somebody said so
+    status: str = "open"
+    token: str = ""
+    questions: int = 0
+    budget_left: str = "0"
+    missing: list[str] = []
+
+
+class Projects:
+    """Raises InputError for a project or conversation that there is not."""
+
+    def __init__(self, root: Path):
+        self._file = root / FILE
+        if self._file.is_symlink():
+            raise InputError(f"{FILE}: a symbolic link; the project store must be a file of its own")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self._file, timeout=30, isolation_level=None)
+        try:
+            connection.executescript("PRAGMA journal_mode=WAL;" + SCHEMA)
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{FILE}: cannot be used ({error}); move it aside, runs are not affected") from error
+        finally:
+            connection.close()
+
+    def begin(self, project: str, title: str) -> None:
+        """A project; one that there is keeps its title unless another is given."""
+        with self._open() as connection:
+            connection.execute(
+                "INSERT INTO projects VALUES(?, ?, datetime('now')) ON CONFLICT(id) DO UPDATE SET title=excluded.title"
+                " WHERE excluded.title != ''",
+                (project, title),
+            )
+
+    def projects(self) -> dict[str, str]:
+        """Titles by id."""
+        with self._open() as connection:
+            return dict(connection.execute("SELECT id, title FROM projects ORDER BY begun_at, id"))
+
+    def require(self, project: str) -> None:
+        known = self.projects()
+        if project not in known:
+            raise InputError(
+                f"no project {project!r}; known: {', '.join(known) or 'none'}. Begin it with start_project"
+            )
+
+    def interviews(self, project: str) -> list[Conversed]:
+        """In the order they were begun."""
+        self.require(project)
+        with self._open() as connection:
+            connection.row_factory = sqlite3.Row
+            rows = connection.execute("SELECT * FROM interviews WHERE project=? ORDER BY rowid", (project,)).fetchall()
+        return [_read(row) for row in rows]
+
+    def interview(self, project: str, conversation: str, ds: str) -> Conversed | None:
+        found = [one for one in self.interviews(project) if (one.conversation, one.ds) == (conversation, ds)]
+        return found[0] if found else None
+
+    def keep(self, interview: Conversed, turns: list[tuple[str, str]]) -> None:
+        """The state, and the conversation's turns so far: both at once, whatever was there."""
+        row = interview.model_dump()
+        for name in ("respondent", "record", "missing"):
+            row[name] = json.dumps(row[name], ensure_ascii=False)
+        place = (interview.project, interview.conversation, interview.ds)
+        with self._open() as connection:
+            names = ", ".join(row)
+            marks = ", ".join(f":{name}" for name in row)
+            updates = ", ".join(f"{name}=excluded.{name}" for name in row)
+            connection.execute(
+                f"INSERT INTO interviews({names}) VALUES({marks}) ON CONFLICT(project, conversation, ds) DO UPDATE SET {updates}",
+                row,
+            )
+            connection.executemany(
+                "INSERT OR REPLACE INTO messages(project, conversation, ds, turn, question, answer) VALUES(?, ?, ?, ?, ?, ?)",
+                [(*place, number, question, answer) for number, (question, answer) in enumerate(turns, 1)],
+            )
+
+    def messages(self, project: str, conversation: str = "", text: str = "") -> list[dict[str, Any]]:
+        """Turns, of one conversation or all, that hold a text."""
+        self.require(project)
+        with self._open() as connection:
+            connection.row_factory = sqlite3.Row
+            rows = connection.execute(
+                "SELECT conversation, ds, turn, question, answer FROM messages WHERE project=? AND (?='' OR conversation=?)"
+                " AND (?='' OR instr(lower(question || ' ' || answer), lower(?))) ORDER BY id",
+                (project, conversation, conversation, text, text),
+            ).fetchall()
+        return [dict(row) for row in rows]
+
+
+def _read(row: sqlite3.Row) -> Conversed:
+    found = dict(row)
+    for name in ("respondent", "record", "missing"):
+        found[name] = json.loads(found[name])
+    return Conversed.model_validate(found)

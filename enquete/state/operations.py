@@ -1,0 +1,74 @@
+"""What a methodology offers beside a run: operations that MCP, HTTP, Python and the command line all have, by the same name.
+
+A methodology names a tuple of them in `Methodology.operations`. A complete one:
+
+    class Asked(BaseModel):
+        name: Annotated[str, Field(description="whom to greet")]
+
+    async def greet(port: Port, asked: Asked) -> dict[str, JsonValue]:
+        '''Say hello.'''
+        return {"said": f"Hello, {asked.name}"}
+
+    OPERATIONS = (Operation(greet, Asked, "Greet", reads=True),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, JsonValue
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """A run at its end or next stop. findings: of the methodology that asked for it; {} before there are any."""
+
+    token: str
+    status: str
+    note: str
+    findings: Mapping[str, Any]
+    waits_with: str = ""  # the question that a person has yet to answer
+
+
+class Port(Protocol):
+    """What an operation may touch: files under a root, and runs that the façade drives."""
+
+    @property
+    def root(self) -> Path: ...
+
+    @property
+    def shelf(self) -> str | None:
+        """Where files lie that callers may name; None: they may name any."""
+        ...
+
+    async def conduct(self, sim: str | Path, **request: Any) -> Stopped:
+        """A run of this methodology alone, as `conduct_interviews` takes it. `sim`: an id under the root, or a file that the
+        operation wrote. Raises InputError."""
+        ...
+
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped: ...
+
+    async def submit(self, sim: str | Path, token: str, text: str, **request: Any) -> None:
+        """A person's answer to the form that the run waits with. Raises InputError where it waits for none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing."""
+
+    does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
+    takes: type[BaseModel]
+    title: str
+    reads: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.does.__name__
+
+    @property
+    def meaning(self) -> str:
+        return " ".join((self.does.__doc__ or "").split())

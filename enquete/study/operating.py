@@ -1,0 +1,95 @@
+"""Operations that methodologies offer beside a run (state/operations.py): found in the registry, carried out over a root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.forms import close_form, open_forms, save_draft
+from enquete.checkpoints.ledger import Ledger
+from enquete.graphs.registry import methodologies
+from enquete.nodes.planning import loaded
+from enquete.reports.reading import open_run
+from enquete.state.errors import InputError, SettingsError
+from enquete.state.operations import Operation, Stopped
+from enquete.state.request import parse_request
+from enquete.study.background import awaited
+from enquete.study.rooted import Rooted
+from enquete.study.run import Run
+from enquete.study.starting import Start, chosen, drive, to_resume
+
+
+@cache
+def operations() -> Mapping[str, tuple[str, Operation]]:
+    """name → (methodology, operation), of all methodologies there are."""
+    return {
+        operation.name: (name, operation)
+        for name, methodology in methodologies().items()
+        if methodology.operations
+        for operation in loaded(methodology.operations)
+    }
+
+
+async def operate(name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None) -> dict[str, JsonValue]:
+    """Carry an operation out. Raises SettingsError naming the argument that does not fit, InputError and its children."""
+    if name not in operations():
+        raise SettingsError(f"no operation {name!r}; there are {', '.join(operations())}")
+    methodology, operation = operations()[name]
+    try:
+        asked = operation.takes.model_validate(dict(given))
+    except ValidationError as error:
+        raise SettingsError("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from None
+    return await operation.does(Harbour(root, shelf, methodology), asked)
+
+
+@dataclass(frozen=True)
+class Harbour:
+    """The port of one methodology."""
+
+    root: Path
+    shelf: str | None
+    methodology: str
+
+    async def conduct(self, sim: str | Path, **request: Any) -> Stopped:
+        own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf}
+        return await self._driven(chosen(parse_request(**self._where(sim), **own, **request)))
+
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
+        return await self._driven(to_resume(token, {**self._where(sim), **request}))
+
+    async def submit(self, sim: str | Path, token: str, text: str, **request: Any) -> None:
+        folder = to_resume(token, {**self._where(sim), **request}).folder
+        ledger = Ledger(folder / LEDGER, folder.name)
+        try:
+            waiting = open_forms(ledger)
+            if not waiting:
+                raise InputError("this interview waits for nobody's answer")
+            block = waiting[0].block
+            await save_draft(ledger, block.key, {item.id: text for item in block.items})
+            await close_form(ledger, block.key, "submitted")
+        finally:
+            await ledger.close()
+
+    def _where(self, sim: str | Path) -> dict[str, str]:
+        """A simulation that a caller names lies under the root, where callers may name no files at all."""
+        if isinstance(sim, str) and self.shelf is not None:
+            Rooted(self.root).simulation(sim)
+        return {"sim": str(sim), "root": str(self.root)}
+
+    async def _driven(self, task: Start) -> Stopped:
+        """Cancelled, the run pauses first: what is in flight is filed."""
+        driver = task.driver()
+        return self._stopped(await awaited(drive(task, driver), driver.pause))
+
+    def _stopped(self, run: Run) -> Stopped:
+        found = run.results.get(self.methodology)
+        with open_run(run.folder) as reading:
+            waiting = open_forms(reading.ledger)
+        question = waiting[0].block.items[0].wording if waiting else ""
+        return Stopped(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)

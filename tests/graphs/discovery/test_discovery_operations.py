@@ -1,0 +1,168 @@
+"""Projects and single interviews, as an orchestrating model runs them: in Python, over HTTP and over MCP alike."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from enquete.graphs.discovery.projects import FILE, Projects
+from enquete.state.errors import EnqueteError, InputError, SettingsError
+from enquete.study.operating import operate, operations
+from tests.support.populations import mirofish_folder
+
+ANN = {"kind": "persona", "name": "Ann", "persona": "A baker with four people and one oven"}
+C = {"project_id": "p", "conversation_id": "c"}
+N = {"project_id": "p", "conversation_id": "n", "ds_id": "orm"}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("projects")
+    (root / "simulations").mkdir()
+    do(root, "start_project", project_id="p", title="Bakery")
+    return root
+
+
+def do(root: Path, name: str, shelf: str | None = None, /, **given: Any) -> Any:
+    return asyncio.run(operate(name, given, root, shelf))
+
+
+def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
+    """A record that the budget cuts short goes on where it was, with more."""
+    warm = do(root, "conduct_interview", **C, ds_id="warm-up-with-challenges", respondent=ANN, synthetic=True)
+    assert (warm["status"], warm["complete"], warm["missing"], warm["budget_remaining"]) == ("completed", True, [], "7")
+    assert warm["message_count"] == 6
+    kind = do(root, "conduct_interview", **C, ds_id="scheduling-problem-type", synthetic=True)  # the same respondent
+    assert kind["complete"]
+    short = do(root, "conduct_interview", **C, ds_id="flow-shop", budget=3, synthetic=True)
+    assert (short["complete"], short["budget_remaining"]) == (False, "0")
+    assert "Still missing: " in short["summary"]
+    whole = do(root, "refine_interview", **C, ds_id="flow-shop", synthetic=True)
+    assert whole["complete"]
+    assert (
+        whole["ascr"].items()
+        >= {key: value for key, value in short["ascr"].items() if not isinstance(value, list)}.items()
+    )
+    assert whole["message_count"] > short["message_count"]
+    again = do(root, "refine_interview", **C, ds_id="flow-shop", synthetic=True)
+    assert again["summary"] == "The record is complete already; nobody was asked."
+
+    progress = do(root, "project_progress", project_id="p")["interviews"]
+    assert [(one["ds_id"], one["complete"]) for one in progress if one["conversation_id"] == "c"] == [
+        ("warm-up-with-challenges", True), ("scheduling-problem-type", True), ("flow-shop", True),
+    ]  # fmt: skip
+    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    assert (schemas["flow-shop"]["state"], schemas["flow-shop"]["needs_first"]) == ("complete", [])
+    assert (schemas["orm"]["state"], schemas["orm"]["needs_first"]) == ("not begun", ["areas-of-inquiry"])
+    found = do(root, "query_project", project_id="p", field="subprocesses.duration", text="what can you tell me")
+    assert len(found["values"][0]["value"]) == 2
+    assert {one["ds"] for one in found["messages"]} == {"flow-shop"}
+
+
+def test_what_is_known_already_is_taken_over(root: Path) -> None:
+    known = {"product-or-service-name": "soup", "one-more-thing": "closed in August"}
+    given = {
+        "project_id": "p",
+        "conversation_id": "known",
+        "ds_id": "warm-up-with-challenges",
+        "respondent": ANN,
+        "synthetic": True,
+    }
+    found = do(root, "conduct_interview", **given, current_ascr=known)
+    assert found["message_count"] == 2
+    assert found["ascr"].items() >= known.items()
+    with pytest.raises(InputError, match="nme is no field"):
+        do(root, "conduct_interview", **{**given, "conversation_id": "bad"}, current_ascr={"nme": "soup"})
+
+
+def test_a_person_is_asked_question_by_question_and_nothing_waits_in_the_call(root: Path) -> None:
+    place = {"project_id": "p", "conversation_id": "bob", "ds_id": "timetabling"}
+    first = do(root, "conduct_interview", **place, respondent={"kind": "person", "name": "Bob"})
+    assert (first["status"], first["question"]) == ("waiting", "What needs a place in the timetable?")
+    same = do(root, "conduct_interview", **place)
+    assert same["question"] == first["question"]  # asked once, however often one looks
+    second = do(root, "answer_interview", **place, answer="Lectures and exams.")
+    assert (second["status"], second["question"]) == ("waiting", "Which times are available?")
+    assert second["ascr"] == {"event-types": [{"event-type-id": "Lectures"}, {"event-type-id": "exams"}]}
+    last = do(root, "answer_interview", **place, answer="Monday morning.")
+    assert (last["status"], last["complete"], last["question"]) == ("completed", True, None)
+    with pytest.raises(InputError, match="waits for nobody"):
+        do(root, "answer_interview", **place, answer="More.")
+
+
+def test_an_agent_of_a_simulation_answers_with_its_own_persona(root: Path) -> None:
+    folder = mirofish_folder(root / "simulations" / "sim_x", 3)
+    name = json.loads((folder / "reddit_profiles.json").read_text())[1]["name"]
+    place = {"project_id": "p", "conversation_id": "agent", "ds_id": "areas-of-inquiry", "synthetic": True}
+    found = do(
+        root,
+        "conduct_interview",
+        str(root / "shelf"),
+        **place,
+        respondent={"kind": "agent", "sim_id": "sim_x", "name": name},
+    )
+    assert (found["status"], found["complete"]) == ("completed", True)
+    with pytest.raises(SettingsError, match="is no agent of sim_x"):
+        do(
+            root,
+            "conduct_interview",
+            **{**place, "conversation_id": "y"},
+            respondent={"kind": "agent", "sim_id": "sim_x", "name": "Nobody"},
+        )
+
+
+def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) -> None:
+    place = {"project_id": "p", "conversation_id": "short", "ds_id": "stakeholder-profile"}
+    do(root, "conduct_interview", **place, budget=1, synthetic=True, respondent=ANN)
+    assert do(root, "mark_complete", **place)["marked"]
+    schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
+    assert (schemas["stakeholder-profile"]["state"], schemas["conflict-and-interests"]["needs_first"]) == (
+        "complete",
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("conduct_interviev", {}, "no operation"),
+        ("conduct_interview", {**C}, "ds_id: Field required"),
+        ("conduct_interview", {**C, "ds_id": "orm", "budgt": 3}, "budgt: Extra inputs"),
+        ("conduct_interview", {**C, "ds_id": "orm", "budget": 0}, "budget: Input should be greater"),
+        ("conduct_interview", {**C, "project_id": "../etc", "ds_id": "orm"}, "project_id: String should match"),
+        ("conduct_interview", {**C, "conversation_id": "a/b", "ds_id": "orm"}, "conversation_id: String should match"),
+        ("conduct_interview", {**C, "project_id": "q", "ds_id": "orm"}, "no project 'q'; known: p"),
+        ("conduct_interview", {**C, "conversation_id": "new", "ds_id": "orm"}, "say who is interviewed"),
+        ("conduct_interview", {**C, "ds_id": "flowshop", "respondent": ANN}, "did you mean 'flow-shop'?"),
+        ("conduct_interview", {**C, "ds_id": "/etc/passwd.yaml", "respondent": ANN}, "nothing else can be named here"),
+        ("conduct_interview", {**N, "respondent": {"kind": "persona", "name": "X"}}, "say in prose"),
+        ("conduct_interview", {**N, "respondent": {"kind": "agent", "name": "X", "sim_id": "../x"}}, "no simulation"),
+        ("refine_interview", {**C, "ds_id": "orm"}, "no interview on orm yet"),
+        ("project_progress", {"project_id": "q"}, "no project 'q'"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, given: dict[str, Any], says: str) -> None:
+    with pytest.raises(EnqueteError) as caught:
+        do(root, name, str(root / "shelf"), **given)
+    assert says in str(caught.value)
+
+
+def test_a_project_store_that_is_none_is_named_and_runs_stay(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"not a database" * 100)
+    with pytest.raises(InputError, match="cannot be used"):
+        Projects(tmp_path).projects()
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="symbolic link"):
+        Projects(tmp_path)
+
+
+def test_every_operation_says_what_it_does_and_what_its_arguments_mean() -> None:
+    for name, (_, operation) in operations().items():
+        assert operation.meaning.endswith("."), name
+        for field, info in operation.takes.model_fields.items():
+            assert info.description, f"{name}.{field}"
