@@ -1,6 +1,7 @@
-"""A LangGraph agent whose model is scripted: lists simulations, interviews one, ends. Run by an interpreter of its own.
+"""A LangGraph agent whose model is scripted: lists simulations, interviews one, ends; or runs a project of three discovery
+schemas, one of them refined. Run by an interpreter of its own.
 
-Usage: agent_client.py URL SIM_ID; prints one JSON object.
+Usage: agent_client.py URL SIM_ID | agent_client.py URL project; prints one JSON object.
 """
 
 from __future__ import annotations
@@ -28,6 +29,20 @@ def says(tool: str, **arguments: Any) -> AIMessage:
     return AIMessage(content="", tool_calls=[{"name": tool, "args": arguments, "id": tool}])
 
 
+def project() -> list[AIMessage]:
+    place = {"project_id": "bakery", "conversation_id": "ann", "synthetic": True}
+    ann = {"kind": "persona", "name": "Ann", "persona": "A baker with four people and one oven"}
+    return [
+        says("start_project", project_id="bakery", title="A bakery"),
+        says("conduct_interview", **place, ds_id="warm-up-with-challenges", respondent=ann),
+        says("conduct_interview", **place, ds_id="scheduling-problem-type"),
+        says("conduct_interview", **place, ds_id="flow-shop", budget=3),
+        says("refine_interview", **place, ds_id="flow-shop"),
+        says("project_progress", project_id="bakery"),
+        AIMessage(content="Done."),
+    ]
+
+
 async def main(url: str, sim_id: str) -> dict[str, Any]:
     progress: list[float] = []
 
@@ -45,7 +60,8 @@ async def main(url: str, sim_id: str) -> dict[str, Any]:
         new=True,
         wait_seconds=90,
     )
-    model = Scripted(messages=iter([says("list_simulations"), interview, AIMessage(content="Done.")]))
+    script = project() if sim_id == "project" else [says("list_simulations"), interview, AIMessage(content="Done.")]
+    model = Scripted(messages=iter(script))
     agent = create_agent(model, await client.get_tools())
     ended = await agent.ainvoke({"messages": [("user", f"Interview {sim_id} before its simulation.")]})
     results = [message for message in ended["messages"] if isinstance(message, ToolMessage)]

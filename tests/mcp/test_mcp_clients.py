@@ -58,18 +58,37 @@ def test_the_inspector(served: Served) -> None:
     assert json.loads(found.stdout)["structuredContent"]["run_id"] == served.run_id
 
 
-@pytest.mark.skipif(not AGENT.exists(), reason="langchain-mcp-adapters is not installed (make mcp-clients)")
-def test_a_langgraph_agent(served: Served) -> None:
+def agent(url: str, what: str) -> dict[str, Any]:
+    """What a LangGraph agent with a scripted model heard (agent_client.py)."""
     script = Path(__file__).with_name("agent_client.py")
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     found = subprocess.run(
-        [str(AGENT), str(script), served.url, served.started], capture_output=True, text=True, timeout=120, env=clean
+        [str(AGENT), str(script), url, what], capture_output=True, text=True, timeout=240, env=clean, check=False
     )
     assert found.returncode == 0, found.stderr
-    heard = json.loads(found.stdout)
+    heard: dict[str, Any] = json.loads(found.stdout)
+    assert heard["answer"] == "Done."
+    return heard
+
+
+@pytest.mark.skipif(not AGENT.exists(), reason="langchain-mcp-adapters is not installed (make mcp-clients)")
+def test_a_langgraph_agent(served: Served) -> None:
+    heard = agent(served.url, served.started)
     assert heard["tools"] == ["list_simulations", "conduct_interviews"]
     assert served.started in heard["texts"][0]
     assert heard["state"]["status"] == "completed"
     assert "SYNTHETIC" in heard["texts"][1]
     assert heard["progress"]
-    assert heard["answer"] == "Done."
+
+
+@pytest.mark.skipif(not AGENT.exists(), reason="langchain-mcp-adapters is not installed (make mcp-clients)")
+def test_a_langgraph_agent_runs_a_project_of_three_schemas_one_refined(served: Served) -> None:
+    heard = agent(served.url, "project")
+    assert heard["tools"] == [
+        "start_project", *["conduct_interview"] * 3, "refine_interview", "project_progress",
+    ]  # fmt: skip
+    told = [json.loads(text) for text in heard["texts"]]
+    assert [one["complete"] for one in told[1:5]] == [True, True, False, True]
+    assert [one["ds_id"] for one in heard["state"]["answer"]["interviews"] if one["complete"]] == [
+        "warm-up-with-challenges", "scheduling-problem-type", "flow-shop",
+    ]  # fmt: skip

@@ -16,6 +16,8 @@ from enquete.interfaces.service.declared import Parameter, taking
 from enquete.state.operations import Operation
 from enquete.study.operating import operate
 
+HALF = MOST_CHARS // 2
+
 
 class Answered(BaseModel):
     """What the operation gave."""
@@ -32,8 +34,10 @@ def as_tool(operation: Operation) -> Callable[..., Any]:
             where = desk.rooted.given
             found = await operate(operation.name, said, desk.rooted.root, where["shelf"])
             text = json.dumps(found, ensure_ascii=False)
-            shown = text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS]} …"
-            return CallToolResult(content=[TextContent(type="text", text=shown)], structured_content={"answer": found})
+            if len(text) > MOST_CHARS:
+                found = {"shortened": f"{text[:HALF]} …", "characters": len(text)}
+                text = f"{text[:HALF]} … (shortened from {len(text):,} characters; ask for one project or field)"
+            return CallToolResult(content=[TextContent(type="text", text=text)], structured_content={"answer": found})
 
     tool.__name__, tool.__doc__ = operation.name, operation.meaning
     return taking(parameters(operation))(tool)
