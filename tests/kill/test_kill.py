@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -161,6 +162,18 @@ def test_kill_in_every_methodology(
     usual = [name for name, methodology in methodologies().items() if methodology.default]
     arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
     held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing), record_property)
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+def test_kill_interviews_among_faults(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    """Fifty interviews that fill a record; a fifth of the replies is faulty."""
+    faults = json.dumps(dict.fromkeys(("http_500", "http_429", "bad_json", "length_stop", "refusal"), 0.04))
+    with server_process(tmp_path, "--latency", "0.02", "--faults", faults) as faulty:
+        arguments = asked(faulty, personas(tmp_path, 50), methods=["discovery"])
+        held(
+            Killer(studies_of_a_file(faulty, tmp_path, arguments), 7).while_asking(2, killing.nothing), record_property
+        )
 
 
 def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
