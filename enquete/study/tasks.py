@@ -121,7 +121,7 @@ class Tasks:
         self._rooted.require_inside(chosen.folder)
         if self._closing:
             raise TooManyRuns("this server is being stopped")
-        if (driven := self.driven(chosen.folder.name)) is not None:
+        if (driven := self.driven_in(chosen.folder)) is not None:
             return driven
         if not chosen.shown:
             self._require_room()
@@ -144,8 +144,13 @@ class Tasks:
                 f"{', '.join(going_on)}. Wait for one of them or pause it"
             )
 
+    def driven_in(self, folder: Path) -> Task | None:
+        """The task that drives the run in this folder right now: a copy of it elsewhere has the same run_id."""
+        task = self._tasks.get(folder)
+        return None if task is None or task.is_over else task
+
     def driven(self, run_id: str) -> Task | None:
-        """The task that drives this run right now."""
+        """A task that drives a run of this name right now."""
         tasks = list(self._tasks.values())  # a server asks from another thread than the runs' own
         return next((task for task in tasks if task.run_id == run_id and not task.is_over), None)
 

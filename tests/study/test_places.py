@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sqlite3
 from contextlib import closing
@@ -12,6 +13,8 @@ import pytest
 import enquete
 from enquete.checkpoints.folders import CHECKPOINTS, LEDGER
 from enquete.state.errors import RunNotFound
+from enquete.study.rooted import Rooted
+from enquete.study.tasks import Tasks
 from tests.support.populations import mirofish_folder
 from tests.support.studies import rows, run_folder
 
@@ -96,6 +99,23 @@ def test_a_token_that_two_simulations_hold_names_neither(paused: Path, tmp_path:
     with pytest.raises(RunNotFound, match=r"sim_one, sim_two.*--sim"):
         enquete.resume(run_id, root=str(tmp_path))
     assert enquete.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
+
+
+def test_a_server_drives_a_run_and_its_copy_side_by_side(paused: Path, tmp_path: Path) -> None:
+    """They have one name and two folders."""
+    names, run_id = ("sim_one", "sim_two"), run_folder(paused / "interviews").name
+    for name in names:
+        completed(Path(shutil.copytree(paused, tmp_path / "simulations" / name)))
+
+    async def both() -> list[Path]:
+        tasks = Tasks(Rooted(tmp_path))
+        driving = [await tasks.resume(run_id, sim=name) for name in names]
+        assert [tasks.driven_in(task.folder) for task in driving] == driving
+        runs = [await task.wait() for task in driving]
+        await tasks.close()
+        return [run.folder for run in runs if run is not None and run.status == "completed"]
+
+    assert [folder.parents[2].name for folder in asyncio.run(both())] == [*names]
 
 
 def test_checkpoints_of_another_place_are_left_aside(

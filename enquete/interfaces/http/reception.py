@@ -126,7 +126,7 @@ class Desk:
 
     def _look(self, sim_id: str, task_id: str | None) -> StatusData:
         run = self.rooted.run(sim_id, task_id)
-        return status_data(sim_id, run, self._runner.driven(run.run_id), self.mask)
+        return status_data(sim_id, run, self._runner.driven_in(run.folder), self.mask)
 
 
 def _again(kept: Response) -> Response:

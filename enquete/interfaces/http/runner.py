@@ -58,6 +58,10 @@ class Runner:
         """What drives this run right now."""
         return self._tasks.driven(run_id)
 
+    def driven_in(self, folder: Path) -> Task | None:
+        """What drives the run in this folder right now."""
+        return self._tasks.driven_in(folder)
+
     async def close(self) -> None:
         self._closing = True
         await self._there(self._stop())

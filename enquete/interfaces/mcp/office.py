@@ -34,7 +34,7 @@ class Office:
 
     def task_of(self, run: Run) -> Task | None:
         """What drives the run in this server right now."""
-        return self.tasks.driven(run.run_id)
+        return self.tasks.driven_in(run.folder)
 
 
 Ctx: TypeAlias = Context[Office, Any]
