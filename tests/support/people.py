@@ -17,6 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from enquete.analysis.answers import Answers
+from enquete.analysis.content import one_valued
+from enquete.analysis.health import contentless as empty_answers
 from enquete.analysis.health.coherence import answer_stability, coherence
 from enquete.analysis.health.diagnostics import Diagnostic, Standing, overall
 from enquete.analysis.health.plausibility import direction_flips, unrevised, zero_drift
@@ -115,7 +117,17 @@ FAULTY: Mapping[str, Faulty] = {
 
 # --- what health says ------------------------------------------------------------------------------------------------
 
-ON_RATINGS = (coherence, extreme_style, midpoint_style, straightlining, flat_items, persona_flattening)
+
+def contentless(given: Answers) -> Diagnostic:
+    """As over a table of these answers."""
+    n, m = given.value.shape
+    empty = np.repeat([one_valued(row) for row in given.value], m)
+    frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n), "status": "ok",
+                          "text": "", "content": np.where(empty, "one_value", "")})  # fmt: skip
+    return empty_answers.contentless(frame)
+
+
+ON_RATINGS = (coherence, extreme_style, midpoint_style, straightlining, flat_items, contentless, persona_flattening)
 BETWEEN = (zero_drift, direction_flips, unrevised, answer_stability)
 
 

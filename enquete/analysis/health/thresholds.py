@@ -188,6 +188,13 @@ QUALITY: Mapping[str, Threshold] = {
         "apart either (5 of 6 panels of citizens and stakeholders, or of two regions)",
         "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
+    "contentless": Threshold(
+        "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of whose texts are "
+        "no sentence, refer back, repeat scale, question or themselves, or are in another language",
+        (None, MOST_GAPS), (None, 0.25), {"agents": 1}, "one agent who says nothing is one too many to pass over",
+        "people", "none of 568 rows of people in 24 panels [deliberr]: at most .70 of a row on one value; texts: this project's rules",
+        "an answer can be readable and say nothing", 0.0, True,
+    ),
     "refusal_rate": Threshold(
         "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING, "refusals are not at random", None, True,
     ),

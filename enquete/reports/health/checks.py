@@ -12,6 +12,7 @@ import pandas as pd
 
 from enquete.analysis.answers import Answers
 from enquete.analysis.health.coherence import coherence
+from enquete.analysis.health.contentless import contentless
 from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
 from enquete.analysis.health.expected import Expected
 from enquete.analysis.health.nonresponse import nonresponse
@@ -136,6 +137,12 @@ def gaps(rows: pd.DataFrame) -> Made:
     """Refused, repaired and missing answers of each phase, open questions included."""
     for phase in phases(rows):
         yield from each(phase, nonresponse(asked(occasion(rows, phase))))
+
+
+def contents(rows: pd.DataFrame) -> Made:
+    """Answers without content of each phase, of whatever methodology."""
+    for phase in phases(rows):
+        yield from each(phase, [contentless(asked(occasion(rows, phase)))])
 
 
 def any_other(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:

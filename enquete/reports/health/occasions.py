@@ -13,7 +13,7 @@ from enquete.reports.reading import RunReading
 
 READ = [
     "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family", "dimension",
-    "reverse_keyed", "scale_min", "scale_max", "status", "value", "temperature", "elicitation", "distribution",
+    "reverse_keyed", "scale_min", "scale_max", "status", "value", "content", "temperature", "elicitation", "distribution",
     "item_position", "option_order", "attempts", "block",
 ]  # fmt: skip
 """The columns that the checks in this house read."""

@@ -20,7 +20,7 @@ from enquete.analysis.health.diagnostics import NOT_TESTED, NOTHING, Overall, Ve
 from enquete.instruments.instrument import Instrument
 from enquete.reports.context import Found, jsonable
 from enquete.reports.evaluation import evaluation
-from enquete.reports.health.checks import Check, Humans
+from enquete.reports.health.checks import Check, Humans, contents
 from enquete.reports.health.occasions import phases, with_blocks
 from enquete.reports.health.probes import RETEST, Arms, not_read, not_taken, possible, probing
 from enquete.reports.health.shapes import Shape, shapes
@@ -152,7 +152,7 @@ class Judged:
     def check(self, humans: Humans) -> None:
         """Checks of its main arm, those of its own plausibility first, then of its probes."""
         own, name = evaluation(self.methodology), self.methodology.name
-        made = own.health(self.arms.found, self.arms.main, humans)
+        made = (*own.health(self.arms.found, self.arms.main, humans), *contents(self.arms.main))
         self.checks += [Check(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
         if self.arms.asked:
             made = own.probed(self.arms)

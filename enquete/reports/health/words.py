@@ -107,6 +107,11 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "refusal_rate": ("share", N_("Refused answers"), N_("What is missing is not missing at random.")),
     "repair_rate": ("share", N_("Answers valid only after asking again"), N_("The instrument or the model struggles.")),
+    "contentless": (
+        "share",
+        N_("Agents whose answers say nothing"),
+        N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`."),
+    ),
     "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
     "refusal_by_type": (
         "share",

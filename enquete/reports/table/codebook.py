@@ -10,7 +10,7 @@ import pandas as pd
 
 from enquete.locale import tell
 from enquete.reports.reading import RunReading
-from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
+from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow
 from enquete.reports.templates import render
@@ -42,6 +42,7 @@ def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
             }
             for status, meaning in STATUS_MEANINGS.items()
         ],
+        "contents": {code: tell(meaning, record.language) for code, meaning in CONTENT_MEANINGS.items()},
         "instruments": [_instrument(reading, name) for name in record.instruments],
         "items": [item(one, record.instruments[one.methodology].hash) for one in asked],
     }

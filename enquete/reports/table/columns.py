@@ -33,6 +33,7 @@ COLUMN_MEANINGS: Mapping[str, str] = {
     "choice": N_("the option chosen; of a ranking the list, of best–worst {best, worst} (JSON)"),
     "chosen": N_("the same in the options' labels"),
     "text": N_("open answer, or the reason for a rating"),
+    "content": N_("what a given answer lacks, see below; empty for all others"),
     "confidence": N_("self-reported confidence, 0–1"),
     "memory_available": N_("had a readable memory in this phase"),
     "baseline": N_("origin of T0, on T0 rows only"),
@@ -63,6 +64,16 @@ STATUS_MEANINGS: Mapping[str, str] = {
     "failed": N_("the request failed"),
     "not_reached": N_("planned, not asked"),
 }  # fmt: skip
+
+CONTENT_MEANINGS: Mapping[str, str] = {
+    "one_value": N_("nine in ten of the agent's answers to these items are the same"),
+    "no_sentence": N_("no words, a placeholder, or words that go round in circles"),
+    "refers_back": N_("refers to another answer (same as above)"),
+    "same_text": N_("the agent's own answer to another item, word for word"),
+    "repeats_scale": N_("nothing but options of the scale"),
+    "repeats_question": N_("nothing but the question"),
+    "other_language": N_("in another language than the interview"),
+}
 
 ANSWERED = ("ok", "repaired")
 """All other statuses are missing values; `value` is empty for them."""

@@ -15,11 +15,13 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.analysis.content import Beside
 from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.evaluation import evaluation
 from enquete.reports.reading import RunReading, open_run
+from enquete.reports.table.contents import beside, content_of
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_scale
@@ -29,7 +31,7 @@ from enquete.state.asking import Arm, Block, Item, Participant
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
     "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
-    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "confidence", "memory_available", "baseline",
+    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "content", "confidence", "memory_available", "baseline",
     "model", "temperature", "language", "elicitation", "distribution", "item_position", "option_order", "attempts", "prompt_hash",
     "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
@@ -95,6 +97,7 @@ class ResponseRow(BaseModel):
     choice: str
     chosen: str
     text: str
+    content: str
     confidence: float | None = Field(ge=0, le=1)
     memory_available: bool
     baseline: Literal["", "measured", "reconstructed"]
@@ -174,7 +177,7 @@ def _baseline(earlier: RunReading, reading: RunReading) -> list[_Source]:
 def stage_rows(source: _Source) -> Columns:
     """All rows of one methodology in one phase: plan and answers joined on the answer's key."""
     reading, name, phase = source.reading, source.methodology, source.phase
-    plan, asked = planned_rows(source)
+    plan, asked, seen = planned_rows(source)
     given: dict[Key, tuple[Any, ...]] = {row[: len(ANSWER)]: row for row in reading.answers(name, phase)}
     rows = [given.get(key, (*key, part, "not_reached", *NOTHING)) for key, part in plan.items()]
     beyond = [row for key, row in given.items() if key not in plan]
@@ -185,18 +188,20 @@ def stage_rows(source: _Source) -> Columns:
     table |= _of_people(table["participant"], reading.population)
     table |= _of_items(table, item_facts_of(reading, name))
     table |= _of_run(table, source)
+    table["content"] = content_of(table, seen)
     own = reading.methodology(name).answer_columns
     table |= _of_data(table, asked, own)
     return {column: table[column] for column in (*COLUMNS, "notes", *own)}
 
 
-def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item]]:
-    """What is owed, as far as it is known, with the part it is asked in; and its items by id: ratings exist only once
-    there are themes."""
+def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item], dict[Key, Beside]]:
+    """What is owed, as far as it is known, with the part it is asked in; its items by id: ratings exist only once
+    there are themes; and what was seen beside the items that are answered in words."""
     reading, name, phase = source.reading, source.methodology, source.phase
     procedure = reading.procedure(name)
     owed: dict[Key, str] = {}
     asked: dict[str, Item] = {}
+    seen: dict[Key, Beside] = {}
     for arm in reading.record.arms:
         desk = reading.desk(name, phase, arm)
         for number in rounds_owed(procedure.rounds, desk):
@@ -211,7 +216,9 @@ def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item]]:
                                 twice = dict(zip(ANSWER, key, strict=True))
                                 raise RuntimeError(f"{name} {phase}: the plan owes {twice} twice")
                             owed[key] = k.part
-    return owed, asked
+                            if item.kind == "text" or item.reason:
+                                seen[key] = beside(item, part.items)
+    return owed, asked, seen
 
 
 def undetermined(reading: RunReading, name: str, phase: str) -> set[str]:

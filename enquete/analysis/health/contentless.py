@@ -1,0 +1,43 @@
+"""Answers that were given and say nothing: by agent, by item and by what is wrong, at any number of agents.
+
+Formula and bounds are those of `health_thresholds.QUALITY`; what is a row without content says enquete/analysis/content.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from enquete.analysis.answers import RESPONDED
+from enquete.analysis.health.diagnostics import Diagnostic, judged
+
+MOST_NAMED = 20  # agents and items listed by name in a detail
+
+
+def contentless(frame: pd.DataFrame) -> Diagnostic:
+    """Share of agents who gave a row of one value, or at least half of whose texts have no content.
+
+    frame: one row per answer with participant, item, status, text and content ("" where there is nothing to say).
+    """
+    given = frame[frame["status"].isin(RESPONDED)]
+    noted = given["content"].fillna("").ne("")
+    rows = given["content"].eq("one_value").groupby(given["participant"], sort=False).any()
+    texts = given["text"].fillna("").ne("")
+    empty = (noted & texts).groupby(given["participant"], sort=False).sum()
+    written = texts.groupby(given["participant"], sort=False).sum()
+    agents = rows | ((empty > 0) & (2 * empty >= written))
+    detail = {
+        "without_content": [str(who) for who in agents.index[agents]][:MOST_NAMED],
+        "n_answers": int(noted.sum()),
+        "by_note": _counts(given.loc[noted, "content"]),
+        "by_agent": _counts(given.loc[noted, "participant"]),
+        "by_item": _counts(given.loc[noted, "item"]),
+    }
+    value = float(agents.mean()) if len(agents) else None
+    return judged("contentless", value, {"agents": len(agents)}, detail=detail)
+
+
+def _counts(of: pd.Series[str]) -> Mapping[str, int]:
+    """The most frequent first."""
+    return {str(name): int(n) for name, n in of.value_counts().head(MOST_NAMED).items()}

@@ -1,0 +1,62 @@
+"""Texts and rows without content: what is found of the bad, and that nothing good is taken for bad."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from enquete.analysis.content import one_valued, text_note
+from enquete.analysis.health.contentless import contentless
+from tests.support.contents import HELD_OUT, TEXTS, Text
+
+
+@pytest.mark.parametrize("one", TEXTS, ids=lambda one: f"{one.note or 'good'}: {one.text[:30]}")
+def test_each_text_gets_the_note_that_a_reader_would_give(one: Text) -> None:
+    assert text_note(one.text, one.language, one.beside) == one.note
+
+
+def test_texts_that_the_rules_were_not_made_on() -> None:
+    """Written before they were tried: every note is right, and at least eight in ten of the bad are found."""
+    found = [(bool(text_note(one.text, one.language, one.beside)), bool(one.note)) for one in HELD_OUT]
+    assert [given for given, bad in found if not bad].count(True) == 0
+    assert found.count((True, True)) / sum(bad for _, bad in found) >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ([1] * 15, True),
+        ([1] * 14 + [2], True),  # .93
+        ([1] * 12 + [2] * 3, False),  # .80: no person of 568 has more than .70
+        ([3] * 7, True),
+        ([3] * 6, False),  # too short to say
+        ([3] * 7 + [np.nan] * 8, True),
+        ([], False),
+    ],
+)
+def test_a_row_of_one_value(row: list[float], expected: bool) -> None:
+    assert one_valued(np.array(row, dtype=float)) is expected
+
+
+def table(**agents: list[str]) -> pd.DataFrame:
+    """Two texts an agent, by their notes; a note of one_value stands on a row without text."""
+    rows = [
+        (who, f"i{place}", "ok", "" if note == "one_value" else "said", note)
+        for who, notes in agents.items()
+        for place, note in enumerate(notes)
+    ]
+    return pd.DataFrame(rows, columns=["participant", "item", "status", "text", "content"])
+
+
+def test_agents_who_say_nothing_are_counted_at_any_number() -> None:
+    one = contentless(table(a=["one_value", "one_value"]))
+    assert (one.value, one.verdict, one.n) == (1.0, "bad", 1)
+    # By hand: of a, b, c, d and e two say nothing: a row of one value, and one of two texts; .40 is above .25
+    five = contentless(table(a=["one_value", ""], b=["no_sentence", ""], c=["", ""], d=["", ""], e=["", ""]))
+    assert (five.value, five.verdict, five.reason_code) == (0.4, "bad", "above")
+    assert five.detail["without_content"] == ["a", "b"]
+    assert five.detail["by_note"] == {"one_value": 1, "no_sentence": 1}
+    assert five.detail["by_item"] == {"i0": 2}
+    assert contentless(table(a=["one_value", ""], b=["", ""], c=["", ""], d=["", ""])).verdict == "caution"
+    assert contentless(table(a=["", ""])).verdict == "fine"
