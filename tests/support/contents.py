@@ -2,6 +2,7 @@
 
 Bad ones marked * are verbatim from a 135M model's interviews; the others are written after what such models do.
 """
+# ruff: noqa: E501 - verbatim
 
 from __future__ import annotations
 

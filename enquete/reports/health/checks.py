@@ -140,8 +140,8 @@ def gaps(rows: pd.DataFrame) -> Made:
 
 
 def contents(rows: pd.DataFrame) -> Made:
-    """Answers without content of each phase, of whatever methodology."""
-    for phase in phases(rows):
+    """Answers without content of each phase, of whatever methodology; nothing of tables without the column."""
+    for phase in phases(rows) if "content" in rows else ():
         yield from each(phase, [contentless(asked(occasion(rows, phase)))])
 
 

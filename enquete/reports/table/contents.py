@@ -42,7 +42,8 @@ def content_of(table: Columns, seen: Mapping[Any, Beside]) -> list[str]:
         if not text or codes[place]:
             continue
         codes[place] = text_note(text, table["language"][place], seen.get(key, ALONE))
-        plain, item = normal(text), table["item_id"][place]
+        # Reasons for a rating may well be the same for several.
+        plain, item = normal(text) if table["value"][place] is None else "", table["item_id"][place]
         if plain and said.setdefault(agent, {}).setdefault(plain, item) != item:
             codes[place] = codes[place] or "same_text"
     return codes

@@ -31,9 +31,9 @@ from enquete.state.asking import Arm, Block, Item, Participant
 COLUMNS = (
     "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "round", "turn",
     "participant", "agent_id", "agent_name", "stakeholder_type", "item_id", "family", "dimension", "reverse_keyed",
-    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "content", "confidence", "memory_available", "baseline",
-    "model", "temperature", "language", "elicitation", "distribution", "item_position", "option_order", "attempts", "prompt_hash",
-    "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
+    "scale_min", "scale_max", "status", "value", "value_rekeyed", "choice", "chosen", "text", "content", "confidence",
+    "memory_available", "baseline", "model", "temperature", "language", "elicitation", "distribution", "item_position",
+    "option_order", "attempts", "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens",
 )  # fmt: skip
 INTEGERS = (
     "round", "turn", "agent_id", "scale_min", "scale_max", "item_position", "attempts", "latency_ms", "input_tokens",
