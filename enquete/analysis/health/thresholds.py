@@ -38,6 +38,7 @@ LEAST_PULL = 0.05
 LEAST_IN_FAMILY = 3  # items
 ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
 ALPHA = 0.05
+EMPTY_TEXTS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +190,9 @@ QUALITY: Mapping[str, Threshold] = {
         "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "contentless": Threshold(
-        "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of whose texts are "
-        "no sentence, refer back, repeat scale, question or themselves, or are in another language",
+        "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of whose answers "
+        "have no content: such rows, and texts that are no sentence, refer back, repeat scale, question or themselves, or are in another "
+        "language. Caution also where more than a quarter of the texts are",
         (None, MOST_GAPS), (None, 0.25), {"agents": 1}, "one agent who says nothing is one too many to pass over",
         "people", "none of 568 rows of people in 24 panels [deliberr]: at most .70 of a row on one value; texts: this project's rules",
         "an answer can be readable and say nothing", 0.0, True,

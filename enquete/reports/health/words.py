@@ -208,6 +208,7 @@ PROBES: Mapping[str, str] = {
 REASONS: Mapping[str, str] = {
     "above": N_("above the threshold"),
     "below": N_("below the threshold"),
+    "texts_say_nothing": N_("more than a quarter of the texts say nothing"),
     "cells_above": N_("surely above 5% for some items and types"),
     "no_more_than_chance": N_("no more than chance explains"),
     "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
