@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from enquete.analysis.answers import RESPONDED
-from enquete.analysis.health.diagnostics import Diagnostic, Ruling, compared, judged
+from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import EMPTY_TEXTS, THRESHOLDS
 
 HALF = 0.5
@@ -29,7 +29,7 @@ def contentless(frame: pd.DataFrame) -> Diagnostic:
     agents = rows | (noted.groupby(given["participant"], sort=False).mean() >= HALF)
     texts = given["text"].fillna("").ne("")
     empty = float(noted[texts].mean()) if texts.any() else None
-    detail = {
+    detail: Detail = {
         "without_content": [str(who) for who in agents.index[agents]][:MOST_NAMED],
         "n_answers": int(noted.sum()),
         "n_texts": int(texts.sum()),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -152,11 +153,11 @@ class Judged:
     def check(self, humans: Humans) -> None:
         """Checks of its main arm, those of its own plausibility first, then of its probes."""
         own, name = evaluation(self.methodology), self.methodology.name
-        made = (*own.health(self.arms.found, self.arms.main, humans), *contents(self.arms.main))
+        made = chain(own.health(self.arms.found, self.arms.main, humans), contents(self.arms.main))
         self.checks += [Check(name, phase, one, own=own.checks.get(one.name)) for phase, one in made]
         if self.arms.asked:
-            made = own.probed(self.arms)
-            self.checks += [Check(name, phase, one, True, own.checks.get(one.name)) for phase, one in made]
+            probed = own.probed(self.arms)
+            self.checks += [Check(name, phase, one, True, own.checks.get(one.name)) for phase, one in probed]
 
     def probes(self) -> Probes:
         likely, asked = possible(self.methodology), self.arms.asked
