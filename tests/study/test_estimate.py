@@ -196,11 +196,13 @@ def test_budget_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path) -> 
 
 
 def test_money_goes_to_methodologies_in_the_order_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With many requests in flight, a cap on money pays for the first and for a part of the second."""
+    """With many requests in flight, a cap on money pays for the first and for a part of the second.
+
+    24 agents, whose answers cost several times what the coding of themes reserves."""
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES, "utf-8")
     monkeypatch.setenv("ENQUETE_PRICES", str(prices))
-    people = personas(tmp_path, 12)
+    people = personas(tmp_path, 24)
     with ModelServer() as server:
         common = {"model": "priced", "base_url": server.base_url, "confirm": True, "concurrency": 64}
         whole = enquete.conduct_interviews(people, out=str(tmp_path / "whole"), methods=["scenario"], **common)
