@@ -75,10 +75,11 @@ def page_one(
     """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else."""
     language = reading.language
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
+    title, question = _title(reading, language), _shortened(reading.record.topic, _QUESTION_WORDS)
     stated = {name: _stated(name, own[name], results[name], language) for name in own if name in results}
     return PageOne(
-        title=_title(reading, language),
-        question=_shortened(reading.record.topic, _QUESTION_WORDS),
+        title=title,
+        question="" if title.startswith(question) else question,
         banner=banner(reading),
         asked=_asked(reading, frame, list(titles.values())),
         notices=tuple(notices),
