@@ -23,6 +23,8 @@ from enquete.state.asking import Language
 
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _ALONE = re.compile(r"<p>(<figure.*?</figure>)</p>", re.DOTALL)
+TALL = 1.1
+"""Height by width from which a figure is printed larger, to be read."""
 
 
 def page(
@@ -67,7 +69,9 @@ class Writer:
         figure = self._drawn.get(source)
         if figure is None:
             return ""
-        return f'<figure id="f-{figure.stem}">{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'
+        layout = figure.spec["layout"]
+        tall = ' class="tall"' if layout["height"] > TALL * layout["width"] else ""
+        return f'<figure id="f-{figure.stem}"{tall}>{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'
 
 
 def _chapters(text: str) -> list[tuple[str, str, str]]:

@@ -174,7 +174,9 @@ def dendrogram(found: Found, words: Mapping[str, str], language: Language) -> It
     sizes = {"tickvals": list(range(len(ends))), "ticktext": [str(one["n"]) for one in ends]}
     canvas.layout.update(
         showlegend=bool(names),
-        annotations=[told(f"<b>{escaped(name)}</b>", *spot, yanchor="bottom") for name, spot in tops.items()],
+        annotations=[
+            told(f"<b>{escaped(name)}</b>", *spot, xanchor="left", yanchor="bottom") for name, spot in tops.items()
+        ],
         xaxis=titled(words["branch"], range=[-0.8, len(ends) - 0.2], showgrid=False, **sizes),
         yaxis=titled(words["tree_axis"], range=[0, float(joins[-1][2]) * 1.04]),
     )
