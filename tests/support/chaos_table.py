@@ -16,18 +16,22 @@ from pathlib import Path
 import pytest
 
 FAULTS = (
-    "tests/kill/", "tests/faults/", "tests/disk/", "tests/models/test_models_bounds.py", "tests/models/test_models_faults.py",
-    "tests/http/test_http_hostile.py", "tests/http/test_http_security.py", "tests/mcp/test_mcp_access.py",
-    "tests/mcp/test_mcp_stopping.py", "tests/checkpoints/test_checkpoints_salvage.py", "tests/interfaces/test_cli_damaged.py",
-    "tests/study/test_places.py", "tests/state/test_regular_files.py", "tests/state/test_bounded_json.py",
-    "tests/simulations/test_simulations_hostile.py", "tests/http/test_http_damaged.py",
+    "tests/kill/", "tests/faults/", "tests/disk/", "tests/state/test_bounded_json.py", "tests/state/test_regular_files.py",
+    "tests/state/test_showing.py", "tests/models/test_models_bounds.py", "tests/models/test_metered.py",
+    "tests/models/test_models_outage.py", "tests/models/test_models_serving.py", "tests/http/test_http_hostile.py",
+    "tests/http/test_http_security.py", "tests/mcp/test_mcp_access.py", "tests/mcp/test_mcp_stopping.py",
+    "tests/checkpoints/test_checkpoints_salvage.py", "tests/checkpoints/test_checkpoints_ledger_files.py",
+    "tests/checkpoints/test_checkpoints_bills.py", "tests/interfaces/test_cli_damaged.py", "tests/study/test_places.py",
+    "tests/http/test_http_damaged.py", "tests/simulations/test_simulations_hostile.py", "tests/analysis/test_content", "tests/respondents/test_content",
 )  # fmt: skip
 AREAS = {
     "kill": "Kills", "faults": "Model servers", "models": "Model servers", "disk": "Disks", "http": "Servers", "mcp": "Servers",
     "checkpoints": "Damaged ledgers", "interfaces": "Damaged ledgers", "study": "Moved and copied runs",
+    "analysis": "Answers without content", "respondents": "Answers without content", "reports": "Answers without content",
 }  # fmt: skip
 OTHER = "Hostile files"
 KEPT = "chaos/table"
+LONGEST_S = 1800
 
 
 @dataclass
@@ -53,6 +57,9 @@ class ChaosTable:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         wanted = [item for item in items if item.get_closest_marker("chaos") or item.nodeid.startswith(FAULTS)]
+        for item in wanted:
+            if item.get_closest_marker("chaos") and not item.get_closest_marker("timeout"):
+                item.add_marker(pytest.mark.timeout(LONGEST_S))
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
         items[:] = wanted
 
