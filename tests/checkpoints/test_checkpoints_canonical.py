@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import enquete
 from enquete.checkpoints.canonical import NAME, latest, mend_latest, move_latest, rebuilt
-from enquete.checkpoints.folders import LEDGER, RECORD
+from enquete.checkpoints.folders import LEDGER, RECORD, write_atomically
 from enquete.state.errors import LedgerError
 from tests.support.studies import personas, run_folder
 
@@ -96,3 +97,12 @@ def test_a_torn_record_is_written_again_from_the_ledger(tmp_path: Path, content:
         path.write_bytes(content)
     enquete.export(sim, out=str(tmp_path / "out"))
     assert json.loads(path.read_bytes()) == json.loads(whole)
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    """A draft of a process that lives stays: it may be about to replace the file as well."""
+    dead, alive = tmp_path / ".report.md.99999999.tmp", tmp_path / f".report.md.{os.getppid()}.tmp"
+    for draft in (dead, alive, tmp_path / ".other.md.99999999.tmp"):
+        draft.touch()
+    write_atomically(tmp_path / "report.md", "new")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".other.md.99999999.tmp", alive.name, "report.md"]

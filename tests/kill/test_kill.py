@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.registry import methodologies
 from tests.support import killing
 from tests.support.killing import Killer, Meddle, Study, Tally
@@ -194,12 +192,3 @@ def test_kill_interviews_among_faults(tmp_path: Path, record_property: Callable[
     assert sum(asked_for) == sum(sum(range(1, len(own) + 1)) for own in stops.values())
     record_property("tries", 2)
     record_property("failures", 0)
-
-
-def test_what_a_killed_writer_left_goes_with_the_next_write(tmp_path: Path) -> None:
-    """A draft of a process that lives stays: it may be about to replace the file as well."""
-    dead, alive = tmp_path / ".report.md.99999999.tmp", tmp_path / f".report.md.{os.getppid()}.tmp"
-    for draft in (dead, alive, tmp_path / ".other.md.99999999.tmp"):
-        draft.touch()
-    write_atomically(tmp_path / "report.md", "new")
-    assert sorted(file.name for file in tmp_path.iterdir()) == [".other.md.99999999.tmp", alive.name, "report.md"]
