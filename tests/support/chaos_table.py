@@ -22,7 +22,8 @@ FAULTS = (
     "tests/http/test_http_security.py", "tests/mcp/test_mcp_access.py", "tests/mcp/test_mcp_stopping.py",
     "tests/checkpoints/test_checkpoints_salvage.py", "tests/checkpoints/test_checkpoints_ledger_files.py",
     "tests/checkpoints/test_checkpoints_bills.py", "tests/interfaces/test_cli_damaged.py", "tests/study/test_places.py",
-    "tests/http/test_http_damaged.py", "tests/simulations/test_simulations_hostile.py", "tests/analysis/test_content", "tests/respondents/test_content",
+    "tests/http/test_http_damaged.py", "tests/simulations/test_simulations_hostile.py", "tests/analysis/test_content",
+    "tests/respondents/test_content",
 )  # fmt: skip
 AREAS = {
     "kill": "Kills", "faults": "Model servers", "models": "Model servers", "disk": "Disks", "http": "Servers", "mcp": "Servers",
@@ -52,6 +53,8 @@ class ChaosTable:
     def __init__(self, file: Path):
         self._file = file
         self._rows: dict[str, Row] = {}
+        self._kept: dict[str, Row] = {}
+        self._cache: pytest.Cache | None = None
         self._took_s = 0.0
 
     @pytest.hookimpl(trylast=True)
@@ -66,7 +69,10 @@ class ChaosTable:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call" and report.passed:
             return
-        row = self._row(report.nodeid)
+        self._count(self._row(report.nodeid), report)
+        self._save()
+
+    def _count(self, row: Row, report: pytest.TestReport) -> None:
         if report.skipped:
             row.skipped += 1
             return
@@ -87,17 +93,24 @@ class ChaosTable:
             words, bare = f"{words}: {case.rstrip(']').replace('-', ' ')}", name
         return self._rows.setdefault(f"{path}::{bare}", Row(area, words[:1].upper() + words[1:]))
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        cache = session.config.cache
-        if not hasattr(session.config, "workerinput") and cache is not None:
-            known = cache.get(KEPT, {"rows": {}, "took_s": 0.0})
-            self._rows = {**{name: Row(**row) for name, row in known["rows"].items()}, **self._rows}
-            self._took_s += known["took_s"]
-            cache.set(KEPT, {"rows": {name: asdict(row) for name, row in self._rows.items()}, "took_s": self._took_s})
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """What is known of tests that are not run this time; workers only count."""
+        if not hasattr(session.config, "workerinput") and session.config.cache is not None:
+            self._cache = session.config.cache
+            known = self._cache.get(KEPT, {"rows": {}, "took_s": 0.0})
+            self._kept = {name: Row(**row) for name, row in known["rows"].items()}
+            self._took_s = known["took_s"]
+
+    def _save(self) -> None:
+        """After every test: an hour of them may be broken off."""
+        if self._cache is not None:
+            rows = {name: asdict(row) for name, row in {**self._kept, **self._rows}.items()}
+            self._cache.set(KEPT, {"rows": rows, "took_s": self._took_s})
             self._file.write_text("\n".join(self._lines()) + "\n", "utf-8")
 
     def _lines(self) -> Iterator[str]:
-        rows, minutes = [self._rows[name] for name in sorted(self._rows)], self._took_s / 60
+        every, minutes = {**self._kept, **self._rows}, self._took_s / 60
+        rows = [every[name] for name in sorted(every)]
         kills = sum(row.tries for row in rows if row.area == "Kills")
         yield "# What was tried against it"
         yield ""
