@@ -125,9 +125,12 @@ class Completion:
                 )
 
     def _path(self, name: ast.AST) -> Path:
-        if not isinstance(name, ast.Name) or not name.id.startswith("_"):
-            raise CompletionError(f"{self.text!r}: count, every and known need a field in brackets")
-        return self.names[int(name.id[1:])]
+        place = name.id.removeprefix("_") if isinstance(name, ast.Name) else ""
+        if not (place.isascii() and place.isdecimal() and int(place) < len(self.names)):
+            raise CompletionError(
+                f"{self.text!r}: count, every and known need a field in brackets, and a field begins with one of A to Z"
+            )
+        return self.names[int(place)]
 
     def _holds(self, tree: ast.AST, record: Record) -> bool:
         match tree:

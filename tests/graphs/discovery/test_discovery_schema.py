@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from enquete.graphs.discovery.annotated import from_json, load_schema
@@ -100,6 +100,8 @@ def test_a_completion_is_checked_on_loading(complete: str, says: str) -> None:
 
 
 @given(st.text(max_size=60))
+@example("AÀ")
+@example("_7")
 def test_whatever_is_written_is_an_expression_or_an_error(text: str) -> None:
     try:
         compiled(text).check({"a": {"type": "text"}})
