@@ -56,7 +56,7 @@ class Embedded:
             anchor = f"a-{slug(methodology)}-of-{crc32(reference.encode()):08x}"
             self._wanted[anchor] = methodology, people
             return f"#{anchor}"
-        return self.anchor(methodology, asked.get("item_id", [""])[0]) or TABLE
+        return self.anchor(methodology, asked.get("item_id", [""])[0]) or ("#answers" if len(self._rows) else TABLE)
 
     def html(self) -> Iterator[str]:
         """One folded table an item, then those of agents that figures lead to (see `href`)."""
