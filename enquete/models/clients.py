@@ -49,22 +49,22 @@ class Clients:
         self._api_key = api_key or SecretStr("none")
         self._traced = tracing_wanted()
         self._loops: dict[asyncio.AbstractEventLoop, _LoopClients] = {}
-        self._facts: dict[str, Facts] = {}
+        self.known: dict[str, Facts] = {}  # by model, what the server said
         self._next_asking = float("-inf")
 
     async def facts(self, model: str) -> Facts:
         """What the server says of this model; asked once, and again after a while where it could not say (it was not there, or
         is still loading). Never raises, and takes at most `ASKING_SECONDS`."""
-        if model in self._facts:
-            return self._facts[model]
+        if model in self.known:
+            return self.known[model]
         clients = self._of_this_loop()
         async with clients.asking:
-            if model not in self._facts and time.monotonic() >= self._next_asking:
+            if model not in self.known and time.monotonic() >= self._next_asking:
                 self._next_asking = time.monotonic() + ASKING_SECONDS
                 found = await self._ask_facts(clients.http, model)
                 if found is not None:
-                    self._facts[model] = found
-        return self._facts.get(model, Facts())
+                    self.known[model] = found
+        return self.known.get(model, Facts())
 
     async def _ask_facts(self, http: BoundedClient, model: str) -> Facts | None:
         """None where it could not say."""

@@ -209,8 +209,10 @@ class Transport:
 
     async def _fitted(self, request: Request, lane: Lane, course: Course) -> Request:
         """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not."""
-        async with self._waiting():
-            lane.learn(await self._clients.facts(request.model))
+        if request.model not in self._clients.known:
+            async with self._waiting():
+                await self._clients.facts(request.model)
+        lane.learn(self._clients.known.get(request.model, lane.facts))
         context = lane.facts.context
         if context is None:
             return request
