@@ -19,7 +19,7 @@ Numbers = dict[str, float]
 def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """rows: the main arm's rows of the finding's methodology."""
     answered = rows[rows["status"].isin(["ok", "repaired"])]
-    if finding["methodology"] != "laddering":
+    if finding["methodology"] not in ("laddering", "discovery"):
         answered = answered[answered["value"].notna()]
     name = finding["id"].partition(".")[0]
     return RECIPES[finding["methodology"], name](finding, answered)
@@ -291,6 +291,11 @@ def statement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     }  # fmt: skip
 
 
+def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    n = rows["participant"].nunique()
+    return {"n": n, "questions": len(rows) / n}
+
+
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
     ("longitudinal", "drift"): drift,
     ("longitudinal", "agreement"): agreement,
@@ -307,6 +312,7 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("delphi", "agreed"): agreed,
     ("delphi", "revision"): revision,
     ("laddering", "by_rule"): by_rule,
+    ("discovery", "complete"): talked,
     ("diversity", "views"): views,
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,

@@ -14,8 +14,10 @@ from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
-CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"}}
-"""Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts."""
+CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"},
+          ("discovery", "complete"): {"complete"}}  # fmt: skip
+"""Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts; or a schema,
+which says when a record is complete."""
 
 
 def page(made: Made) -> dict:
