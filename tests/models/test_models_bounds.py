@@ -128,9 +128,9 @@ def test_a_body_is_read_up_to_its_limit(name: str) -> None:
 
 @pytest.mark.chaos
 @pytest.mark.parametrize("name", ["plain", "chunked", "failed", "bomb", "three layers"])
-@pytest.mark.parametrize("megabytes", [300, 1000])
-def test_hundreds_of_megabytes_at_once(name: str, megabytes: int) -> None:
-    print(f"{name} {megabytes} MB, 32 at once: peak {assert_bounded(name, megabytes, 32):.0f} MB")
+@pytest.mark.parametrize("megabytes", [1000])
+def test_gigabytes_at_once(name: str, megabytes: int) -> None:
+    print(f"{name} {megabytes} MB, 8 at once: peak {assert_bounded(name, megabytes, 8):.0f} MB")
 
 
 def test_a_long_answer_within_the_limit_is_read() -> None:

@@ -12,6 +12,7 @@ import socket
 import threading
 import zlib
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
@@ -97,6 +98,7 @@ def endless(megabytes: int, *, chunked: bool = False) -> Iterable[bytes]:
         yield b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece
 
 
+@lru_cache(maxsize=4)  # packing a gigabyte takes seconds
 def bomb(megabytes: int, layers: int = 1) -> list[bytes]:
     """A body of a few kilobytes that unpacks to so many megabytes, packed `layers` times."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
