@@ -10,7 +10,7 @@ import pandas as pd
 from enquete.locale import N_, Words, said
 from enquete.reports.context import responded
 from enquete.reports.findings import UNIT, Findings
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 
 Stages = Sequence[tuple[str, str]]
 Row = dict[str, Any]

@@ -16,7 +16,7 @@ import pandas as pd
 from enquete.locale import N_, in_language
 from enquete.reports.context import PARTS, with_ids
 from enquete.reports.markdown import number
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.state.asking import Language
 

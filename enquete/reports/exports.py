@@ -16,9 +16,9 @@ from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
-from enquete.reports.reading import RunReading
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
+from enquete.reports.run_reading import RunReading
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.rows import ANSWER, ResponseRow
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl

@@ -21,7 +21,7 @@ from enquete.locale import N_, in_language
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, jsonable
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
-from enquete.reports.reading import RunReading, open_run
+from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table
 from enquete.simulations.join import join
 from enquete.state.asking import Arm

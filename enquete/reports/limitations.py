@@ -12,8 +12,8 @@ from enquete.reports.accounts import with_memory
 from enquete.reports.context import responded
 from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
-from enquete.reports.reading import RunReading
 from enquete.reports.report_words import LIMITS
+from enquete.reports.run_reading import RunReading
 
 DIFFERENTIAL = 0.05
 """Missing shares that lie further apart between groups are reported (facts on validity: > 5%, or differential)."""

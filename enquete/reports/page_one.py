@@ -21,7 +21,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import reasons, verdict
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
 
 FILE = "page_one.json"

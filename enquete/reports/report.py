@@ -36,9 +36,9 @@ from enquete.reports.limitations import limitations
 from enquete.reports.markdown import escape
 from enquete.reports.page import page
 from enquete.reports.page_one import FILE, PageOne, page_one
-from enquete.reports.reading import RunReading
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
+from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.templates import render
 from enquete.reports.writing import write_json

@@ -32,9 +32,9 @@ from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
-from enquete.reports.reading import RunReading, open_run, read_result
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
+from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses, whole
 from enquete.reports.writing import write_json

@@ -15,7 +15,7 @@ from enquete.checkpoints.forms import close_form, open_forms, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
 from enquete.nodes.planning import loaded
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.state.errors import InputError, SettingsError
 from enquete.state.operations import Operation, Stopped
 from enquete.state.request import parse_request

@@ -13,7 +13,7 @@ from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
 from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.reading import open_run, read_result
+from enquete.reports.run_reading import open_run, read_result
 from enquete.study.display import interactive, show, table
 from enquete.study.standing import StageStatus, Standing, stand
 

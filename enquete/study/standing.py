@@ -13,7 +13,7 @@ from enquete.checkpoints.usage import usage
 from enquete.models.prices import Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.state.request import DEFAULT_MAX_TOKENS
 from enquete.state.settings import Environment
 

@@ -19,7 +19,7 @@ import pytest
 import enquete
 from enquete import Arm, Run
 from enquete.graphs.registry import methodologies
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.study.comparison import compare
 from tests.support import unwritten
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers

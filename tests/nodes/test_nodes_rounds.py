@@ -10,7 +10,7 @@ import pytest
 
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.workplace import using
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.reports.table.rows import responses
 from enquete.state.asking import Arm
 from enquete.state.methodology import Steps

@@ -18,7 +18,7 @@ from enquete.nodes.planning import planned
 from enquete.nodes.shards import conduct_unit
 from enquete.nodes.waiting import open_t1
 from enquete.nodes.workplace import Workplace, using
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.reports.table.rows import responses
 from enquete.state.channels import ShardSpec

@@ -21,7 +21,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import with_blocks
 from enquete.reports.health.verdicts import judge
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from enquete.reports.table.rows import responses
 from tests.support.populations import mirofish_folder

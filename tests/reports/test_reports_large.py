@@ -20,7 +20,7 @@ import json, resource, sys, time
 from pathlib import Path
 from enquete.nodes.planning import planned
 from enquete.reports.findings import find
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.reports.table.rows import responses
 from enquete.reports.synthesis import _material
 

@@ -200,7 +200,7 @@ def test_an_earlier_baseline_is_in_the_table_under_its_own_run(make, simulation,
 
 def test_no_rows_at_all_is_an_empty_table_with_all_columns(make, personas):
     made = make(**personas(1), methods=["longitudinal"], stages=[], write=False)
-    from enquete.reports.reading import open_run
+    from enquete.reports.run_reading import open_run
     from enquete.reports.table.rows import responses
 
     with open_run(made.folder) as reading:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.workplace import using
-from enquete.reports.reading import open_run
+from enquete.reports.run_reading import open_run
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import responses

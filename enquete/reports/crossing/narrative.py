@@ -21,7 +21,7 @@ from enquete.nodes.workplace import Workplace
 from enquete.reports.crossing.checking import Narrative, Paragraph, problems
 from enquete.reports.crossing.claims import Claim
 from enquete.reports.crossing.sentences import sentence
-from enquete.reports.reading import NobodyAsks, RunReading
+from enquete.reports.run_reading import NobodyAsks, RunReading
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.roles import Role
 from enquete.state.asking import Language

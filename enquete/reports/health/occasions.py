@@ -9,7 +9,7 @@ import pandas as pd
 
 from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health.expected import Expected, read_expected
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 
 READ = [
     "phase", "arm", "arm_role", "session", "round", "turn", "participant", "stakeholder_type", "item_id", "family", "dimension",

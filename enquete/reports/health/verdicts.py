@@ -25,7 +25,7 @@ from enquete.reports.health.checks import Check, Humans, contents
 from enquete.reports.health.occasions import phases, with_blocks
 from enquete.reports.health.probes import RETEST, Arms, not_read, not_taken, possible, probing
 from enquete.reports.health.shapes import Shape, shapes
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.state.methodology import Methodology
 
 Results = Mapping[str, Found]

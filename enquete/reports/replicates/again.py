@@ -23,7 +23,7 @@ from enquete.reports.crossing.joined import cross
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import rounds
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
 
 Results = Mapping[str, Found]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import pandas as pd
 
 from enquete.locale import tell
-from enquete.reports.reading import RunReading
+from enquete.reports.run_reading import RunReading
 from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import COLUMNS, ResponseRow

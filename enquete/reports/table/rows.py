@@ -20,7 +20,7 @@ from enquete.nodes.planning import closed, rounds_owed
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.context import ItemFacts
 from enquete.reports.evaluation import evaluation
-from enquete.reports.reading import RunReading, open_run
+from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.contents import beside, content_of
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.local_desk import LocalDesk
