@@ -34,6 +34,7 @@ class Usage:
     model: str = ""
     allowance_read: int = 0  # how much of `allowance` was question
     unbelieved: bool = False  # the server reported a usage that cannot be; what stands here is an estimate
+    cached_tokens: int = 0  # of `input_tokens`, those that the server had read before
     overlong: bool = False  # more was written than the request allowed
 
 

@@ -37,7 +37,7 @@ from enquete.checkpoints.folders import record_in
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
 from enquete.checkpoints.tally import Tally
-from enquete.checkpoints.usage import note_unanswered
+from enquete.checkpoints.usage import note_cached, note_unanswered
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.desk import Completion, Prompt
@@ -215,6 +215,7 @@ class Ledger:
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
+            note_cached(connection, key, changed[0][0], usage.cached_tokens)
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
             odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong}
             count(connection, key, {"tokens": spent, "calls": 1, **odd})

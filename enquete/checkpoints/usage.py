@@ -1,7 +1,8 @@
 """What a run's calls used, by who asked for them and which model answered.
 
 An allowance (tokens of a request that was never answered) counts question and reply at once, but models sell the two at
-different prices: how much of it was question is noted beside it, in the same transaction.
+different prices: how much of it was question is noted beside it, in the same transaction. So is how much of a question the
+server had in its cache, which many sell for less.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from enquete.state.asking import CallKey
 
-TOTAL, QUESTIONS = "unanswered", "unanswered_read"
+TOTAL, QUESTIONS, CACHED = "unanswered", "unanswered_read", "cached"
 NOTED = """
 INSERT INTO meta VALUES(?, ?) ON CONFLICT(key)
 DO UPDATE SET value=CAST(CAST(value AS INTEGER) + CAST(excluded.value AS INTEGER) AS TEXT)
@@ -30,12 +31,14 @@ class Asked(NamedTuple):
 
 
 class Used(NamedTuple):
-    """Tokens. `unanswered`: allowances; `unanswered_read`: the questions among them, as far as that is known."""
+    """Tokens. `unanswered`: allowances; `unanswered_read`: the questions among them, as far as that is known; `cached`: those
+    of `read` that the server says it had read before."""
 
     read: int
     written: int
     unanswered: int = 0
     unanswered_read: int = 0
+    cached: int = 0
 
 
 def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int, read: int) -> None:
@@ -44,6 +47,18 @@ def note_unanswered(connection: sqlite3.Connection, key: CallKey, model: str, to
     for name, value in ((TOTAL, tokens), (QUESTIONS, read)):
         if value:
             connection.execute(NOTED, (json.dumps([name, *asked]), str(value)))
+
+
+def note_cached(connection: sqlite3.Connection, key: CallKey, model: str, tokens: int) -> None:
+    """Add to what the server had in its cache, inside the transaction that settles the call."""
+    if tokens:
+        asked = Asked(key.methodology, key.phase, key.arm, model)
+        connection.execute(NOTED, (json.dumps([CACHED, *asked]), str(tokens)))
+
+
+def cached(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, int]:
+    rows = query("SELECT key, value FROM meta WHERE key LIKE ?", (f'["{CACHED}"%',)).fetchall()
+    return {Asked(*json.loads(key)[1:]): int(value) for key, value in rows}
 
 
 def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, tuple[int, int]]:
@@ -59,6 +74,7 @@ def unanswered(query: Callable[..., sqlite3.Cursor]) -> dict[Asked, tuple[int, i
 def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -> dict[Asked, Used]:
     """All calls but those of the methodologies `without`."""
     questions = {asked: tokens for asked, (_, tokens) in unanswered(query).items()}
+    before = cached(query)
     values: Sequence[str] = tuple(without)
     rows = query(
         "SELECT methodology, phase, arm, model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls"
@@ -68,5 +84,5 @@ def usage(query: Callable[..., sqlite3.Cursor], without: Collection[str] = ()) -
     found = {}
     for methodology, phase, arm, model, read, written, lost in rows:
         asked = Asked(methodology, phase, arm, model)
-        found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)))
+        found[asked] = Used(read, written, lost, min(lost, questions.get(asked, 0)), min(read, before.get(asked, 0)))
     return found

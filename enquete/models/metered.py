@@ -80,14 +80,16 @@ class Terms:
 
     def paid(self, usage: Usage) -> float:
         """US dollars of a call, with what may have been billed for sends that never answered."""
-        used = Used(usage.input_tokens, usage.output_tokens, usage.allowance, usage.allowance_read)
+        read = (usage.input_tokens, usage.output_tokens, usage.allowance, usage.allowance_read)
+        used = Used(*read, usage.cached_tokens)
         return valued(self.price, used) if self.price else 0.0
 
 
 def valued(price: Price, used: Used) -> float:
     """US dollars, while a run is driven and from its ledger alike: the question of an unanswered request at the price of
-    input, the rest of what it reserved at that of output."""
-    return cost(price, used.read + used.unanswered_read, used.written + used.unanswered - used.unanswered_read)
+    input, the rest of what it reserved at that of output; what the server had read before at its price for that."""
+    full = cost(price, used.read + used.unanswered_read, used.written + used.unanswered - used.unanswered_read)
+    return full - used.cached * (price.input_per_mtok - price.cached_per_mtok) / 1_000_000
 
 
 class _Hold:
@@ -291,6 +293,7 @@ def _usage(response: Response, prompt: Prompt, hold: _Hold) -> Usage:
         fingerprint=response.fingerprint,
         raw=response.raw,
         model=response.model,
+        cached_tokens=response.cached_tokens,
         unbelieved=response.unbelieved,
         overlong=(response.output_tokens or 0) > OVERLONG * prompt.max_output_tokens,
     )

@@ -72,6 +72,7 @@ class Entry(BaseModel):
 
     input: Annotated[float, BeforeValidator(_dollars)]
     output: Annotated[float, BeforeValidator(_dollars)]
+    cached: Annotated[float, BeforeValidator(_dollars)] | None = None  # input that the server has read before
 
 
 class PriceFile(BaseModel):

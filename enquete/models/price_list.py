@@ -18,8 +18,9 @@ _LIST = DataSnapshot(providers=providers, from_auto_update=False)
 _ANY_PROVIDER = "litellm"  # genai-prices' word for "tell by the name, with or without `provider/` in front"
 
 
-def listed(model: str, server: Server) -> tuple[float, float, str] | None:
-    """Input, output (USD per million tokens) and source: by the server's own list where it is known, else by the model's name."""
+def listed(model: str, server: Server) -> tuple[float, float, str, float | None] | None:
+    """Input, output (USD per million tokens), source, and input that was cached (None: not listed): by the server's own list where
+    it is known, else by the model's name."""
     provider = _provider(server)
     try:
         owner, info = _LIST.find_provider_model(model, provider, None if provider else _ANY_PROVIDER, None)
@@ -33,7 +34,15 @@ def listed(model: str, server: Server) -> tuple[float, float, str] | None:
         source += ", upper price"
     if provider is None:
         source += f", by the model's name ({server.host} has no known prices)"
-    return float(bounds[0]), float(bounds[1]), source
+    return float(bounds[0]), float(bounds[1]), source, _cached(info)
+
+
+def _cached(info: ModelInfo) -> float | None:
+    """The dearest of today's, as with the others."""
+    now = datetime.now(UTC)
+    found = [price.cache_read_mtok for moment in _moments(info, now) for price in [info.get_prices(moment)]]
+    known = [_most(price) for price in found if price is not None]
+    return float(max(known)) if known and len(known) == len(found) else None
 
 
 def _provider(server: Server) -> Provider | None:

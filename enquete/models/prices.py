@@ -23,11 +23,17 @@ _LOCAL_NAMES = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens. `source`: where they come from, for people to read."""
+    """US dollars per million tokens. `source`: where they come from, for people to read. `cached`: of input that the server had
+    read before; None: no less than any other."""
 
     input_per_mtok: float
     output_per_mtok: float
     source: str
+    cached: float | None = None
+
+    @property
+    def cached_per_mtok(self) -> float:
+        return self.input_per_mtok if self.cached is None else min(self.cached, self.input_per_mtok)
 
 
 NO_MODEL = Price(0.0, 0.0, "no model")
@@ -74,7 +80,7 @@ class Prices:
         found = self._own.find(model, server) if self._own else None
         if found:
             entry, place = found
-            return Price(entry.input, entry.output, f"{self._name}: {place}")
+            return Price(entry.input, entry.output, f"{self._name}: {place}", entry.cached)
         if server is None or is_local(server.host):
             return None
         from enquete.models.price_list import listed  # noqa: PLC0415 - the list takes half a second to import

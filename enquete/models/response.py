@@ -59,6 +59,7 @@ class Response:
     timeouts: int = 0
     broken: int = 0
     unbelieved: bool = False
+    cached_tokens: int = 0
 
 
 def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
@@ -84,6 +85,7 @@ def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: in
         latency_ms=latency_ms,
         raw=mask(json.dumps(raw, ensure_ascii=False), secret),
         unbelieved=counted is None,
+        cached_tokens=_cached(usage, input_tokens or 0),
     )
 
 
@@ -117,6 +119,13 @@ def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None,
         return None
     input_tokens = given or None
     return input_tokens, made if input_tokens and made >= bool(written) else None
+
+
+def _cached(usage: JsonValue, read: int) -> int:
+    """Of the prompt's tokens, those that the server says it took from its cache; 0 where it says nothing that can be."""
+    details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
+    told = details.get("cached_tokens") if isinstance(details, dict) else None
+    return told if isinstance(told, int) and not isinstance(told, bool) and 0 < told <= read else 0
 
 
 def _can_be(count: JsonValue, characters: int, most: int) -> TypeGuard[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +334,24 @@ def test_an_unanswered_request_costs_the_same_while_a_run_is_driven_and_in_its_l
         assert valued(price, used) == pytest.approx(budget.spent_usd)
 
     with_ledger(tmp_path, work)
+
+
+def test_what_the_server_had_read_before_costs_what_it_sells_that_for(tmp_path: Path) -> None:
+    """100 read, 60 of them again: 40 at 1.0 and 60 at .25 a million, 5 written at 10.0; without a price of its own all at 1.0."""
+
+    async def work(ledger: Ledger, price: Price, paid: float) -> None:
+        budget = Budget(10**6, cap_usd=1.0)
+        answer = replace(response("x", read=100, written=5), cached_tokens=60)
+        await MeteredModel(ledger, budget, ScriptedSender([answer]), Terms("m", 0.7, 1, price)).request(call(), prompt)
+        (used,) = usage(ledger.read).values()
+        assert (budget.spent_usd, valued(price, used)) == (pytest.approx(paid / 1e6), pytest.approx(paid / 1e6))
+
+    for place, price, paid in (
+        ("told", Price(1.0, 10.0, "test", 0.25), 105.0),
+        ("untold", Price(1.0, 10.0, "test"), 150.0),
+    ):
+        (tmp_path / place).mkdir()
+        with_ledger(tmp_path / place, partial(work, price=price, paid=paid))
 
 
 def test_of_a_request_in_flight_when_its_process_died_the_texts_are_the_question(tmp_path: Path) -> None:

@@ -195,3 +195,12 @@ def test_odd_details_of_a_usage_change_nothing(details: Any) -> None:
         (got,) = ask(server.base_url)
     assert isinstance(got, Response)
     assert (got.input_tokens, got.output_tokens, got.unbelieved) == (50, 5, False)
+
+
+@pytest.mark.parametrize(("told", "taken"), [(30, 30), (50, 50), (51, 0), (-1, 0), ("x", 0), (None, 0)])
+def test_what_the_server_had_in_its_cache_is_believed_up_to_the_prompt(told: Any, taken: int) -> None:
+    usage = {**usage_of(50, 5), "prompt_tokens_details": {"cached_tokens": told}}
+    with RawServer(lambda _: reply(completion("{}", usage=usage))) as server:
+        (got,) = ask(server.base_url)
+    assert isinstance(got, Response)
+    assert (got.input_tokens, got.cached_tokens) == (50, taken)

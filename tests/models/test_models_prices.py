@@ -78,6 +78,15 @@ def test_a_well_known_model_costs_what_genai_prices_charges() -> None:
     assert BUNDLED.of("gpt-4o-mini", "HTTPS://API.OpenAI.com/v1") == price
 
 
+def test_input_that_was_cached_costs_what_genai_prices_charges_for_it() -> None:
+    price = BUNDLED.of("gpt-4o-mini", OPENAI)
+    assert price is not None
+    again = listed("gpt-4o-mini", input_tokens=1000, cache_read_tokens=1000)
+    assert price.cached_per_mtok / 1000 == pytest.approx(again)
+    assert 0 < price.cached_per_mtok < price.input_per_mtok
+    assert Price(1.0, 2.0, "own").cached_per_mtok == 1.0
+
+
 def test_the_server_decides_before_the_name() -> None:
     """OpenRouter lists the model under its own name; OpenAI does not know it by that one."""
     routed = BUNDLED.of("openai/gpt-4o", "https://openrouter.ai/api/v1")
