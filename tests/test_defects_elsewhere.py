@@ -61,8 +61,10 @@ def test_three_and_seven_point_scales_are_asked_as_they_are(tmp_path: Path, poin
             base_url=server.base_url, instruments=own_instrument(tmp_path, "own.yaml", scale=points),
         )  # fmt: skip
         body = server.requests[0].body
-    schema = body["response_format"]["json_schema"]["schema"]["properties"]["one"]["properties"]["value"]
-    assert schema["enum"] == list(range(1, points + 1))
+    form = body["response_format"]["json_schema"]["schema"]  # items of one scale share its form
+    assert form["properties"]["q1"]["$ref"].startswith("#/$defs/")
+    (shared,) = form["$defs"].values()
+    assert shared["properties"]["value"]["enum"] == list(range(1, points + 1))
     assert f"{points} = " in body["messages"][-1]["content"]
     assert {row[6] for row in stored_answers(run.folder)} <= set(range(1, points + 1))
     assert set(run.responses["scale_max"]) == {points}

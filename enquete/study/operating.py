@@ -45,11 +45,11 @@ async def operate(name: str, given: Mapping[str, Any], root: Path, shelf: str | 
         asked = operation.takes.model_validate(dict(given))
     except ValidationError as error:
         raise SettingsError("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from None
-    return await operation.does(Harbour(root, shelf, methodology), asked)
+    return await operation.does(FacadePort(root, shelf, methodology), asked)
 
 
 @dataclass(frozen=True)
-class Harbour:
+class FacadePort:
     """The port of one methodology."""
 
     root: Path

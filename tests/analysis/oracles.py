@@ -200,6 +200,7 @@ LINES: tuple[Line, ...] = (*CHANGE, *AGREEMENT, *GROUPS, *VIEWS, *HEALTH)
 
 PLUMBING = {
     "answers": "reads and aligns tables", "joining": "brings two tables together", "health.diagnostics": "compares with thresholds",
-    "health.thresholds": "the thresholds: docs/health.md",
+    "health.thresholds": "the thresholds: docs/health.md", "content": "tells words that are no answer: tests/analysis/test_content.py",
+    "health.contentless": "counts them: docs/health.md",
 }  # fmt: skip
 """Modules that hold no statistic, and what they do instead."""

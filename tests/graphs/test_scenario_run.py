@@ -70,7 +70,7 @@ def test_seven_points_are_asked_as_seven_and_every_scenario_is_read_out(tmp_path
         text = call["messages"][0]["content"]
         assert INSTRUMENT.scenario(scenario).description.in_("en") in text
         assert "7 = extremely desirable" in text
-        assert f"{scenario}/fairness: How fairly" in text
+        assert "How fairly" in text
         assert "If you woke up in this 2040" in text
 
 

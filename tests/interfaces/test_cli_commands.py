@@ -102,7 +102,7 @@ def test_a_finished_run_is_shown_reported_listed_and_exported(command: Command, 
 
 def test_a_spent_budget_pauses_with_a_token_and_more_budget_goes_on(command: Command, people: Path) -> None:
     words = ["run", people, "--out", "results", "--methods", "longitudinal", "--concurrency", "2"]
-    paused = command(*words, "--budget-tokens", 40_000, "--yes", "--json")
+    paused = command(*words, "--budget-tokens", 20_000, "--yes", "--json")
     assert paused.code == 3
     assert paused.object["status"] == "paused"
     assert 0 < paused.object["stages"][0]["n_responded"] < 40

@@ -80,11 +80,11 @@ def test_a_run_above_its_budget_is_refused_with_the_estimate_and_confirmed_with_
 
 
 def test_the_cap_that_is_proposed_is_enough(command: Command, ten: Path) -> None:
-    paused = command("run", ten, "--out", "o", "--methods", "longitudinal,delphi", "--budget-tokens", 60_000, "--yes")
+    paused = command("run", ten, "--out", "o", "--methods", "longitudinal,delphi", "--budget-tokens", 30_000, "--yes")
     assert paused.code == 3
     assert "0/10" in paused.out, "no agent is complete before the last round"
     status = command("status", ten, "--out", "o", "--json").object
-    assert status["budget"]["cap_tokens"] == 60_000
+    assert status["budget"]["cap_tokens"] == 30_000
     assert status["budget"]["expected_tokens"] > status["budget"]["tokens"] > 0
     [delphi] = [stage for stage in status["stages"] if stage["methodology"] == "delphi"]
     assert (delphi["n_responded"], delphi["n_complete"]) == (10, 0)

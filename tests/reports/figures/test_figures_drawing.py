@@ -24,6 +24,7 @@ EVERY = [
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
     *(f"scenario/{name}" for name in ("quadrants", "groups")),
     *(f"laddering/{name}" for name in ("value_map", "saturation")),
+    *(f"discovery/{name}" for name in ("completeness", "coverage")),
     "health/glance",
 ]  # twelve agents of nine types: no group is large enough for changes by group
 WORDS: dict[Language, tuple[str, str]] = {
