@@ -20,6 +20,8 @@ from enquete.reports.report import brief
 
 ROOT = Path(enquete.__file__).parent
 METHODS = [("**.py", "python"), ("**.j2", "jinja2")]
+JINJA = {"trimmed": "true", "encoding": "utf-8", "extensions": "jinja2.ext.do", "silent": "false"}
+"""As templates are read in enquete.reports.templates. One that cannot be is an error: else its texts count as no longer said."""
 KEYWORDS = {"N_": None, "C_": ((1, "c"), 2), "NN_": (1, 2), "_": None}
 FACT = re.compile(r"{(\w*)[^}]*}")
 
@@ -27,9 +29,7 @@ FACT = re.compile(r"{(\w*)[^}]*}")
 def extracted() -> Catalog:
     """Every marked text of code and templates, in the order of files."""
     found = Catalog()
-    for name, line, text, _, context in extract_from_dir(
-        ROOT, METHODS, {"**.j2": {"trimmed": "true", "encoding": "utf-8"}}, KEYWORDS
-    ):
+    for name, line, text, _, context in extract_from_dir(ROOT, METHODS, {"**.j2": JINJA}, KEYWORDS):
         found.add(text, context=context, locations=[(f"enquete/{name}", line)])
     return found
 
