@@ -25,7 +25,7 @@ def script(body: dict[str, Any]) -> str | None:
         return json.dumps({**rated, "sentiment": "neutral", "topics": []})
     if "question" in asked:
         return json.dumps({"question": f"Was steht hinter {mark}?"})
-    if any(name.startswith("turn_") for name in asked):
+    if any(re.fullmatch(r"q\d+", name) for name in asked):
         said = f"Wichtig ist mir Gedanke {mark}, und dafür gibt es in meinem Leben viele gute Gründe."
         return json.dumps({name: {"text": said} for name in asked})
     return None
