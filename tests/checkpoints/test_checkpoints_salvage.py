@@ -54,6 +54,11 @@ class Whole:
         root = found[0] if found else 1  # the list of tables itself
         return [page for page, at in self._below(root - 1) if at == kind]
 
+    def rows_on(self, leaves: Iterable[int]) -> int:
+        """By the leaves' heads: a kind (a byte), then two fields of two bytes, of which the second is the number of rows."""
+        heads = [self.content[page * PAGE + 3 : page * PAGE + 5] for page in leaves]
+        return sum(struct.unpack(">H", head)[0] for head in heads)
+
     def _below(self, page: int) -> Iterator[tuple[int, int]]:
         """(page, kind)"""
         start = page * PAGE + (100 if page == 0 else 0)
@@ -154,10 +159,9 @@ def test_whatever_pages_are_lost_the_rest_is_saved(
 
 
 def test_one_leaf_of_calls_costs_only_the_calls_on_it(tmp_path: Path, whole: Whole) -> None:
-    """A leaf begins with its kind (a byte), two fields of two bytes, of which the second is the number of its rows."""
     calls, answers, agents = whole.size
     for page in whole.of("calls")[1:3]:
-        (on_it,) = struct.unpack(">H", whole.content[page * PAGE + 3 : page * PAGE + 5])
+        on_it = whole.rows_on([page])
         folder = planted(tmp_path, whole, overwritten(whole, [page]))
         assert salvage(folder).settled == calls - on_it
         assert saved(folder)[1:] == (answers, agents)
@@ -180,14 +184,19 @@ def test_lost_agents_and_record_are_taken_from_the_readable_copy(tmp_path: Path,
     assert json.loads(read_record(folder).model_dump_json()) == json.loads(whole.record)
 
 
-@pytest.mark.parametrize("share", [0.4, 0.6, 0.95])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 0.6, 0.95])
 def test_a_file_that_was_cut_off(tmp_path: Path, whole: Whole, share: float) -> None:
-    folder = planted(tmp_path, whole, whole.content[: int(len(whole.content) * share)], whole.record)
+    """Somewhere from the first leaf of calls on, where 0 leaves none of them: what is saved is what stands before the cut."""
+    leaves, length = whole.of("calls"), len(whole.content)
+    cut = min(leaves) * PAGE + int((length - min(leaves) * PAGE) * share)
+    folder = planted(tmp_path, whole, whole.content[:cut], whole.record)
     (folder / CHECKPOINTS).write_bytes(b"position")
     report = salvage(folder)
     calls, _, agents = saved(folder)
     assert agents == whole.size[2]
-    assert 0 < calls <= whole.size[0]
+    least = whole.rows_on(page for page in leaves if (page + 1) * PAGE <= cut)
+    assert (least > 0) == (share > 0)
+    assert least <= calls <= whole.rows_on(page for page in leaves if page * PAGE < cut)
     assert report.lost
     assert any("enquete resume" in line for line in report.lines())
     assert sorted(p.name for p in folder.iterdir() if "damaged" in p.name) == [
@@ -207,8 +216,7 @@ def test_a_file_cut_off_within_a_page_ends_and_keeps_every_row_before_it(
     folder = planted(tmp_path, whole, whole.content[:cut], whole.record)
     salvage(folder)
     before = [page for page in whole.of("occasions") if (page + 1) * PAGE <= cut]
-    heads = [whole.content[page * PAGE + 3 : page * PAGE + 5] for page in before]
-    assert rows(folder, "SELECT count(*) FROM occasions")[0][0] >= sum(struct.unpack(">H", head)[0] for head in heads)
+    assert rows(folder, "SELECT count(*) FROM occasions")[0][0] >= whole.rows_on(before)
 
 
 @pytest.mark.chaos
