@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Generic, Literal, Self, TypeVar
@@ -277,13 +277,19 @@ def transcript(turns: Sequence[Turn], language: Language, speaker: Callable[[Tur
     """The conversation as its participants read it: questions and answers, or, with a name for each turn's speaker, who
     said what. Each on a line of its own."""
 
-    def line(name: str, text: str) -> str:
-        return f"{name}: {' '.join(text.split()) or '–'}"
-
     if speaker is not None:
-        return "\n".join(line(speaker(turn), turn.answer) for turn in turns)
+        return "\n".join(_line(speaker(turn), turn.answer) for turn in turns)
+    return dialogue(((turn.question, turn.answer) for turn in turns), language)
+
+
+def dialogue(said: Iterable[tuple[str, str]], language: Language) -> str:
+    """Questions and answers, also such as no turn of this conversation holds."""
     asked, answered = (tell(label, language) for label in LABELS)
-    return "\n".join(f"{asked}: {turn.question}\n{line(answered, turn.answer)}" for turn in turns)
+    return "\n".join(f"{asked}: {question}\n{_line(answered, answer)}" for question, answer in said)
+
+
+def _line(name: str, text: str) -> str:
+    return f"{name}: {' '.join(text.split()) or '–'}"
 
 
 class TurnOutcome(TypedDict, total=False):

@@ -25,12 +25,11 @@ from enquete.graphs.discovery.record import Contradiction, Record, Told, contrad
 from enquete.graphs.discovery.reply import Checked, Problem, checked
 from enquete.graphs.discovery.schema import Node
 from enquete.graphs.discovery.settings import DiscoverySettings
-from enquete.locale import tell
 from enquete.nodes.conversations import (
-    LABELS,
     Asked,
     TurnOutcome,
     Utterance,
+    dialogue,
     hear,
     keep,
     stopped,
@@ -226,14 +225,10 @@ def targeted(data: QuestionInput, made: QuestionOut) -> Target:
 def question_block(context: LoopContext, interview: Interview, asked: Asked) -> Block:
     """A question with the conversation before it, earlier ones included."""
     language = context.desk.language
-    labels = [tell(label, language) for label in LABELS]
-    said = "\n".join(
-        f"{labels[0]}: {question}\n{labels[1]}: {' '.join(answer.split()) or '–'}"
-        for question, answer in interview.transcript()
-    )
     return turn_block(
         context.desk, interview.unit, asked, context.instrument.instruction.in_(language),
-        heading=context.instrument.transcript_heading.in_(language), said=said, session=interview.discovery.id,
+        heading=context.instrument.transcript_heading.in_(language), said=dialogue(interview.transcript(), language),
+        session=interview.discovery.id,
     )  # fmt: skip
 
 
