@@ -13,6 +13,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.markdown import readable
+from enquete.respondents.roles import RULE
 from enquete.state.asking import Language
 
 RESPONDED = ("ok", "repaired")
@@ -62,6 +63,13 @@ def listed(value: Any, *path: str) -> list[Mapping[str, Any]]:
     """The list of objects under `path`; empty where there is none."""
     found = at(value, *path)
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, Sequence) else []
+
+
+def done_by_rule(found: Found, *roles: str) -> tuple[int, int]:
+    """Pieces of these roles' work that a rule did in a model's place, as in every synthetic run, and all of them. Findings count
+    them under `models`: role → who did it → how often."""
+    counts: list[Mapping[str, int]] = [at(found, "models", role) or {} for role in roles]
+    return sum(each.get(RULE, 0) for each in counts), sum(sum(each.values()) for each in counts)
 
 
 def figure(value: Any, *path: str) -> float | None:

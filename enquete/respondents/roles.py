@@ -35,6 +35,9 @@ from enquete.state.desk import Desk, InterviewerTask
 
 RULE = "rule"
 
+RULE_AT_MOST = 0.1
+"""Share of a model's readings that the rule may have done for it, if what was read is to be told. This project's proposal."""
+
 DataT = TypeVar("DataT", bound=BaseModel)
 ResultT = TypeVar("ResultT", bound=BaseModel)
 

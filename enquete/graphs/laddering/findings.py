@@ -17,14 +17,12 @@ from typing import Any
 
 from enquete.analysis.means import share_interval
 from enquete.locale import N_
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, at, done_by_rule, listed
 from enquete.reports.key_findings import FEWEST, KeyFinding, sentence, shortened
 from enquete.reports.markdown import share
-from enquete.respondents.roles import RULE
+from enquete.respondents.roles import RULE_AT_MOST
 from enquete.state.asking import Language
 
-RULE_AT_MOST = 0.1
-"""Share of the answers that a rule may have read for the model. This project's proposal."""
 LINKS, QUOTED = 3, 8  # of the strongest links; words of a concept
 
 WORDS: Mapping[str, str] = {
@@ -65,9 +63,8 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
 
 
 def read_by_rule(found: Found) -> tuple[int, int]:
-    """Answers that a rule read in a model's place, as in every synthetic run, and all that were read."""
-    read: Mapping[str, int] = at(found, "models", "extract") or {}
-    return read.get(RULE, 0), sum(read.values())
+    """Answers that a rule read in a model's place, and all that were read."""
+    return done_by_rule(found, "extract")
 
 
 class Stated:

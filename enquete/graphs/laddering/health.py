@@ -7,9 +7,8 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, at, listed
+from enquete.reports.context import Found, at, done_by_rule, listed
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
-from enquete.respondents.roles import RULE
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
 
@@ -53,8 +52,8 @@ def _barren(found: Found) -> Diagnostic:
 
 def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    roles = [{str(by): int(n) for by, n in role.items()} for role in (at(found, "models") or {}).values()]
-    total, rule = sum(sum(role.values()) for role in roles), sum(role.get(RULE, 0) for role in roles)
-    counts = {"turns": max((sum(role.values()) for role in roles), default=0)}
+    roles = list(at(found, "models") or {})
+    rule, total = done_by_rule(found, *roles)
+    counts = {"turns": max((done_by_rule(found, role)[1] for role in roles), default=0)}
     why_not = "no_model" if synthetic else ""
     return judged(BY_RULE, rule / total if total else None, counts, why_not=why_not, rule=CHECKS[BY_RULE].rule)
