@@ -159,19 +159,11 @@ class Completion:
             case ast.BoolOp(values=parts):
                 for part in parts:
                     yield from self._lacking(part, record, above)
-            case ast.UnaryOp(operand=part):
-                yield from (
-                    (*above, *self._path(one))
-                    for one in ast.walk(part)
-                    if isinstance(one, ast.Name) and one.id[0] == "_"
-                )
             case ast.Call(func=ast.Name(id="every"), args=[name, part]):
                 entries = list(nested(record, self._path(name)))
                 yield from () if entries else ((*above, *self._path(name)),)
                 for where, entry in entries:
                     yield from self._lacking(part, entry, (*above, *where))
-            case ast.Name():
-                yield (*above, *self._path(tree))
             case _:
                 yield from (
                     (*above, *self._path(one))

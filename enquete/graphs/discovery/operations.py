@@ -290,17 +290,14 @@ def _kept(
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
     turns = [(str(one["question"]), str(one["answer"])) for one in stopped.findings.get("turns") or []]
     record = found.get("record") or reduced(schema.nodes, held.record if held else {}, current)
-    budget = int(stopped.findings.get("budget") or 0)
+    whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
     kept = Conversed(
         project=asked.project_id, conversation=asked.conversation_id, ds=asked.ds_id, respondent=respondent.model_dump(), record=record,
         complete=schema.completion.holds(record), marked=bool(held and held.marked), status=stopped.status, token=stopped.token,
-        questions=len(before), budget_left=str(max(0, budget - len(turns))),
+        questions=len(whole if stopped.status == "completed" else before), budget_left=str(max(0, budget - len(turns))),
         missing=[shown_path(path) for path in schema.completion.lacking(record)],
     )  # fmt: skip
-    whole = [*before, *turns]
-    projects.keep(
-        kept.model_copy(update={"questions": len(before) if stopped.status != "completed" else len(whole)}), whole
-    )
+    projects.keep(kept, whole)
     told = {
         "message_count": 2 * len(whole),
         "question": stopped.waits_with or None,

@@ -41,7 +41,7 @@ class Conversed(BaseModel):
     marked: bool = False  # complete because somebody said so
     status: str = "open"
     token: str = ""
-    questions: int = 0
+    questions: int = 0  # asked before the run that goes on; all of them where none does
     budget_left: str = "0"
     missing: list[str] = []
 

@@ -118,15 +118,13 @@ def reading_prompt(data: ReadingInput, language: Language) -> str:
 
 def reading_schema(data: ReadingInput) -> dict[str, JsonValue]:
     inner = reply_schema(data.discovery)
-    found: dict[str, JsonValue] = {
+    return {
         "type": "object",
-        "properties": {"record": inner},
+        "properties": {"record": {key: value for key, value in inner.items() if key != "$defs"}},
         "required": ["record"],
         "additionalProperties": False,
+        **({"$defs": inner["$defs"]} if "$defs" in inner else {}),
     }
-    if isinstance(inner, dict) and "$defs" in inner:
-        found["$defs"] = inner.pop("$defs")
-    return found
 
 
 # --- without a model -----------------------------------------------------------------------------------------------------

@@ -55,26 +55,27 @@ def checked(schema: DiscoverySchema, raw: Mapping[str, JsonValue], answer: str, 
 
 
 def record_model(schema: DiscoverySchema) -> type[BaseModel]:
-    """Of a reply: every field optional, every value with its quote, nothing else allowed."""
-    return _model(schema.id, schema.model_dump_json(), tuple(schema.nodes.items()))
+    """Of a reply: every field optional, every value with its quote, nothing else allowed. Made once a schema."""
+    if schema.content not in _MODELS:
+        _MODELS[schema.content] = _made(schema.id, schema.nodes)
+    return _MODELS[schema.content]
 
 
-def reply_schema(schema: DiscoverySchema) -> dict[str, JsonValue]:
+_MODELS: dict[str, type[BaseModel]] = {}
+
+
+def reply_schema(schema: DiscoverySchema) -> Mapping[str, JsonValue]:
     """As JSON Schema, all fields named and those without a value null, which is what strict servers want."""
-    made: dict[str, JsonValue] = _all_required(record_model(schema).model_json_schema())
+    return _form(record_model(schema))
+
+
+@cache
+def _form(model: type[BaseModel]) -> Mapping[str, JsonValue]:
+    made: dict[str, JsonValue] = _all_required(model.model_json_schema())
     return made
 
 
 # --- the model -----------------------------------------------------------------------------------------------------------
-
-_MODELS: dict[tuple[str, str], type[BaseModel]] = {}
-
-
-def _model(name: str, key: str, nodes: tuple[tuple[str, Node], ...]) -> type[BaseModel]:
-    """Made once a schema: `key` is its content."""
-    if (name, key) not in _MODELS:
-        _MODELS[name, key] = _made(name, dict(nodes))
-    return _MODELS[name, key]
 
 
 def _made(name: str, nodes: Nodes, key: str | None = None) -> type[BaseModel]:
@@ -114,9 +115,6 @@ def said(kind: Any) -> Any:
 
     model = create_model("Said", __config__=ConfigDict(extra="ignore"), value=(kind, ...), quote=(str, ""))
     return Annotated[model, BeforeValidator(wrapped)]
-
-
-_CLOSED: dict[tuple[str, ...], Any] = {}
 
 
 def closed(node: Node) -> Any:

@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, StrictBool, StrictInt, field_validator, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, field_validator, model_validator
 
 from enquete.graphs.discovery.completion import Completion, CompletionError, compiled
 from enquete.instruments.layers import LayerFile
@@ -156,8 +156,6 @@ class DiscoverySchema(LayerFile):
     fields: Annotated[dict[FieldName, SchemaField], AfterValidator(not_empty)]
     complete: Annotated[Line, AfterValidator(_completion)] | None = None
 
-    _nodes: dict[str, Node] = PrivateAttr()
-
     @field_validator("decrement", mode="before")
     @classmethod
     def _decimal(cls, given: object) -> object:
@@ -173,20 +171,21 @@ class DiscoverySchema(LayerFile):
             )
         return self
 
-    def model_post_init(self, context: Any, /) -> None:
-        super().model_post_init(context)
-        self._nodes = {name: Node(name, (name,), field) for name, field in self.fields.items()}
-
-    @property
+    @cached_property
     def nodes(self) -> Mapping[str, Node]:
-        return self._nodes
+        return {name: Node(name, (name,), field) for name, field in self.fields.items()}
+
+    @cached_property
+    def content(self) -> str:
+        """All of it, as one text: schemas of the same content are the same."""
+        return self.model_dump_json()
 
     @property
     def questions(self) -> int:
         """That its own budget of 1 buys."""
         return int(Decimal(1) / self.decrement)
 
-    @property
+    @cached_property
     def completion(self) -> Completion:
         """All required fields, and the expression where there is one."""
         required = [name for name, one in self.fields.items() if one.required]
