@@ -151,9 +151,11 @@ class Budget:
                 if not lacking:
                     self._take(tokens, usd, claim, kind)
                     return True
-                if self.reserved == 0 or self._is_deferred(*need, claim):
+                deferred = self._is_deferred(*need, claim)
+                if self.reserved == 0 or deferred:
                     self.ran_short = True
-                    self.deferred = self.deferred or not self._lacking(*need)
+                    # what is in flight will be settled by the time claims before this one are over
+                    self.deferred = self.deferred or (deferred and self.reserved > 0) or not self._lacking(*need)
                     self._refuse(*need, lacking)
                     return False
                 await self._changed.wait()

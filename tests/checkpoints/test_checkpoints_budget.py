@@ -194,6 +194,26 @@ def test_money_is_held_for_earlier_claims_as_tokens_are() -> None:
     asyncio.run(work())
 
 
+def test_what_is_refused_while_earlier_claims_fill_the_cap_goes_on_once_they_are_over() -> None:
+    """By hand: of 100 tokens 70 are in flight for a, which needs 90 in all: b's 40 fit neither now nor beside what a still
+    needs, but do once a is over; without a claim before it, the same refusal is final only when nothing is in flight."""
+
+    async def work() -> None:
+        budget = Budget(100, claims={"a": Claim(90), "b": Claim(0)})
+        assert await budget.reserve(70, claim="a")
+        assert not await budget.reserve(40, claim="b")
+        assert budget.deferred
+        await budget.settle(70, 50, claim="a")
+        await budget.close("a")
+        assert await budget.reserve(40, claim="b")
+        budget.deferred = False
+        await budget.settle(40, 40, claim="b")
+        assert not await budget.reserve(40, claim="b")
+        assert not budget.deferred
+
+    asyncio.run(work())
+
+
 def test_the_cap_that_stopped_is_named() -> None:
     async def work() -> None:
         budget = Budget(100, cap_usd=1.0)
