@@ -1,0 +1,96 @@
+"""What is remembered: a record of what somebody said, a comparison of two answers, and what a graph knows of an agent."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from enquete.state.errors import EnqueteError
+
+Backend = Literal["local", "zep-cloud", "zep"]
+Kind = Literal["interview", "overall", "aggregate", "answer"]
+
+
+class Record(BaseModel):
+    """Something that was said, found again by its id. Annotations stand beside these fields: respondent_id, critic_score
+    (1–5), pairwise_winner, or anything else."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: str = Field(min_length=1)
+    kind: Kind
+    text: str
+    sim_id: str
+    run_id: str
+    participant: str | None = None  # None: of all agents
+    agent_name: str = ""
+    stakeholder_type: str = ""
+    methodology: str = ""
+    phase: str = ""
+    answer_ids: list[str] = []
+    at: str = ""  # when it was said or found, ISO 8601
+
+
+class Preference(BaseModel):
+    """Two configurations answered the same question, and which of them a critic preferred. `tie`: also where the verdict
+    changed with the order of the two."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question_id: str = Field(min_length=1)  # with the run: the key of the comparison
+    run_id: str
+    answer_id_a: str
+    answer_id_b: str
+    methodology: str
+    question_type: str  # scale, choice, text, …
+    stakeholder_type: str
+    a: str  # a configuration as it is told, such as "model, temperature 0.7"
+    b: str
+    winner: Literal["a", "b", "tie"]
+    score_a: float | None = None
+    score_b: float | None = None
+    reason: str = ""
+
+
+class Fact(BaseModel):
+    """A sentence about an agent in a graph, with when it became true or was learnt (ISO 8601)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    text: str
+    at: str = ""
+
+
+class Knowledge(BaseModel):
+    """What a graph holds about one agent. It is context, not experience."""
+
+    model_config = ConfigDict(frozen=True)
+
+    summary: str = ""
+    facts: tuple[Fact, ...] = ()
+
+
+class MemoryFault(EnqueteError):
+    """A graph cannot be read or written. `wait_s`: after how many seconds it asks to be tried again, where it says so;
+    `unsure`: the request may have arrived."""
+
+    def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False):
+        super().__init__(message)
+        self.wait_s = wait_s
+        self.unsure = unsure
+
+
+class Graph(Protocol):
+    """A graph outside. Every method raises MemoryFault, and nothing else, where it does not answer."""
+
+    def read(self, agents: dict[str, str]) -> dict[str, Knowledge]:
+        """`agents`: name by participant id. What is known of them, by participant id; nobody who is unknown."""
+
+    def write(self, record: Record) -> None: ...
+
+    def holds(self, record: Record) -> bool:
+        """Whether an earlier request whose answer was lost did arrive."""
+
+    def close(self) -> None: ...
