@@ -11,12 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enquete.analysis.words import stop_words
 from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
 STEM = 6  # a word's first letters: a stemmer for any language with suffixes
@@ -28,23 +28,6 @@ TITLE_CHARS, DESCRIPTION_CHARS = 90, 300
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SELF = re.compile(r"\b([Ii]ch|[Mm]ich|[Mm]ir|[Mm]ein\w*|I|me|[Mm]y|myself)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
-dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
-durch ein eine einem einen einer eines einfach eher etwas für ganz gegen geht gerade gibt hat hatte haben ich ihm ihn ihr ihre
-ihrem ihren ihrer immer ins ist jede jeder jedes jetzt kann kaum kein keine keinem keinen keiner
-können man manche mehr mein meine meinem meinen
-meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne schon sehe sehr sein seine seit selbst sich sie
-sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
-was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
-davor einmal erst hätte hätten könnte könnten wären würde würden"""
-
-
-@cache
-def stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - a second of import
-
-    return frozenset([*_GERMAN.split(), *ENGLISH_STOP_WORDS])
-
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

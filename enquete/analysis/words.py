@@ -1,0 +1,55 @@
+"""Texts compared by their words, in German and English: what they are about, how much of it they share, which side they take.
+
+Measured by tests/analysis/test_words.py. Words know no meaning: two texts that say the same in other words share nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+LEAST_LETTERS = 4
+"""Of a word that says what a text is about."""
+
+_GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
+dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
+durch ein eine einem einen einer eines einfach eher etwas für ganz gegen geht gerade gibt hat hatte haben ich ihm ihn ihr ihre
+ihrem ihren ihrer immer ins ist jede jeder jedes jetzt kann kaum kein keine keinem keinen keiner
+können man manche mehr mein meine meinem meinen
+meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne schon sehe sehr sein seine seit selbst sich sie
+sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
+was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
+davor einmal erst hätte hätten könnte könnten wären würde würden"""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_NO = re.compile(
+    r"not|no|never|neither|cannot|\w+n['’]t|against|oppos(?:e|es|ed|ing)|reject(?:s|ed|ing)?"
+    r"|nicht|kein(?:e|en|em|er|es)?|nie|niemals|weder|gegen|dagegen|ablehnen|ablehne|lehne|lehnen"
+)
+_NO_NEGATION = re.compile(r"^\W*(?:no|nein|nope)\b\W|\b(?:not only|nicht nur|nicht zuletzt|no doubt)\b")
+"""An opening that the sentence repeats, and phrases that deny nothing."""
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - a second of import
+
+    return frozenset([*_GERMAN.split(), *ENGLISH_STOP_WORDS])
+
+
+@lru_cache(maxsize=2**12)  # a round is compared pair by pair
+def content_words(text: str) -> frozenset[str]:
+    """Different words of at least four letters that are no stop words."""
+    words = (word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_LETTERS)
+    return frozenset(words) - stop_words()
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """|A ∩ B| / |A ∪ B|, 0 where neither has anything."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+@lru_cache(maxsize=2**12)
+def denies(text: str) -> bool:
+    """Whether a statement is a negative one: an odd number of negations, so that "not against" is none."""
+    words = _WORD.findall(_NO_NEGATION.sub(" ", text.casefold()))
+    return sum(_NO.fullmatch(word) is not None for word in words) % 2 == 1
