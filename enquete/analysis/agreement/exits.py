@@ -87,7 +87,5 @@ def _settled(standings: Sequence[Standing], limits: Limits) -> float | None:
     last = standings[-limits.stable_rounds :]
     if len(standings) <= limits.stable_rounds or not last[-1].participants:
         return None
-    stayed = [
-        who for who in last[-1].kept if all(one.kept.get(who, 0.0) >= limits.stable for one in last)
-    ]
+    stayed = [who for who in last[-1].kept if all(one.kept.get(who, 0.0) >= limits.stable for one in last)]
     return len(stayed) / last[-1].participants

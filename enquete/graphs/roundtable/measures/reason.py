@@ -1,8 +1,9 @@
 """Reason and conformity, from what is rated and ranked privately before and after a discussion.
 
-Deliberative reason (Niemeyer and Veri 2022; Niemeyer, Veri, Dryzek and Bächtiger 2024): in a group that reasons, those who
-weigh the considerations alike also rank the options alike. The adjusted form (Veri 2026) is the one to read: the standard
-one takes two correlations near zero for consistency and is positive where everybody answers at random.
+Deliberative reason ([niemeyer_2024]): in a group that reasons, those who
+weigh the considerations alike also rank the options alike. The adjusted form ([veri_2026]) is the one to read: the standard
+one takes two correlations near zero for consistency and is positive where everybody answers at random. Keys are those of
+enquete/reports/bibliography.yaml.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def deliberative_reason(considerations: Table, rankings: Mapping[str, Sequence[s
     """
     ranks: Table = {who: {option: float(at) for at, option in enumerate(order, 1)} for who, order in rankings.items()}
     people = [who for who in _complete(considerations) if who in set(_complete(ranks))]
+    if len(people) < 2:
+        return Reason(None, None, len(people), 0, 0)
     rated, ranked = (_correlations(table, people) for table in (considerations, ranks))
     upper = np.triu_indices(len(people), 1)
     r_c, r_p = rated[upper], ranked[upper]
@@ -71,7 +74,7 @@ def _complete(table: Table) -> list[str]:
 def _correlations(table: Table, people: Sequence[str]) -> Floats:
     """Spearman's r of all pairs; NaN for who gave everything the same value."""
     items = sorted({item for who in people for item in table[who]})
-    ranks = np.array([rankdata([table[who][item] for item in items]) for who in people]).reshape(len(people), -1)
+    ranks = np.array([rankdata([table[who][item] for item in items]) for who in people])
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -102,7 +105,9 @@ class Conformity:
 
 def conformity(before: Table, after: Table, groups: Mapping[str, str], scale: tuple[float, float]) -> Conformity:
     """groups: participant → group. Over those who rated everything both times."""
-    people = [who for who in _complete(before) if who in set(_complete(after)) and before[who].keys() == after[who].keys()]
+    people = [
+        who for who in _complete(before) if who in set(_complete(after)) and before[who].keys() == after[who].keys()
+    ]
     if len(people) < 2:
         return Conformity(len(people), None, None, None, None, None, None)
     items = sorted(before[people[0]])
@@ -115,7 +120,9 @@ def conformity(before: Table, after: Table, groups: Mapping[str, str], scale: tu
         same_person=_mean(own),
         changed=float(moved.mean()),
         mean_change=float(np.abs(now - then).mean() / (scale[1] - scale[0])),
-        spread=_mean([after_ / before_ if before_ else float("nan") for before_, after_ in zip(_sd(then), _sd(now), strict=True)]),
+        spread=_mean(
+            [after_ / before_ if before_ else float("nan") for before_, after_ in zip(_sd(then), _sd(now), strict=True)]
+        ),
         toward_group=_toward_others(then, now, [groups.get(who, "") for who in people]),
         profiles=_mean(between),
     )
