@@ -112,13 +112,14 @@ class LocalMemory:
 
     def delivered(self, graph: str) -> dict[str, str]:
         """State by record id: "sent"; or "sending" where the request's answer was lost, so that it may have arrived."""
-        return {key: str(value["state"]) for key, value in self._all_of((DELIVERIES, graph))}
+        return {key: str(value["state"]) for key, value in self._all_of(_to(graph))}
 
     def mark(self, graph: str, record_id: str, state: str) -> None:
         """`state`: sending or sent; "" takes the marker away."""
-        self._store.put((DELIVERIES, graph), record_id, {"state": state}) if state else self._store.delete(
-            (DELIVERIES, graph), record_id
-        )
+        if state:
+            self._store.put(_to(graph), record_id, {"state": state})
+        else:
+            self._store.delete(_to(graph), record_id)
 
     def undelivered(self, graph: str) -> list[Record]:
         """What this graph has not got for certain, oldest first. Answers are for the embedded memory alone."""
@@ -148,6 +149,10 @@ class LocalMemory:
     def _put(self, namespace: tuple[str, ...], values: Mapping[str, dict[str, JsonValue]]) -> None:
         if values:
             self._store.batch([PutOp(namespace, key, value) for key, value in values.items()])
+
+
+def _to(graph: str) -> tuple[str, ...]:
+    return DELIVERIES, graph.replace(".", "_")  # a namespace may hold no full stop
 
 
 def _first_of_each(rows: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

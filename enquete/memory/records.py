@@ -1,11 +1,13 @@
-"""What is remembered: a record of what somebody said, a comparison of two answers, and what a graph knows of an agent."""
+"""What is remembered: a record of what somebody said, a comparison of two answers; and what a graph outside can do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from enquete.simulations.knowledge import Knowledge
 from enquete.state.errors import EnqueteError
 
 Backend = Literal["local", "zep-cloud", "zep"]
@@ -53,40 +55,27 @@ class Preference(BaseModel):
     reason: str = ""
 
 
-class Fact(BaseModel):
-    """A sentence about an agent in a graph, with when it became true or was learnt (ISO 8601)."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    text: str
-    at: str = ""
-
-
-class Knowledge(BaseModel):
-    """What a graph holds about one agent. It is context, not experience."""
-
-    model_config = ConfigDict(frozen=True)
-
-    summary: str = ""
-    facts: tuple[Fact, ...] = ()
-
-
 class MemoryFault(EnqueteError):
     """A graph cannot be read or written. `wait_s`: after how many seconds it asks to be tried again, where it says so;
-    `unsure`: the request may have arrived."""
+    `unsure`: the request may have arrived; `refused`: this request alone is at fault."""
 
-    def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False):
+    def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False, refused: bool = False):
         super().__init__(message)
         self.wait_s = wait_s
         self.unsure = unsure
+        self.refused = refused
 
 
 class Graph(Protocol):
-    """A graph outside. Every method raises MemoryFault, and nothing else, where it does not answer."""
+    """A graph outside. Every method raises MemoryFault, and nothing else, where it does not answer.
 
-    def read(self, agents: dict[str, str]) -> dict[str, Knowledge]:
-        """`agents`: name by participant id. What is known of them, by participant id; nobody who is unknown."""
+    `name`: under which deliveries to it are marked.
+    """
+
+    name: str
+
+    def read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
+        """What is known of these participants, by id; of nobody a part only."""
 
     def write(self, record: Record) -> None: ...
 

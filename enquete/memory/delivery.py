@@ -1,0 +1,74 @@
+"""Episodes on their way from the embedded memory to a graph: each once, at the pace that the graph allows.
+
+A marker says "sending" before the request and "sent" after it. Where the answer is lost in between (a kill, a time-out),
+the graph is asked whether it holds the episode before it is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import sleep
+
+from enquete.memory.local import LocalMemory
+from enquete.memory.records import Graph, MemoryFault, Record
+
+LEAST_WAIT_S = 1.0
+"""A server that allows nothing and asks for no wait must not be asked for ever."""
+
+
+@dataclass
+class Delivery:
+    """How many were sent now, which are still to be sent, and why."""
+
+    sent: int = 0
+    left: list[Record] = field(default_factory=list)
+    why: str = ""
+
+
+def deliver(
+    memory: LocalMemory, graph: Graph, *, patience_s: float, wait: Callable[[float], object] = sleep
+) -> Delivery:
+    """Send what the graph has not got, oldest first, waiting for `patience_s` seconds in all where it asks to be waited for.
+
+    An episode that the graph refuses is left and the others go on; any other fault ends the delivery. Raises nothing of
+    the graph's.
+    """
+    states = memory.delivered(graph.name)
+    waiting = memory.undelivered(graph.name)
+    done = Delivery()
+    for place, record in enumerate(waiting):
+        while True:
+            try:
+                _send(memory, graph, record, states.get(record.id) == "sending")
+                done.sent += 1
+                break
+            except MemoryFault as fault:
+                done.why = str(fault)
+                if not fault.unsure:
+                    memory.mark(graph.name, record.id, "")
+                    states.pop(record.id, None)
+                pause = None if fault.wait_s is None else max(fault.wait_s, LEAST_WAIT_S)
+                if pause is not None and pause <= patience_s:
+                    patience_s -= pause
+                    wait(pause)
+                    continue
+                if not fault.refused:
+                    return _stopped(done, waiting[place:])
+                done.left.append(record)
+                break
+    if not done.left:
+        done.why = ""
+    return done
+
+
+def _send(memory: LocalMemory, graph: Graph, record: Record, unsure: bool) -> None:
+    if not (unsure and graph.holds(record)):
+        memory.mark(graph.name, record.id, "sending")
+        graph.write(record)
+    memory.mark(graph.name, record.id, "sent")
+
+
+def _stopped(done: Delivery, rest: Sequence[Record]) -> Delivery:
+    done.left.extend(rest)
+    return done

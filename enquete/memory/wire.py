@@ -1,0 +1,72 @@
+"""What both Zep clients need: a connection that notes how long the server asks to wait, and their errors as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Any
+
+import httpx
+
+from enquete.memory.records import MemoryFault
+from enquete.simulations.texts import clip, one_line
+
+TIMEOUT_S = 20.0
+RATE_LIMIT_WAIT_S = 60.0
+"""Where a 429 does not say how long."""
+ONCE: Any = {"max_retries": 0}
+"""The clients' own retries wait unseen and not as long as they are asked to."""
+REFUSED = (400, 413, 422)
+
+
+class Wire:
+    """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere."""
+
+    def __init__(self, timeout_s: float = TIMEOUT_S):
+        self._wait: str = ""
+        self.client = httpx.Client(
+            timeout=timeout_s, follow_redirects=False, event_hooks={"response": [self._note_wait]}
+        )
+
+    def _note_wait(self, response: httpx.Response) -> None:
+        self._wait = response.headers.get("retry-after", "")
+
+    @contextmanager
+    def talking(self, what: str) -> Iterator[None]:
+        """Raises MemoryFault for anything that goes wrong inside. No message names the key or the server's address."""
+        try:
+            yield
+        except MemoryFault:
+            raise
+        except httpx.ConnectError as error:
+            raise MemoryFault(f"{what}: no connection") from error
+        except httpx.HTTPError as error:
+            raise MemoryFault(f"{what}: {type(error).__name__}", unsure=True) from error
+        except Exception as error:
+            raise self._fault(what, error) from error
+
+    def _fault(self, what: str, error: Exception) -> MemoryFault:
+        status = getattr(error, "status_code", None)
+        if not isinstance(status, int):
+            return MemoryFault(f"{what}: an answer that cannot be read ({type(error).__name__})", unsure=True)
+        said = clip(one_line(str(getattr(error, "body", ""))), 200)
+        wait = (seconds(self._wait) or RATE_LIMIT_WAIT_S) if status == 429 else None
+        return MemoryFault(
+            f"{what}: {status} {said}".strip(), wait_s=wait, unsure=status >= 500, refused=status in REFUSED
+        )
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def seconds(retry_after: str) -> float | None:
+    """Of a Retry-After header, a number or a date."""
+    if re.fullmatch(r"\s*\d+\s*", retry_after):
+        return float(retry_after)
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,178 @@
+"""Both Zep clients against their contract servers, over real HTTP: paging, 404, 429, 500, silence, and lost answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from enquete.memory.delivery import deliver
+from enquete.memory.local import LocalMemory
+from enquete.memory.records import Graph, MemoryFault, Record
+from enquete.memory.wire import seconds
+from enquete.memory.zep import ZepSessions
+from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
+from tests.support.zep_server import AT, KEY, ZepServer, edge, node
+
+MARIE = "agent:u1"
+SOON_S = 0.3
+
+
+@pytest.fixture
+def server() -> Iterator[ZepServer]:
+    with ZepServer() as running:
+        yield running
+
+
+def connected(kind: str, server: ZepServer, timeout_s: float = 20) -> Graph:
+    if kind == "zep-cloud":
+        return ZepCloudGraph("g1", KEY, server.url, timeout_s=timeout_s)
+    return ZepSessions("sim_1", KEY, server.url, timeout_s=timeout_s)
+
+
+@pytest.fixture(params=["zep-cloud", "zep"])
+def graph(request: pytest.FixtureRequest, server: ZepServer) -> Iterator[Graph]:
+    made = connected(request.param, server)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def impatient(graph: Graph, server: ZepServer) -> Iterator[Graph]:
+    """The same, for requests that get no answer."""
+    made = connected(graph.name.split("/")[0], server, SOON_S)
+    yield made
+    made.close()
+
+
+def episodes(server: ZepServer) -> list[str]:
+    return [one["content"] for one in (*server.episodes, *(m for all_ in server.messages.values() for m in all_))]
+
+
+def posting(graph: Graph) -> str:
+    return "POST /graph" if graph.name.startswith("zep-cloud") else "POST /sessions"
+
+
+def reading(graph: Graph) -> str:
+    return "POST /graph/node" if graph.name.startswith("zep-cloud") else "GET /sessions"
+
+
+def said(number: int) -> Record:
+    return Record(
+        id=f"r/{number}", kind="interview", text=f"Agent Marie: {number}", sim_id="sim_1", run_id="r", participant=MARIE,
+        agent_name="Marie",
+    )  # fmt: skip
+
+
+class TestReading:
+    def test_a_graph_is_listed_once_page_by_page(self, server: ZepServer) -> None:
+        many = [node(f"n{i:04}", f"Somebody {i}", "") for i in range(PAGE + 20)]
+        server.lists["node"] = [*many, node("U1", "Marie", "Fishes off Langeland.")]
+        server.lists["edge"] = [
+            *(edge(f"x{i}", "n0001", "n0002", f"other {i}") for i in range(PAGE)),
+            edge("e1", "u1", "n0001", "Marie sold  her boat.", "2026-05-02T00:00:00Z"),
+            edge("e2", "n0001", "u1", "The ministry wrote to Marie."),
+            edge("e3", "u1", "u1", "Marie owns a boat.", expired_at=AT),
+        ]
+        graph = ZepCloudGraph("g1", KEY, server.url)
+        known = graph.read([MARIE, "agent:u2"])
+        assert list(known) == [MARIE]
+        assert known[MARIE].summary == "Fishes off Langeland."
+        assert [(fact.id, fact.text) for fact in known[MARIE].facts] == [
+            ("e1", "Marie sold her boat."), ("e2", "The ministry wrote to Marie."),
+        ]  # fmt: skip
+        assert len(server.requests) == 4  # two pages each, however many agents
+        graph.close()
+
+    def test_a_session_is_an_agent_in_a_simulation(self, server: ZepServer) -> None:
+        fact = {"uuid": "f1", "fact": "Marie fears for her licence.", "rating": 0.8, "created_at": AT}
+        server.knows["sim_1-agent-u1"] = {"summary": {"content": "A skipper."}, "relevant_facts": [fact]}
+        graph = ZepSessions("sim_1", KEY, server.url)
+        known = graph.read([MARIE, "agent:u2"])  # the second has no session: 404
+        assert {who: (one.summary, [f.text for f in one.facts]) for who, one in known.items()} == {
+            MARIE: ("A skipper.", ["Marie fears for her licence."])
+        }
+        graph.close()
+
+    @pytest.mark.parametrize(("fault", "told"), [(429, "429 Rate limit"), (500, "500"), ("slow", "ReadTimeout")])
+    def test_what_cannot_be_read_is_one_fault(
+        self, server: ZepServer, graph: Graph, impatient: Graph, fault: int | str, told: str
+    ) -> None:
+        server.next(reading(graph), fault)
+        with pytest.raises(MemoryFault, match=told) as raised:
+            (impatient if fault == "slow" else graph).read([MARIE])
+        assert raised.value.wait_s == (60 if fault == 429 else None)
+        assert KEY not in str(raised.value)
+        assert len(server.requests) == 1  # the libraries' own retries are off
+
+    def test_a_graph_that_is_not_there(self, server: ZepServer) -> None:
+        graph = ZepCloudGraph("another", KEY, server.url)
+        with pytest.raises(MemoryFault, match="404"):
+            graph.read([MARIE])
+        graph.close()
+
+
+class TestWriting:
+    def test_each_episode_once_in_order_over_deliveries(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1), said(2)])
+            assert deliver(memory, graph, patience_s=0).sent == 2
+            memory.remember([said(1), said(3)])
+            assert deliver(memory, graph, patience_s=0).sent == 1
+        assert episodes(server) == ["Agent Marie: 1", "Agent Marie: 2", "Agent Marie: 3"]
+        if graph.name.startswith("zep/"):
+            assert server.sessions == {"sim_1-agent-u1": "agent-u1"}
+
+    def test_a_limit_is_waited_for_as_long_as_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
+        waits: list[float] = []
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1), said(2)])
+            server.next(posting(graph), 429, 429)
+            server.retry_after = "7"
+            first = deliver(memory, graph, patience_s=10, wait=waits.append)
+            assert (waits, first.sent, [one.id for one in first.left]) == ([7], 0, ["r/1", "r/2"])
+            assert "429" in first.why
+            assert deliver(memory, graph, patience_s=0).sent == 2
+        assert len(episodes(server)) == 2
+
+    @pytest.mark.parametrize("fault", [500, "slow"])
+    def test_a_server_that_is_away_stops_the_delivery(
+        self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path, fault: int | str
+    ) -> None:
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1), said(2)])
+            server.next(posting(graph), fault)
+            first = deliver(memory, impatient if fault == "slow" else graph, patience_s=9)
+            assert [one.id for one in first.left] == ["r/1", "r/2"]
+            assert deliver(memory, graph, patience_s=0).sent == 2
+        assert len(episodes(server)) == 2
+
+    def test_an_answer_that_was_lost_makes_no_twin(
+        self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
+    ) -> None:
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1)])
+            if graph.name.startswith("zep/"):
+                graph.write(said(0))  # the session is there
+            before = len(episodes(server))
+            server.lost = True
+            assert len(deliver(memory, impatient, patience_s=0).left) == 1
+            assert deliver(memory, graph, patience_s=0).left == []
+        assert len(episodes(server)) == before + 1
+
+    def test_one_that_is_refused_does_not_stop_the_others(
+        self, server: ZepServer, graph: Graph, tmp_path: Path
+    ) -> None:
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1), said(2)])
+            server.next(posting(graph), 422)
+            done = deliver(memory, graph, patience_s=0)
+        assert (done.sent, [one.id for one in done.left]) == (1, ["r/1"])
+        assert "422" in done.why
+
+
+def test_retry_after_is_seconds_or_a_date() -> None:
+    assert seconds(" 60 ") == 60
+    assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+    assert seconds("soon") is None
