@@ -61,7 +61,7 @@ def _facts(
         "n_agents": len(people),
         "types": tally(people["stakeholder_type"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
-        "n_rounds": instrument.rounds,
+        "n_rounds": len(found["rounds"]) if instrument.rounds == "auto" else instrument.rounds,
         "n_questions": len(instrument.questions),
         "rounds": [
             {"round": number, "n_responded": one["agents_responded"], "n_total": one["agents_total"],

@@ -46,6 +46,7 @@ def analyse(
         "ratings": rated,
         "convergence": ratings.convergence(panel),
         "last_round": panel.last,
+        "ended": context.frozen.get(f"exit/{panel.last}"),
         "unchanged": ratings.unchanged(panel),
         "drawn_together": tested.drawn_together(panel),
         "groups": tested.between_groups(panel, frame.groupby("participant", sort=False)["stakeholder_type"].first()),

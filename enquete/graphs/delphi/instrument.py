@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
 
+from enquete.analysis.agreement.exits import Limits
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
@@ -15,6 +16,7 @@ from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.asking import Item, Language
 
 PLACEHOLDERS = ("theme", "description")
+FEWEST_ROUNDS, MOST_ROUNDS = 3, 5
 
 QuestionId = Annotated[Line, AfterValidator(identifier("question"))]
 DimensionId = Annotated[Line, AfterValidator(identifier("dimension"))]
@@ -82,17 +84,42 @@ class Disagreement(Part):
         return self
 
 
+class Ending(Part):
+    """When a panel with `rounds: auto` has rated enough: by consensus, or once it keeps its ratings. Shares, 0 to 1."""
+
+    consensus: Annotated[StrictFloat, Field(ge=0, le=1)] = (
+        0.9  # of the ratings that are agreed (Disagreement.consensus_iqr)
+    )
+    stable: Annotated[StrictFloat, Field(ge=0, le=1)] = 0.7  # of a panelist's ratings left as they were
+    stable_share: Annotated[StrictFloat, Field(ge=0, le=1)] = 0.85  # of the panelists who left as much
+    stable_rounds: Annotated[StrictInt, Field(ge=1, le=3)] = 1  # of revision, on end
+
+    @property
+    def limits(self) -> Limits:
+        """In rounds of rating, of which there is one fewer than of all."""
+        return Limits(**self.model_dump(), least_rounds=FEWEST_ROUNDS - 1, most_rounds=MOST_ROUNDS - 1)
+
+
 class DelphiInstrument(Instrument):
-    """Three rounds or more: open questions, rating of the themes, revision after feedback."""
+    """Three rounds or more: open questions, rating of the themes, revision after feedback; `auto`: as many as it takes."""
 
     scale_ends = AMOUNT
 
     instructions: Instructions
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
     dimensions: Annotated[tuple[Dimension, ...], AfterValidator(not_empty)]
-    rounds: Annotated[StrictInt, Field(ge=3, le=5)] = 3
+    rounds: Annotated[StrictInt, Field(ge=FEWEST_ROUNDS, le=MOST_ROUNDS)] | Literal["auto"] = FEWEST_ROUNDS
+    ending: Ending = Ending()
     max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 15
     disagreement: Disagreement = Disagreement()
+
+    @property
+    def fewest_rounds(self) -> int:
+        return FEWEST_ROUNDS if self.rounds == "auto" else self.rounds
+
+    @property
+    def most_rounds(self) -> int:
+        return MOST_ROUNDS if self.rounds == "auto" else self.rounds
 
     def instruction(self, round: int, language: Language) -> str:
         """The instruction of `round`, counted from 1."""

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.analysis.panel.dispersion import iqr
+from enquete.graphs.delphi.ending import rated_enough
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.locale import N_, tell
 from enquete.respondents.themes.coded import Statement, ThemeBrief
@@ -22,7 +23,10 @@ from enquete.state.asking import ATTEMPTS, Block, Item, Language
 from enquete.state.desk import Desk
 from enquete.state.methodology import Plan, Procedure
 
-FALSE_ROUND = 3  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
+FIRST_REVISION = 3
+FALSE_ROUND = (
+    FIRST_REVISION  # what a panel told false medians is asked: the first revision; its first ratings are the main arm's
+)
 HEADINGS = (
     N_("Anonymous feedback: how all participants rated in the last round"),
     N_("Your own ratings"),
@@ -44,7 +48,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
 
     def __init__(self, instrument: DelphiInstrument, settings: DelphiSettings, language: Language):
         super().__init__(instrument, settings, language)
-        self.rounds = instrument.rounds
+        self.rounds = instrument.most_rounds
         self._rated: dict[tuple[bool, tuple[tuple[str, str, str], ...]], tuple[Item, ...]] = {}  # alike for all agents
 
     def units(self, round: int, desk: Desk) -> Sequence[str]:
@@ -67,9 +71,9 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         ]
 
     async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
-        """Only the main arm codes and feeds back. Without a single theme there is nothing to rate: failed."""
+        """Only the main arm codes, feeds back and says when it is enough. Without a single theme there is nothing to rate: failed."""
         is_main = desk.arm.id == desk.main_arm
-        if round == self.rounds:
+        if round == self.rounds or await self._has_rated_enough(round, desk):
             return await self._code_again(desk) if is_main and self.settings.second_coding else "end"
         if not is_main:
             await self._mislead(round, desk)
@@ -80,14 +84,37 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         return "next"
 
     def plan(self, desk: Desk) -> Plan:
-        """Ratings depend on how many themes are found: between one and the instrument's maximum."""
+        """Ratings depend on how many themes are found: between one and the instrument's maximum; with `auto` on when it ends."""
         one, agents = self.instrument, len(desk.participants())
-        questions, ratings = len(one.questions), (one.rounds - 1) * len(one.dimensions)
-        rows = agents * (questions + ratings), agents * (questions + ratings * one.max_themes)
-        least, most = rows if desk.asking == "item" else (agents * one.rounds, agents * one.rounds)
+        questions, asked = len(one.questions), len(one.dimensions)
+        fewest, longest = one.fewest_rounds, one.most_rounds
+        rows = (
+            agents * (questions + (fewest - 1) * asked),
+            agents * (questions + (longest - 1) * asked * one.max_themes),
+        )
+        least, most = rows if desk.asking == "item" else (agents * fewest, agents * longest)
         first, again = max(1, agents * questions), int(self.settings.second_coding)
         most_themes = (first * 2 + min(MOST_STATEMENTS, first) * again) * ATTEMPTS
         return Plan(calls={"answer": (least, most * ATTEMPTS), "theme": (1 + again, most_themes)}, rows=rows)
+
+    async def _has_rated_enough(self, round: int, desk: Desk) -> bool:
+        """The main arm's verdict after a round of revision, frozen once: late answers do not reopen a panel that was closed."""
+        if self.instrument.rounds != "auto" or round < FIRST_REVISION:
+            return False
+        verdict = desk.frozen(f"exit/{round}", arm=desk.main_arm)
+        if verdict is None and desk.arm.id == desk.main_arm:
+            rated = [await self._ratings(each, desk) for each in range(2, round + 1)]
+            found = rated_enough(rated, self.instrument)
+            verdict = await desk.freeze(f"exit/{round}", found.model_dump(mode="json"))
+        return bool(_mapping(verdict).get("should_exit"))
+
+    async def _ratings(self, round: int, desk: Desk) -> dict[str, dict[str, float]]:
+        """Panelist → item → rating, of one round."""
+        found: dict[str, dict[str, float]] = {}
+        async for key, given in desk.answers(arm=desk.main_arm, round=round):
+            if given.value is not None:
+                found.setdefault(key.participant, {})[given.item] = given.value
+        return found
 
     async def _code(self, desk: Desk) -> Literal["next", "short", "failed"]:
         """Themes from the answers of round 1, frozen before anybody rates them."""

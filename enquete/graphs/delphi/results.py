@@ -19,7 +19,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
 
 KEPT = ("arms", "partial", "unit_of_inference", "rounds", "thresholds", "dimensions", "coding", "second_coding", "ratings",
-        "convergence", "drawn_together", "groups", "last_round", "unchanged", "concordance", "disagreements", "hold_outs",
+        "convergence", "drawn_together", "groups", "last_round", "ended", "unchanged", "concordance", "disagreements", "hold_outs",
         "medians_shown", "consensus", "ranking", "accord")  # fmt: skip
 """Findings in convergence.json."""
 

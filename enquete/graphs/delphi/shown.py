@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.delphi.ratings import main_dimension
-from enquete.locale import N_
+from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
-from enquete.reports.markdown import escape, number
+from enquete.reports.markdown import escape, number, share
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
 
@@ -37,6 +37,18 @@ GLOSSARY: Mapping[str, str] = {
 }
 
 
+ENDED = {
+    "consensus": N_("The panel ended after round {round} by consensus: {agreement} of the ratings are agreed."),
+    "convergence": N_(
+        "The panel ended after round {round} because ratings had settled: {stable_share} of the agents hardly changed theirs."
+    ),
+    "max_rounds": N_(
+        "The panel ended with its last possible round, {round}: {agreement} of the ratings are agreed, {stable_share} of the "
+        "agents hardly changed theirs."
+    ),
+}
+
+
 def shown(found: Found, language: Language) -> Mapping[str, Any]:
     dimensions = [str(one["dimension"]) for one in listed(found, "dimensions")]
     main = main_dimension(dimensions)
@@ -50,6 +62,7 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "labels": {one["id"]: one["label"] for one in listed(found, "themes")},
         "themes": _themes(found, main, language),
         "rounds": _rounds(found, main),
+        "ended": _ended(found, language),
         "ratings": _in_order(found),
         "disputes": disputed,
         "kinds": sorted({row["stakeholder_type"] for one in disputed for row in one["by_type"]}),
@@ -108,6 +121,13 @@ def _stands(rating: Row, camps: Row | None, language: Language) -> str:
         return number(rating["median"], language, 1)
     low, high = (number(at_, language, 0) for at_ in camps["camps"])
     return f"≤ {low}: {camps['below']['n']} · ≥ {high}: {camps['above']['n']}"
+
+
+def _ended(found: Found, language: Language) -> str:
+    """Why a panel that may have gone on did not; "" for one whose rounds were set."""
+    reason = at(found, "ended", "reason")
+    facts = {key: share(at(found, "ended", "details", key), language) for key in ("agreement", "stable_share")}
+    return tell(ENDED[reason], language).format(round=at(found, "last_round"), **facts) if reason in ENDED else ""
 
 
 def _rounds(found: Found, main: str) -> list[dict[str, Any]]:
