@@ -7,8 +7,19 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
+from enquete.instruments.derived import Draft, complete_head, complete_scales
 from enquete.instruments.human import Human
-from enquete.instruments.reading import Identifier, Line, Reading, identifier, not_empty, reading, shown, wrong
+from enquete.instruments.reading import (
+    LANGUAGES,
+    Identifier,
+    Line,
+    Reading,
+    identifier,
+    not_empty,
+    reading,
+    shown,
+    wrong,
+)
 from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Spoken
@@ -25,6 +36,9 @@ class Instrument(Part):
 
     scale_ends: ClassVar[Ends] = AGREEMENT
     """Labels at the ends of a scale that is given as a mere number of points."""
+
+    listed: ClassVar[tuple[str, str] | None] = None
+    """The list that a CSV holds, and the key of its entries' ids; None where a table of items is no instrument."""
 
     instrument_id: Identifier
     version: Line
@@ -61,6 +75,13 @@ class Instrument(Part):
     def human_answers(self) -> Mapping[str, Human]:
         """What the file says of people's answers, by item id; a methodology with closed items of its own names theirs."""
         return {}
+
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """Derive what a file of one's own leaves unsaid. A methodology adds what is its own."""
+        complete_head(draft)
+        low, high = cls.scale_ends
+        complete_scales(draft, {one: (low.in_(one), high.in_(one)) for one in LANGUAGES})
 
     @classmethod
     def _with_scales(cls, data: Mapping[object, object]) -> dict[object, object]:

@@ -13,9 +13,12 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from enquete.instruments.derived import Draft, Note
+from enquete.instruments.instrument import Instrument
 from enquete.instruments.pack import pack_named
 from enquete.instruments.problems import validation_problems
 from enquete.instruments.reading import suggestion
+from enquete.instruments.sheet import SHEETS, read_sheet
 from enquete.instruments.source import MOST_BYTES, Source, read_source
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
@@ -35,11 +38,19 @@ class Frozen(Generic[T]):
 
 
 def load_instrument(model: type[T], path: Path) -> T:
-    """The instrument in the YAML file at `path`.
+    """The instrument in the YAML or CSV file at `path`.
 
     Raises InstrumentError with every problem of the file: name, line, field, bad value, what would be right.
     """
-    return validate_instrument(model, read_source(str(path), _bytes(path)))
+    return load_own(model, path)[0]
+
+
+def load_own(model: type[T], path: Path) -> tuple[T, tuple[Note, ...]]:
+    """The same, and what was derived because the file does not say it."""
+    raw = _bytes(path)
+    if path.suffix.lower() in SHEETS and issubclass(model, Instrument):
+        return complete_instrument(model, read_sheet(str(path), raw, model))
+    return complete_instrument(model, read_source(str(path), raw))
 
 
 def shipped_file(model: type[BaseModel], name: str, pack: str = "") -> Traversable | None:
@@ -65,15 +76,25 @@ def load_shipped(model: type[T], name: str, pack: str = "") -> T:
 
 def validate_instrument(model: type[T], source: Source) -> T:
     """`source` as a `model`; raises InstrumentError with the problems in the order of their lines."""
+    return complete_instrument(model, source)[0]
+
+
+def complete_instrument(model: type[T], source: Source) -> tuple[T, tuple[Note, ...]]:
+    """The same, and what was derived because the source does not say it."""
     problems = list(source.problems)
+    document, told = source.document, source.told
+    if issubclass(model, Instrument):
+        draft = Draft(source.document, Path(source.name).stem)
+        model.complete(draft)
+        document, told = draft.values, (*told, *draft.notes)
     try:
-        instrument = model.model_validate(source.document)
+        instrument = model.model_validate(document)
     except ValidationError as error:
         problems += validation_problems(error, model, source)
         raise InstrumentError(_in_order(problems)) from None
     if problems:
         raise InstrumentError(_in_order(problems))
-    return instrument
+    return instrument, told
 
 
 def freeze_instrument(instrument: T, source: str) -> Frozen[T]:

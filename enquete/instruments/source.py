@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import yaml
 
+from enquete.instruments.derived import Note
 from enquete.instruments.reading import shown
 from enquete.state.errors import InstrumentError
 
@@ -37,6 +38,7 @@ class Source:
     lines: Mapping[Path, int]
     written: Mapping[Path, str]  # unquoted scalars that are no text, as they stand in the file
     problems: tuple[tuple[int, str], ...]  # (line, message); equal keys, keys that are no text, unknown tags
+    told: tuple[Note, ...] = ()  # how it was read, where that is no matter of course
 
     def line(self, path: Path) -> int:
         """The line of `path`, or of the nearest part around it that stands in the file."""
@@ -50,7 +52,7 @@ def read_source(name: str, raw: bytes) -> Source:
     """
     if len(raw) > MOST_BYTES:
         raise InstrumentError([f"{name}: {len(raw)} bytes; an instrument has at most {MOST_BYTES}"])
-    root = _compose(name, _decode(name, raw))
+    root = _compose(name, decoded(name, raw))
     if root is None:
         raise InstrumentError([f"{name}: the file is empty; start with instrument_id, version and title"])
     if not isinstance(root, yaml.MappingNode):
@@ -69,7 +71,7 @@ def field_name(path: Path) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _decode(name: str, raw: bytes) -> str:
+def decoded(name: str, raw: bytes) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InstrumentError([f"{name}: encoded as UTF-16; save it as UTF-8"])
     try:

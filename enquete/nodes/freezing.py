@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
-from enquete.instruments.load import freeze_instrument, load_instrument, load_shipped, shipped_file
+from enquete.instruments.load import freeze_instrument, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
-from enquete.state.errors import SettingsError
+from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, RunRequest
 
@@ -37,7 +37,9 @@ def freeze_instruments(
             raise SettingsError(
                 f"--instrument {name}=…: {name!r} is not among the methods of this run ({', '.join(methods)})"
             )
-    used, notices = {}, []
+    used: dict[str, UsedInstrument] = {}
+    notices: list[str] = []
+    problems: list[str] = []
     for name, dotted in methods.items():
         model = load_methodology(dotted).instrument
         if name in kept:
@@ -52,11 +54,18 @@ def freeze_instruments(
                 f"the pack {pack.name} asks {', '.join(pack.instruments)}; for {name} name a file of your own "
                 f"(--instrument {name}=FILE)"
             )
-        instrument = load_instrument(model, Path(own)) if own else load_shipped(model, name, pack.name)
+        try:
+            instrument, told = load_own(model, Path(own)) if own else (load_shipped(model, name, pack.name), ())
+        except InstrumentError as error:  # every file is read before the first problem is told
+            problems += error.problems
+            continue
         frozen = freeze_instrument(instrument, own or source)
+        notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
         used[name] = UsedInstrument(hash=frozen.hash, source=Path(frozen.source).name, content=content)
+    if problems:
+        raise InstrumentError(problems)
     return used, notices
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
 
 from enquete.analysis.agreement.exits import Limits
+from enquete.instruments.derived import Draft
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
@@ -100,10 +101,46 @@ class Ending(Part):
         return Limits(**self.model_dump(), least_rounds=FEWEST_ROUNDS - 1, most_rounds=MOST_ROUNDS - 1)
 
 
+INSTRUCTIONS = {
+    "round1": {
+        "de": "Bitte jede Frage aus der eigenen Sicht in zwei bis fünf Sätzen beantworten und die Antwort begründen.",
+        "en": "Please answer each question from your own point of view in two to five sentences and give reasons for your answer.",
+    },
+    "round2": {
+        "de": "Aus den Antworten der ersten Runde wurden Themen gebildet. Bitte jedes Thema unabhängig von den anderen auf den "
+        "vorgegebenen Skalen einschätzen.",
+        "en": "Themes have been formed from the answers of the first round. Please rate each theme independently of the others on the "
+        "scales provided.",
+    },
+    "round3": {
+        "de": "Gezeigt werden die Ergebnisse der vorigen Runde und die eigenen bisherigen Einschätzungen. Bitte jede Einschätzung "
+        "noch einmal prüfen. Sie kann ebenso gut beibehalten wie geändert werden; in beiden Fällen hilft eine kurze Begründung.",
+        "en": "You will see the results of the previous round together with your own ratings. Please review each rating. You may just "
+        "as well keep it as change it; in either case, a brief reason is helpful.",
+    },
+}
+RATED = [
+    {
+        "dimension_id": "importance",
+        "scale": "importance5",
+        "de": "Thema „{theme}“ ({description}): Wie wichtig ist dieses Thema?",
+        "en": "Theme “{theme}” ({description}): How important is this theme?",
+    },
+    {
+        "dimension_id": "plausibility",
+        "scale": "plausibility5",
+        "de": "Thema „{theme}“ ({description}): Wie plausibel ist, was dieses Thema besagt?",
+        "en": "Theme “{theme}” ({description}): How plausible is what this theme says?",
+    },
+]
+"""What is said above each round, and what themes are rated on, in a file that says neither."""
+
+
 class DelphiInstrument(Instrument):
     """Three rounds or more: open questions, rating of the themes, revision after feedback; `auto`: as many as it takes."""
 
     scale_ends = AMOUNT
+    listed = ("questions", "question_id")
 
     instructions: Instructions
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
@@ -120,6 +157,15 @@ class DelphiInstrument(Instrument):
     @property
     def most_rounds(self) -> int:
         return MOST_ROUNDS if self.rounds == "auto" else self.rounds
+
+
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """Instructions, and the two usual ratings."""
+        super().complete(draft)
+        draft.rename("questions", "text", "wording")
+        draft.add("instructions", INSTRUCTIONS)
+        draft.add("dimensions", RATED)
 
     def instruction(self, round: int, language: Language) -> str:
         """The instruction of `round`, counted from 1."""

@@ -47,7 +47,7 @@ def analyse(
     """Findings over the main arm's rows; see reports/findings.py for the contract."""
     sorts = read_sorts(frame, instrument)
     sort, axes = sorts.analysed()
-    blocks = [sort.to_numpy(), axes.to_numpy()]
+    blocks = [block.to_numpy() for block in (sort, axes) if block.shape[1]]
     columns, firsts = weighted(blocks)
     grid = own_sorts(frame, sorts, instrument)
     pca = _pca(columns, blocks, firsts, sort, axes)
@@ -120,7 +120,7 @@ def _pca(
         "n_agents": len(sort),
         "n_columns": len(names),
         "reason": "" if kept else "few" if len(sort) < 2 else "alike",
-        "weights": {"sort": firsts[0], "axes": firsts[1]},
+        "weights": {"sort": firsts[0], "axes": firsts[1] if len(firsts) > 1 else None},
         "components": _components(found, chance, above, names) if found else [],
         "above_chance": next((i for i, one in enumerate(above) if not one), len(above)),
         "first_two": float(found.explained[:2].sum()) if found and kept else None,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, ValidationInfo, field_validator
 
+from enquete.instruments.derived import Draft
 from enquete.instruments.human import Human, on_scale
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, current, identifier, not_empty, shown, wrong
+from enquete.instruments.reading import LANGUAGES, Line, current, identifier, shown, wrong
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
 
@@ -129,14 +133,72 @@ AGREEMENT = Poles(
 )
 
 
+INSTRUCTIONS = {
+    "sort": {
+        "de": "Bitte jede Aussage einer Spalte zuordnen, je nachdem, wie sehr sie im Vergleich zu den anderen der eigenen Sicht "
+        "entspricht. Es kommt auf die Rangfolge an.",
+        "en": "Please put each statement into a column, according to how much it is like your own view in comparison with the others. "
+        "What counts is the ranking.",
+    },
+    "axes": {
+        "de": "Bitte angeben, wo Sie selbst zwischen den beiden Polen jeder Achse stehen. Die Zahlen dazwischen sind Abstufungen.",
+        "en": "Please indicate where you yourself stand between the two poles of each axis. The numbers in between are gradations.",
+    },
+}
+"""What is said above the sort and the axes in a file that does not say it."""
+_POLES = re.compile(r"\s*(.+?)\s*(?:\(\d+\)\s*)?(?:\bvs\b\.?|\bversus\b|↔|\s[–—]\s)\s*(.+?)\s*(?:\(\d+\)\s*)?")
+
+
+def poles_in(axis: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Both ends in every language of an axis' name; None where it does not name them."""
+    label = axis.get("label")
+    given = label if isinstance(label, Mapping) else {"de": label, "en": label} if isinstance(label, str) else {}
+    texts = {one: axis.get(one) or axis.get(f"label_{one}") or given.get(one) for one in LANGUAGES}
+    found = {one: _POLES.fullmatch(text) for one, text in texts.items() if isinstance(text, str)}
+    if not found or not all(found.values()):
+        return None
+    return tuple({one: match[end] for one, match in found.items() if match} for end in (1, 2))  # type: ignore[return-value]
+
+
+def grid_for(statements: int) -> dict[int, int]:
+    """A forced grid, bell-shaped and symmetric: 7 columns up to 24 statements, 9 up to 48, 11 beyond; the middle takes the rest."""
+    reach = min((statements - 1) // 2, 3 if statements <= 24 else 4 if statements <= 48 else 5)
+    weight = {column: math.exp(-((column / (0.75 * reach)) ** 2) / 2) for column in range(1, reach + 1)}
+    ideal = {column: statements * one / (1 + 2 * sum(weight.values())) for column, one in weight.items()}
+    side = {column: max(1, math.floor(one)) for column, one in ideal.items()}
+    while (middle := statements - 2 * sum(side.values())) >= max(side.values()) + 3:
+        side[max(side, key=lambda column: ideal[column] - side[column])] += 1
+    return {column: side[abs(column)] if column else middle for column in range(-reach, reach + 1)}
+
+
 class DiversityInstrument(Instrument):
-    """A Q-sort and axes: one vector of numbers an agent."""
+    """A Q-sort, and axes where there are any: one vector of numbers an agent."""
+
+    listed = ("statements", "statement_id")
 
     instructions: Instructions
     distribution: Distribution
     poles: Poles = AGREEMENT
     statements: Annotated[tuple[Statement, ...], AfterValidator(_not_too_many)]
-    likert_axes: Annotated[tuple[Axis, ...], AfterValidator(not_empty)]
+    likert_axes: tuple[Axis, ...] = ()
+
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """Instructions, a grid for the statements there are, and poles that an axis' name says: "Market (1) vs. rules (7)"."""
+        super().complete(draft)
+        draft.add("instructions", INSTRUCTIONS)
+        for old in ("name", "text"):
+            draft.rename("statements", old, "label")
+        draft.rename("likert_axes", "name", "label")
+        statements = draft.values.get("statements")
+        if isinstance(statements, list) and 3 <= len(statements) <= MOST_STATEMENTS:
+            draft.take("distribution", grid_for(len(statements)), "the number of statements")
+        for where, part in draft.parts("likert_axes"):
+            if "points" not in part and isinstance(part.get("scale"), int):
+                part["points"] = part.pop("scale")
+            if not any(key.startswith(("low", "high")) for key in map(str, part)) and (ends := poles_in(part)):
+                part["low"], part["high"] = ends
+                draft.read_as(f"{where}.low, {where}.high", ends)
 
     def sort_items(self, language: Language) -> tuple[Item, ...]:
         """The statements in the file's order, with the grid's columns as options; only the outermost are labelled."""

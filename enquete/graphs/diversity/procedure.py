@@ -68,5 +68,5 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
         above = texts.sort.in_(self.language), texts.axes.in_(self.language)
         return [
             Block(key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}),
-            Block(key=desk.key(unit, AXES), instruction=above[1], items=axes),
+            *([Block(key=desk.key(unit, AXES), instruction=above[1], items=axes)] if axes else []),
         ]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
 
+from enquete.instruments.derived import Draft, in_every_language, slug, spelled
 from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference
@@ -14,6 +15,15 @@ from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language
 
 DEFAULT_SCALE = "likert5"
+
+INSTRUCTION = {
+    "de": "Es folgen Aussagen. Bitte zu jeder Aussage angeben, wie stark die eigene Zustimmung oder Ablehnung ist. Gefragt ist die "
+    "persönliche Sicht zum jetzigen Zeitpunkt.",
+    "en": "Statements follow. For each of them, please indicate how strongly you agree or disagree. What counts is your personal "
+    "view at this point in time.",
+}
+ALL = {"de": "Alle Aussagen", "en": "All statements"}
+"""What is said above the items, and the one family there is, in a file that says neither."""
 
 ItemId = Annotated[Line, AfterValidator(identifier("item"))]
 FamilyId = Annotated[Line, AfterValidator(identifier("family", used_as="family"))]
@@ -59,11 +69,34 @@ class Comment(Part):
 class LongitudinalInstrument(Instrument):
     """What is asked, word for word, in every wave."""
 
+    listed = ("items", "item_id")
+
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE
     families: Annotated[dict[FamilyId, Family], AfterValidator(not_empty)]
     items: Annotated[tuple[LongitudinalItem, ...], AfterValidator(not_empty)]
     comment: Comment | None = None
+
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """The instruction, and families where only the items name them."""
+        super().complete(draft)
+        draft.add("instruction", INSTRUCTION)
+        draft.rename("items", "text", "wording")
+        if draft.has("families"):
+            return
+        items = [part for _, part in draft.parts("items")]
+        if items and not any("family" in part for part in items):
+            for part in items:
+                part["family"] = "all"
+            draft.add("families", {"all": ALL})
+        if not items or any("family" not in part for part in items):
+            return
+        named = dict.fromkeys(str(part["family"]) for part in items)
+        for part in items:
+            part["family"] = slug(str(part["family"]))
+        own = {slug(name): in_every_language(spelled(name)) for name in named}
+        draft.take("families", own, "items[].family")
 
     def block_items(self, language: Language) -> tuple[Item, ...]:
         """One wave: the scale items in the file's order, each with a confidence, then the comment."""

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StrictInt, field_validator
 from pydantic_core import PydanticCustomError
 
+from enquete.instruments.derived import Draft, in_every_language, spelled
 from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
-from enquete.instruments.reading import Line, current, identifier, not_empty, shown, suggestion, wrong
+from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_, tell
@@ -20,6 +21,20 @@ DEFAULT_SCALE = "7"
 
 OPEN = "open"
 """Last step of the open question's item ids, 'collapse/open'; no dimension may be called so."""
+
+INSTRUCTION = {
+    "de": "Es folgt ein Szenario: eine mögliche Zukunft, keine Vorhersage. Bitte in diese Zukunft hineindenken und sie aus der "
+    "eigenen Sicht auf den vorgegebenen Skalen einschätzen.",
+    "en": "What follows is a scenario: one possible future, not a forecast. Please think your way into it and rate it from your own "
+    "point of view on the scales provided.",
+}
+"""What is said above a scenario in a file that does not say it."""
+NAMES = {
+    "desirability": {"de": "Wünschbarkeit", "en": "Desirability"},
+    "plausibility": {"de": "Plausibilität", "en": "Plausibility"},
+    "fairness": {"de": "Gerechtigkeit", "en": "Fairness"},
+}
+"""Of dimensions that other tools give by their question alone."""
 
 Role = Literal["desirability", "plausibility"]
 ROLES: tuple[Role, ...] = ("desirability", "plausibility")
@@ -104,6 +119,29 @@ class ScenarioInstrument(Instrument):
     open_question: Text | None = None
     scenarios: Annotated[tuple[Scenario, ...], AfterValidator(_at_least_two)]
     max_themes: Annotated[StrictInt, Field(ge=1, le=50)] = 8  # in the open answers to one scenario
+
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """The instruction; dimensions that are a question alone get a name."""
+        super().complete(draft)
+        draft.add("instruction", INSTRUCTION)
+        draft.rename("scenarios", "name", "label")
+        draft.rename("scenarios", "text", "description")
+        draft.rename("dimensions", "name", "label")
+        names = {}
+        for _, part in draft.parts("dimensions"):
+            asked = {language: part.pop(language) for language in LANGUAGES if language in part}
+            if asked and not any(f"description{end}" in part for end in ("", "_de", "_en")):
+                part["description"] = asked
+            elif asked:
+                part.update(asked)  # twice the question: a problem, told as such
+            if not any(f"label{end}" in part for end in ("", "_de", "_en")) and isinstance(
+                part.get("dimension_id"), str
+            ):
+                name = part["dimension_id"]
+                part["label"] = names[name] = NAMES.get(name) or in_every_language(spelled(name))
+        if names:
+            draft.read_as("dimensions[].label", names)
 
     def scenario_items(self, scenario_id: str, language: Language) -> tuple[Item, ...]:
         """One scenario on every dimension, ids '<scenario_id>/<dimension_id>', then '<scenario_id>/open'."""

@@ -55,12 +55,7 @@ def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:
             raise SettingsError(f"--instrument {pair!r}: METHOD=FILE is expected, such as longitudinal=my.yaml")
         if name in found:
             raise SettingsError(f"--instrument {pair!r}: {name} has been given {found[name]!r} already")
-        if path == SHIPPED:
-            found[name] = SHIPPED
-            continue
-        if not Path(path).expanduser().is_file():
-            raise SettingsError(f"--instrument {pair!r}: there is no file {path!r}")
-        found[name] = str(Path(path).expanduser())
+        found[name] = path if path == SHIPPED else str(Path(path).expanduser())
     return found or None
 
 
