@@ -158,7 +158,6 @@ class DelphiInstrument(Instrument):
     def most_rounds(self) -> int:
         return MOST_ROUNDS if self.rounds == "auto" else self.rounds
 
-
     @classmethod
     def complete(cls, draft: Draft) -> None:
         """Instructions, and the two usual ratings."""
