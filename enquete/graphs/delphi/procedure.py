@@ -5,17 +5,16 @@ Other arms than the main one are asked the same questions: about the main arm's 
 
 from __future__ import annotations
 
-import statistics
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from enquete.analysis.panel.dispersion import iqr
 from enquete.graphs.delphi.ending import rated_enough
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.locale import N_, tell
+from enquete.nodes.feedback import feedback_line, summary
 from enquete.respondents.themes.coded import Statement, ThemeBrief
 from enquete.respondents.themes.coding import code_themes
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_themes
@@ -155,7 +154,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
         is_false = desk.arm.feedback == "false"
         feedback = desk.frozen(f"feedback/{round - 1}", arm=desk.arm.id if is_false else desk.main_arm)
         panel, own = (tell(text, self.language) for text in HEADINGS)
-        lines = [_feedback_line(item, values) for item, values in _mapping(feedback).items()]
+        lines = [feedback_line(item, values) for item, values in _mapping(feedback).items()]
         then = desk.key(unit, "ratings", round=round - 1)
         said = desk.stored(then._replace(arm=desk.main_arm) if is_false else then)
         mine = [f"{item}: {answer.value:g}" for item, answer in said.items() if answer.value is not None]
@@ -193,15 +192,6 @@ async def _statements(desk: Desk) -> list[Statement]:
         async for key, given in desk.answers(arm=desk.main_arm, round=1)
         if given.text
     ]
-
-
-def summary(values: Sequence[float]) -> dict[str, JsonValue]:
-    return {"median": statistics.median(values), "iqr": iqr(values), "n": len(values)}
-
-
-def _feedback_line(item: str, values: JsonValue) -> str:
-    numbers = _mapping(values)
-    return f"{item}: median {numbers['median']:g}, IQR {numbers['iqr']:g}, n {numbers['n']}"
 
 
 def _mapping(value: JsonValue) -> Mapping[str, Any]:
