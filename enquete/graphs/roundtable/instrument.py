@@ -1,11 +1,11 @@
-"""Instrument of the roundtable: the question, the fixed texts around it, what is asked privately, when a discussion ends."""
+"""Instrument of the roundtable: the question, the fixed texts around it, what is asked privately."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, StrictFloat, StrictInt
+from pydantic import AfterValidator
 
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier
@@ -14,9 +14,8 @@ from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
 
 ItemId = Annotated[Line, AfterValidator(identifier("item"))]
-Share = Annotated[StrictFloat, Field(ge=0, le=1)]
 
-CONSIDERATION, PREFERENCE = "consideration", "preference"
+CONSIDERATION, PREFERENCES = "consideration", "preferences"
 
 
 class Told(Part):
@@ -54,7 +53,8 @@ class Stances(Part):
 
 
 class Items(Part):
-    """What every turn asks for beside the sections of its mode; `moved_by` is asked in the end."""
+    """What every turn asks for beside the sections of its mode; `moved_by` is asked in the end, `preferences`
+    privately."""
 
     position: Text
     stance: Text
@@ -63,20 +63,11 @@ class Items(Part):
     citations: Text
     confidence: Text
     moved_by: Text
-
-
-class Limits(Part):
-    """When a discussion ends before its last round (measures/exits.py); all are shares."""
-
-    consensus: Share = 0.9
-    stable: Share = 0.7
-    stable_rounds: Annotated[StrictInt, Field(ge=1, le=10)] = 2
-    confidence: Share = 0.85
-    agreement: Share = 0.7
+    preferences: Text
 
 
 class RoundtableInstrument(Instrument):
-    """`considerations` and `preferences` are rated on `scale`, privately, before and after."""
+    """Privately, before and after, `considerations` are rated on `scale` and `preferences` ranked."""
 
     question: Text
     instruction: Told
@@ -87,15 +78,16 @@ class RoundtableInstrument(Instrument):
     considerations: Mapping[ItemId, Text] = {}
     preferences: Mapping[ItemId, Text] = {}
     scale: ScaleName = "likert7"
-    limits: Limits = Limits()
 
     def stance_options(self, language: Language) -> tuple[Option, ...]:
         texts = (("yes", self.stances.yes), ("neutral", self.stances.neutral), ("no", self.stances.no))
         return tuple(Option(value=value, label=text.in_(language)) for value, text in texts)
 
-    def rating_items(self, language: Language) -> Iterator[Item]:
-        """Considerations and preferences, in the order of the file."""
+    def private_items(self, language: Language) -> Iterator[Item]:
+        """Considerations, then preferences, in the order of the file; nothing where there are none."""
         options = self.scales[str(self.scale)].options(language)
-        for family, texts in ((CONSIDERATION, self.considerations), (PREFERENCE, self.preferences)):
-            for name, text in texts.items():
-                yield Item(id=f"{family}/{name}", kind="scale", wording=text.in_(language), options=options)
+        for name, text in self.considerations.items():
+            yield Item(id=f"{CONSIDERATION}/{name}", kind="scale", wording=text.in_(language), options=options)
+        if self.preferences:
+            ranked = tuple(Option(value=name, label=text.in_(language)) for name, text in self.preferences.items())
+            yield Item(id=PREFERENCES, kind="ranking", wording=self.items.preferences.in_(language), options=ranked)

@@ -46,15 +46,21 @@ class Words(Part):
     en: tuple[Line, ...] = ()
 
 
+def _known(name: str) -> str:
+    if name not in CHECKS:
+        raise wrong(f"'{name}' is no check{suggestion(name, tuple(CHECKS))}")
+    return name
+
+
 class Check(Part):
     """A validator of a mode. `least`: entries or questions; `of`: section of the last round, all of whose entries by `by` are to
     be answered; `roles` and `rounds`: whose and when, everybody's and always unless named."""
 
-    check: Annotated[Line, AfterValidator(lambda name: _known(name))]
-    section: Line = ""
+    check: Annotated[Line, AfterValidator(_known)]
+    section: str = ""
     least: Annotated[StrictInt, Field(ge=0, le=20)] = 0
-    of: Line = ""
-    by: Line = ""
+    of: str = ""
+    by: str = ""
     words: Words = Words()
     roles: tuple[Line, ...] = ()
     rounds: Rounds = "all"
@@ -116,7 +122,7 @@ def questions(held: Held, check: Check) -> Violation | None:
     """Enough questions, and more of them than statements, in everything that was said apart from the lists."""
     said = held.response
     sentences = [one for text in (said.position, *said.sections.values(), said.reasoning) for one in _sentences(text)]
-    asked = sum(one.rstrip("\"”“»)").endswith("?") for one in sentences)
+    asked = sum(one.rstrip('"”“»)').endswith("?") for one in sentences)
     stated = len(sentences) - asked
     if asked >= check.least and asked > stated:
         return None
@@ -127,7 +133,11 @@ def questions(held: Held, check: Check) -> Violation | None:
 def without(held: Held, check: Check) -> Violation | None:
     """None of these words."""
     said, words = held.response, getattr(check.words, held.context.language)
-    texts = (said.sections.get(check.section, ""),) if check.section else (said.position, said.reasoning, *said.sections.values())
+    texts = (
+        (said.sections.get(check.section, ""),)
+        if check.section
+        else (said.position, said.reasoning, *said.sections.values())
+    )
     found = [word for word in words if re.search(rf"\b{re.escape(word)}", " ".join(texts), re.IGNORECASE)]
     return Violation(check=check.check, expected="–", actual=", ".join(found)) if found else None
 
@@ -154,7 +164,12 @@ def _few(check: Check, least: int, n: int) -> Violation:
 
 
 def _sentences(text: str) -> list[str]:
-    return [one for line in text.splitlines() for one in _SENTENCE.split(_MARK.sub("", line).strip()) if any(map(str.isalnum, one))]
+    return [
+        one
+        for line in text.splitlines()
+        for one in _SENTENCE.split(_MARK.sub("", line).strip())
+        if any(map(str.isalnum, one))
+    ]
 
 
 CHECKS: Mapping[str, Callable[[Held, Check], Violation | None]] = {
@@ -165,9 +180,3 @@ CHECKS: Mapping[str, Callable[[Held, Check], Violation | None]] = {
     "answers_all": answers_all,
     "names_role": names_role,
 }
-
-
-def _known(name: str) -> str:
-    if name not in CHECKS:
-        raise wrong(f"'{name}' is no check{suggestion(name, tuple(CHECKS))}")
-    return name

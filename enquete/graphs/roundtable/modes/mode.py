@@ -25,8 +25,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.modes.checks import Check, Held, Rounds, confidence_range, CHECKS, in_round, required
+from enquete.graphs.roundtable.modes.checks import CHECKS, Check, Held, Rounds, confidence_range, in_round, required
 from enquete.graphs.roundtable.modes.context import PROCESSORS, Context
 from enquete.graphs.roundtable.modes.seats import Assign, Seat, role_of
 from enquete.graphs.roundtable.responses import Response, Stance, Violation
@@ -113,7 +112,9 @@ class Mode(LayerFile):
             context = PROCESSORS[name](context, self.roles.get(context.role))
         return context
 
-    def validate_response(self, response: Response, context: Context, missing: tuple[str, ...]) -> tuple[Violation, ...]:
+    def validate_response(
+        self, response: Response, context: Context, missing: tuple[str, ...]
+    ) -> tuple[Violation, ...]:
         """What it does not keep to. The response is never changed. missing: parts that got no answer."""
         role, first = self.roles[context.role], not context.rounds
         held = Held(response, context, role.stance, role.known_by(context.language), missing, first)

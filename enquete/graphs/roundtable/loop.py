@@ -1,0 +1,293 @@
+"""The discussion of one group as a graph: ask_before → open_round → take_turns → check_answers → weigh_round → keep_turns, again
+until a round is complete, and round after round until the group is through → ask_after.
+
+One after the other a pass holds one turn, at once it holds a whole round. No checkpointer: the stored turns are the
+checkpoint, after every turn or every round. Nodes are async; LangGraph sends plain functions to a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from enquete.graphs.roundtable import answering
+from enquete.graphs.roundtable.analyst import ANALYST, RoundSaid, numbered
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.instrument import RoundtableInstrument
+from enquete.graphs.roundtable.measures.exits import should_exit
+from enquete.graphs.roundtable.modes.checks import Held, confidence_range, required
+from enquete.graphs.roundtable.responses import Violation
+from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, older, tokens
+from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
+from enquete.nodes.conversations import HEARD, Asked, TurnOutcome, Utterance, hear, keep, stopped
+from enquete.state.asking import Outcome
+from enquete.state.desk import Desk
+
+STEPS = 5
+"""Nodes a turn passes at most."""
+
+
+@dataclass(frozen=True)
+class LoopContext:
+    """What every node may use beside the channels. `shown`: whose words a control reads, the conversation as it stands then."""
+
+    desk: Desk
+    instrument: RoundtableInstrument
+    settings: RoundtableSettings
+    shown: Discussion | None = None
+
+    def table(self, talk: Discussion) -> Table:
+        return laid(self.desk, self.instrument, self.settings, talk, self.shown or talk)
+
+
+class LoopInput(TypedDict):
+    talk: Discussion
+
+
+class LoopOutput(TurnOutcome, total=False):
+    talk: Discussion
+    round: int
+    reason: str
+
+
+class LoopState(LoopOutput, total=False):
+    """All channels. `asked` and `turns` are of the pass that is being held."""
+
+    asked: list[Asked]
+    turns: list[RoundtableTurn]
+
+
+Loop = Runtime[LoopContext]
+
+
+async def ask_before(state: LoopState, runtime: Loop) -> LoopState:
+    """Everybody's own position, in private."""
+    return await _privately(state["talk"], runtime.context)
+
+
+async def open_round(state: LoopState, runtime: Loop) -> LoopState:
+    """What was said before is summed up, once it is longer than what is passed in full."""
+    talk, context = state["talk"], runtime.context
+    outcome = await sum_up(talk, talk.held + 1, context)
+    return {"outcome": outcome} if outcome else {"round": talk.held + 1}
+
+
+async def sum_up(talk: Discussion, round: int, context: LoopContext) -> Outcome | None:
+    """Freezes the summary of older rounds that this round is given, if it needs one."""
+    table, settings = context.table(talk), context.settings
+    known = table.overheard(round)
+    name, upto = summary_name(talk.unit, round), older(known)
+    if not upto or context.desk.frozen(name) is not None or tokens(table.rendered(known)) <= settings.context_tokens:
+        return None
+    text = key_points(known, upto)
+    if settings.summaries == "model":
+        told = [part for _, part in table.rendered(known)][: -1 - bool(known.counted)]
+        done = await SUMMARISER.work(
+            context.desk, settings, f"{talk.unit}|round {round}", Rounds(text="\n\n".join(told))
+        )
+        if done == "short":
+            return "short"
+        text = "\n\n".join(part for part in (done[0].text, text) if part)
+    await context.desk.freeze(name, {"upto": upto, "text": text})
+    return None
+
+
+async def take_turns(state: LoopState, runtime: Loop) -> LoopState:
+    """The next participant answers, or all that are left in this round, none of whom sees the others'."""
+    talk, context = state["talk"], runtime.context
+    asked = due(talk, context.settings)[: 1 if context.settings.played.mode.order == "sequential" else None]
+    turns = await _held(asked, talk, context)
+    return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
+
+
+async def check_answers(state: LoopState, runtime: Loop) -> LoopState:
+    """Who does not keep to the mode is asked once more, with what was expected; then it stands as it is."""
+    turns = await _asked_again(state["turns"], state["talk"], runtime.context)
+    return {"outcome": turns} if isinstance(turns, str) else {"turns": turns}
+
+
+async def weigh_round(state: LoopState, runtime: Loop) -> LoopState:
+    """With the last answer of a round: whether the group is through."""
+    talk, turns, context = state["talk"], state["turns"], runtime.context
+    ahead = talk
+    for turn in turns:
+        ahead = ahead.after(turn)
+    if len(ahead.rounds()[-1]) < len(talk.participants):
+        return {}
+    weighed = await _weighed(ahead, context)
+    if weighed == "short":
+        return {"outcome": "short"}
+    stop = weighed.reason if weighed.should_exit and not context.settings.private else ""
+    last = turns[-1].model_copy(update={"weighed": weighed, "stop": stop})
+    return {"turns": [*turns[:-1], last], "reason": weighed.reason}
+
+
+async def keep_turns(state: LoopState, runtime: Loop) -> LoopState:
+    """Frozen: from here on the discussion is rebuilt from them."""
+    return {"talk": await _kept(state["talk"], state["turns"], runtime.context)}
+
+
+async def ask_after(state: LoopState, runtime: Loop) -> LoopState:
+    """Everybody's own position once more, in private."""
+    talk, context = state["talk"], runtime.context
+    if talk.seated:
+        outcome = await sum_up(talk, talk.held + 1, context)
+        if outcome:
+            return {"outcome": outcome}
+    return await _privately(talk, context)
+
+
+# --- steps ---------------------------------------------------------------------------------------------------------------
+
+
+async def _privately(talk: Discussion, context: LoopContext) -> LoopState:
+    asked = due(talk, context.settings)
+    turns = await _held(asked, talk, context)
+    if not isinstance(turns, str):
+        turns = await _asked_again(turns, talk, context)
+    if isinstance(turns, str):
+        return {"outcome": turns}
+    stop = _reason(talk) if _is_last(talk, asked) else ""
+    return {"talk": await _kept(talk, [*turns[:-1], turns[-1].model_copy(update={"stop": stop})], context)}
+
+
+async def _held(asked: Sequence[Asked], talk: Discussion, context: LoopContext) -> list[RoundtableTurn] | Outcome:
+    table = context.table(talk)
+    heard = await hear(context.desk, [table.block(one) for one in asked])
+    if isinstance(heard, str):
+        return heard
+    return [_turn(one, said, table) for one, said in zip(asked, heard, strict=True)]
+
+
+async def _asked_again(
+    turns: Sequence[RoundtableTurn], talk: Discussion, context: LoopContext
+) -> list[RoundtableTurn] | Outcome:
+    table = context.table(talk)
+    wrong = [turn for turn in turns if turn.response.violations]
+    if not wrong:
+        return list(turns)
+    heard = await hear(
+        context.desk, [table.again(table.block(one), one.answer, one.response.violations) for one in wrong]
+    )
+    if isinstance(heard, str):
+        return heard
+    second = {
+        one.turn: _turn(one, said, table, again=True)
+        for one, said in zip(wrong, heard, strict=True)
+        if said.text and said.status in HEARD
+    }
+    return [
+        second.get(turn.turn, turn.model_copy(update={"retried": bool(turn.response.violations)})) for turn in turns
+    ]
+
+
+def _turn(asked: Asked, said: Utterance, table: Table, *, again: bool = False) -> RoundtableTurn:
+    """An answer as a turn, with what it does not keep to."""
+    private, made = is_private(asked, table.talk), answering.response(said.answers)
+    missing = answering.missing(said.answers)
+    context = table.context(asked)
+    if not said.text:  # a refusal or a fault is a gap of its own, and breaks no rule of the mode
+        found: tuple[Violation, ...] = ()
+    elif private:
+        held = Held(made, context, "", (), missing, first=True)
+        found = (*required(held), *confidence_range(held))
+    else:
+        found = table.mode.validate_response(made, context, missing)
+    return RoundtableTurn(
+        turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
+        role=table.roles.get(asked.participant, ""), number=table.numbers.get(asked.participant, 0), private=private,
+        response=made.model_copy(update={"violations": found}), ratings=answering.ratings(said.answers),
+        ranking=answering.ranking(said.answers), retried=again,
+    )  # fmt: skip
+
+
+async def _weighed(talk: Discussion, context: LoopContext) -> Weighed | Literal["short"]:
+    """By rule; where a model reads the round as well, both are recorded, and the rule decides."""
+    rounds, settings = talk.rounds(), context.settings
+    found = should_exit(rounds, settings.limits)
+    analysed = {}
+    if settings.analyses == "model":
+        table = context.table(talk)
+        data = RoundSaid(topic=table.question, said=numbered(rounds[-1], table.numbers))
+        done = await ANALYST.work(context.desk, settings, f"{talk.unit}|round {len(rounds)}", data)
+        if done == "short":
+            return "short"
+        analysed = {**done[0].model_dump(mode="json"), "by": done[1]}
+    return Weighed(should_exit=found.should_exit, reason=found.reason, details=found.details, analysed=analysed)
+
+
+async def _kept(talk: Discussion, turns: Sequence[RoundtableTurn], context: LoopContext) -> Discussion:
+    for turn in turns:
+        talk = talk.after(await keep(context.desk, talk.unit, turn))
+    return talk
+
+
+def _reason(talk: Discussion) -> str:
+    return talk.exit.reason if talk.exit is not None else "asked"
+
+
+def _is_last(talk: Discussion, asked: Sequence[Asked]) -> bool:
+    """Whether nothing follows: the private questions after, or those of one who has nobody to read."""
+    return asked[0].round > PRIVATE or not (talk.seated or talk.reads)
+
+
+def due(talk: Discussion, settings: RoundtableSettings) -> list[Asked]:
+    """The rest of what is being asked: everybody before, a round, everybody after."""
+    if talk.stop:
+        return []
+    private = settings.private or not talk.seated
+    if private and len(talk.before) < len(talk.participants):
+        return _rest(talk, PRIVATE, talk.before)
+    if talk.seated and not talk.over:
+        rounds = talk.rounds()
+        return _rest(talk, talk.held + 1, rounds[talk.held] if len(rounds) > talk.held else ())
+    return _rest(talk, talk.held + 1, talk.afterwards) if private and (talk.seated or talk.reads) else []
+
+
+def _rest(talk: Discussion, round: int, spoken: Container[str]) -> list[Asked]:
+    left = [who for who in talk.participants if who not in spoken]
+    return [Asked(turn=talk.number + place, participant=who, round=round) for place, who in enumerate(left)]
+
+
+# --- edges ---------------------------------------------------------------------------------------------------------------
+
+
+async def where(state: LoopState, runtime: Loop) -> Literal["before", "open", "on", "after", "end"]:
+    """What is next, of a discussion at whatever point it stands."""
+    talk = state["talk"]
+    asked = due(talk, runtime.context.settings)
+    if state.get("outcome") or not asked:
+        return "end"
+    if is_private(asked[0], talk):
+        return "before" if asked[0].round == PRIVATE else "after"
+    return "open" if len(talk.rounds()) == talk.held else "on"
+
+
+NODES = (ask_before, open_round, take_turns, check_answers, weigh_round, keep_turns, ask_after)
+NEXT: dict[Hashable, str] = {
+    "before": "ask_before",
+    "open": "open_round",
+    "on": "take_turns",
+    "after": "ask_after",
+    "end": END,
+}
+
+builder = StateGraph(LoopState, context_schema=LoopContext, input_schema=LoopInput, output_schema=LoopOutput)
+for node in NODES:
+    builder.add_node(node.__name__, node)
+builder.add_conditional_edges(START, where, NEXT)
+builder.add_conditional_edges("ask_before", where, {key: NEXT[key] for key in ("open", "after", "end")})
+builder.add_conditional_edges("open_round", stopped, {"on": "take_turns", "out": END})
+builder.add_conditional_edges("take_turns", stopped, {"on": "check_answers", "out": END})
+builder.add_conditional_edges("check_answers", stopped, {"on": "weigh_round", "out": END})
+builder.add_conditional_edges("weigh_round", stopped, {"on": "keep_turns", "out": END})
+builder.add_conditional_edges("keep_turns", where, {key: NEXT[key] for key in ("open", "on", "after", "end")})
+builder.add_edge("ask_after", END)
+
+discussion_graph = builder.compile(checkpointer=False, name="roundtable_discussion")

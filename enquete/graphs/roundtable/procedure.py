@@ -1,0 +1,161 @@
+"""How roundtables are held: many groups at the same time, each at its own pace, turn by turn or round by round; then those who
+only read. Every arm holds its own discussions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from enquete.graphs.roundtable.analyst import ANALYST
+from enquete.graphs.roundtable.answering import private_form, public_form
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.groups import Seating, seated
+from enquete.graphs.roundtable.instrument import RoundtableInstrument
+from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.summaries import SUMMARISER
+from enquete.graphs.roundtable.table import laid
+from enquete.nodes.conversations import Asked, Conversations, stored_turns
+from enquete.respondents.roles import Role
+from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
+from enquete.state.desk import Desk
+from enquete.state.methodology import Plan
+
+if TYPE_CHECKING:
+    from enquete.graphs.roundtable.loop import LoopContext
+
+GROUPS, CONTROLS = 1, 2
+"""What the procedure's rounds ask, which are no rounds of a discussion: those who only read wait for what there is to read."""
+
+
+class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, RoundtableTurn, Discussion]):
+    """Units are groups, then controls."""
+
+    turn = RoundtableTurn
+
+    def __init__(self, instrument: RoundtableInstrument, settings: RoundtableSettings, language: Language):
+        super().__init__(instrument, settings, language)
+        chosen: dict[Role[Any, Any], str] = {SUMMARISER: settings.summaries, ANALYST: settings.analyses}
+        self.roles = tuple(role for role, worker in chosen.items() if worker == "model")
+        self.rounds = CONTROLS if settings.controls else GROUPS
+        self._seatings: dict[tuple[str, ...], Seating] = {}
+
+    @property
+    def most_turns(self) -> int:
+        """Of the largest group: every round, and privately before and after."""
+        return self.settings.size * (self.settings.rounds + 2 * self.settings.private)
+
+    def seating(self, desk: Desk) -> Seating:
+        people = desk.participants()
+        key = (desk.run, desk.arm.id, desk.phase, str(len(people)))
+        if key not in self._seatings:
+            self._seatings[key] = seated(people, self.settings, desk.arm.draw_seed)
+        return self._seatings[key]
+
+    def units(self, round: int, desk: Desk) -> Sequence[str]:
+        seating = self.seating(desk)
+        return list(seating.controls) if round == CONTROLS else [*seating.groups, *seating.alone]
+
+    def begun(self, unit: str, desk: Desk) -> Discussion:
+        seating, mode = self.seating(desk), self.settings.played.mode.id
+        if unit in seating.groups:
+            return Discussion(unit, participants=seating.groups[unit], mode=mode)
+        if unit in seating.controls:
+            control = seating.controls[unit]
+            return Discussion(unit, participants=(control.participant,), mode=mode, reads=control.reads)
+        return Discussion(unit, participants=(seating.alone[unit],), mode=mode)
+
+    def due(self, talk: Discussion, desk: Desk) -> Sequence[Asked]:
+        from enquete.graphs.roundtable.loop import due  # noqa: PLC0415 - LangGraph is slow to import
+
+        return due(talk, self.settings)
+
+    def block(self, talk: Discussion, asked: Asked, desk: Desk) -> Block:
+        shown = self._read(talk, desk) or talk
+        return laid(desk, self.instrument, self.settings, talk, shown).block(asked)
+
+    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
+        """With those that were asked once more."""
+        talk, found = self.begun(unit, desk), list[Block]()
+        for turn in self.stored(unit, desk):
+            first = self.block(talk, turn, desk)
+            found.append(first)
+            if turn.retried:
+                found.append(laid(desk, self.instrument, self.settings, talk, talk).again(first, turn.answer, ()))
+            talk = talk.after(turn)
+        return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
+
+    async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
+        if desk.frozen("groups") is None:
+            await desk.freeze("groups", self._told(desk))
+        return await super().conduct(unit, round, desk)
+
+    async def advance(self, talk: Discussion, desk: Desk) -> Discussion | Outcome:
+        """To the end of the discussion, or to where it cannot go on now."""
+        from enquete.graphs.roundtable.loop import STEPS, discussion_graph  # noqa: PLC0415
+
+        limit = (self.settings.rounds * max(len(talk.participants), 1) + 2) * STEPS + 2
+        ended = await discussion_graph.ainvoke(
+            {"talk": talk}, {"recursion_limit": limit}, context=self._context(talk, desk)
+        )
+        outcome: Outcome | None = ended.get("outcome")
+        if outcome is not None:
+            return outcome
+        ahead: Discussion = ended["talk"]
+        return ahead
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        return "next" if round == GROUPS and self.seating(desk).controls else "end"
+
+    def plan(self, desk: Desk) -> Plan:
+        """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more."""
+        seating, times = self.seating(desk), len(self.seating(desk).groups)
+        talks = [self.begun(unit, desk) for unit in (*seating.groups, *seating.alone, *seating.controls)]
+        least = [n for talk in talks for n in self._asked_of(talk, desk, self.settings.least_rounds)]
+        most = [n for talk in talks for n in self._asked_of(talk, desk, self.settings.rounds)] * 2
+        requests, at_most = (sum(1 if desk.asking == "block" else n for n in items) for items in (least, most))
+        calls = {"answer": (requests, at_most * ATTEMPTS)}
+        for role in self.roles:
+            opens = times * self.settings.least_rounds if role is ANALYST else 0
+            calls[role.purpose] = (opens, role.most_calls(self.settings, times * (self.settings.rounds + 1)))
+        return Plan(calls=calls, rows=(sum(least), sum(most)), by_row=frozenset(calls))
+
+    def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[int]:
+        """Items of each turn of a discussion of so many rounds."""
+        words, language, n = self.instrument, self.language, len(talk.participants)
+        if self.settings.private or not talk.seated:
+            yield from [len(private_form(words, language, after=False))] * n
+            if talk.seated or talk.reads:
+                yield from [len(private_form(words, language, after=True))] * n
+        if talk.seated:
+            mode, roles = self.settings.played.mode, laid(desk, words, self.settings, talk, talk).roles
+            for round in range(rounds):
+                yield from (len(public_form(words, mode, role, round == 0, language)) for role in roles.values())
+
+    def _told(self, desk: Desk) -> dict[str, Any]:
+        """Who sat where, for the results."""
+        seating = self.seating(desk)
+        return {
+            "compose": self.settings.compose,
+            "groups": {unit: list(group) for unit, group in seating.groups.items()},
+            "controls": {
+                unit: {"participant": c.participant, "reads": c.reads} for unit, c in seating.controls.items()
+            },
+            "alone": dict(seating.alone),
+            "unseated": list(seating.unseated),
+            "unknown": list(seating.unknown),
+        }
+
+    def _read(self, talk: Discussion, desk: Desk) -> Discussion | None:
+        """What a control reads."""
+        if not talk.reads:
+            return None
+        shown = self.begun(talk.reads, desk)
+        for turn in stored_turns(desk.frozen, talk.reads, RoundtableTurn):
+            shown = shown.after(turn)
+        return shown
+
+    def _context(self, talk: Discussion, desk: Desk) -> LoopContext:
+        from enquete.graphs.roundtable.loop import LoopContext  # noqa: PLC0415
+
+        return LoopContext(desk, self.instrument, self.settings, self._read(talk, desk))
