@@ -27,8 +27,9 @@ from tests.support.studies import call_keys, personas, rows, spent, stored_answe
 NAMES = sorted(methodologies())
 AGENTS = 5
 ENOUGH = 50_000_000
-SHORT: dict[str, Any] = {"laddering": {"turns": 5}}
-"""Settings that make a study short: what is tested here does not depend on them."""
+SHORT: dict[str, Any] = {"laddering": {"turns": 5}, "roundtable": {"rounds": 2, "least_rounds": 2}}
+"""Settings that make a study short: what is tested here does not depend on them, but on being of
+one length for all arms."""
 
 
 def interview(

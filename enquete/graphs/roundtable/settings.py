@@ -19,7 +19,7 @@ from enquete.instruments.reading import suggestion
 from enquete.state.errors import SettingsError
 
 Worker = Literal["model", "rule"]
-Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink"]
+Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink", "unruly"]
 Composed = Literal["mixed", "type", "views", "hand"]
 Share = Annotated[float, Field(ge=0, le=1)]
 

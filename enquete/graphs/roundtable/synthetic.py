@@ -32,13 +32,13 @@ class Planted(Data):
     stubborn: float
     sure: tuple[float, float]
     same_words: bool = False
+    slips: float = 0.0
 
 
 class Manner(Data):
     """truth/roundtable.yaml."""
 
     casts: Mapping[str, Planted]
-    slips: float
     position: Mapping[str, Mapping[Language, str]]
     why: Lines
     reasoning: Mapping[str, Lines]
@@ -97,7 +97,7 @@ class _Speaker:
             instrument.instruction.perspective.in_(language).partition("{label}")[0] in block.instruction
         )
         self._again = block.items[0].id.startswith(AGAIN)
-        self._slips = not self._again and uniform(*self._key, "slips", block.key.round) < self._manner.slips
+        self._slips = not self._again and uniform(*self._key, "slips", block.key.round) < self._cast.slips
         own, stubborn = stance_of(who, settings.cast, seed), is_stubborn(who, settings.cast, seed)
         self._own = own if stubborn else self._majority() or own
 
