@@ -34,6 +34,11 @@ PUBLIC = {
     "EnqueteError": "enquete.state.errors",
     "InputError": "enquete.state.errors",
     "Arm": "enquete.state.asking",
+    "ask": "enquete.study.asking",
+    "Likert": "enquete.instruments.questions",
+    "Choice": "enquete.instruments.questions",
+    "Number": "enquete.instruments.questions",
+    "Open": "enquete.instruments.questions",
 }
 """Public names and where they live. Loaded when first used, so that `import enquete` takes no time."""
 

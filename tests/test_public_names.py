@@ -8,8 +8,10 @@ import sys
 import enquete
 
 NAMES = {
-    "Arm", "EnqueteError", "Estimate", "InputError", "Run", "RunSummary", "aconduct_interviews", "aestimate", "aresume",
-    "check", "compare", "conduct_interviews", "estimate", "export", "list_instruments", "list_runs", "list_simulations",
+    "Arm", "Choice", "EnqueteError", "Estimate", "InputError", "Likert", "Number", "Open", "Run", "RunSummary",
+    "aconduct_interviews", "aestimate", "aresume", "ask",
+    "check", "compare", "conduct_interviews",
+    "estimate", "export", "list_instruments", "list_runs", "list_simulations",
     "load_population", "load_run", "on_completed", "on_ready", "resume",
 }  # fmt: skip
 

@@ -109,8 +109,9 @@ def _sentences(node: object) -> Iterator[str]:
         if " " in node.strip():
             yield node
     elif isinstance(node, Mapping):
-        for value in node.values():
-            yield from _sentences(value)
+        for key, value in node.items():
+            if not any(str(key) == language or str(key).endswith(f"_{language}") for language in LANGUAGES):
+                yield from _sentences(value)
     elif isinstance(node, list | tuple):
         for value in node:
             yield from _sentences(value)
@@ -137,11 +138,9 @@ def _languages(values: Mapping[Any, Any]) -> list[Spoken]:
 
 
 def _spoken(draft: Draft) -> Spoken:
-    """The only language that texts are given in; else what their words say, or German, as where nothing is said at all."""
+    """What the words of plain texts say; else the only language that texts are given in, or German, as where nothing says it."""
     given = {language for language in LANGUAGES if _keys(draft.values, language)}
-    if len(given) == 1:
-        return given.pop()
-    return "de" if given else language_of(draft.texts()) or "de"
+    return language_of(draft.texts()) or (given.pop() if len(given) == 1 else "de")
 
 
 def _keys(node: object, language: str) -> bool:

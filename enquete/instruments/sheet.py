@@ -32,9 +32,14 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "reverse_coded": ("reverse_coded", "reverse", "reversed", "reverse_keyed", "umgepolt"),
     "control": ("control", "kontrolle"),
     "short": ("short", "kurz"),
+    "kind": ("kind", "type", "art"),
+    "options": ("options", "optionen"),
+    "minimum": ("minimum", "min"),
+    "maximum": ("maximum", "max"),
 }  # fmt: skip
 """What a column may be called, by what it is."""
 _YES, _NO = {"1", "true", "yes", "y", "x", "ja", "j", "-1"}, {"", "0", "false", "no", "n", "nein"}
+_NUMBERS = ("scale", "minimum", "maximum")
 _SWITCHES = ("reverse_coded", "control")
 _UNREAD = N_("column “{column}” is not read")
 _HEADLESS = N_("no header: every line is read as one item")
@@ -113,6 +118,11 @@ def _columns(name: str, rows: Sequence[tuple[int, list[str]]], known: set[str]) 
         raise InstrumentError([f"{name}:{line}: {held} say the same thing twice; keep one form"])
     unread = [Note(_UNREAD, {"column": cell}) for cell, one in zip(header, found, strict=True) if not one and cell]
     return found, unread, 1
+
+
+def _number(cell: str) -> Value:
+    """A number where it is one: a scale may have a name."""
+    return int(cell) if cell.removeprefix("-").isdigit() else cell
 
 
 def _switch(name: str, line: int, column: str, cell: str, problems: list[tuple[int, str]]) -> bool:

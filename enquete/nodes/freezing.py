@@ -10,14 +10,19 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.record import UsedInstrument
-from enquete.instruments.load import freeze_instrument, load_own, load_shipped, shipped_file
+from enquete.instruments.derived import Note
+from enquete.instruments.load import complete_instrument, freeze_instrument, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
+from enquete.instruments.source import Source
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, RunRequest
+
+IN_PYTHON = "own"
+"""In place of a file's name, where questions were given as objects."""
 
 
 def freeze_instruments(
@@ -55,11 +60,11 @@ def freeze_instruments(
                 f"(--instrument {name}=FILE)"
             )
         try:
-            instrument, told = load_own(model, Path(own)) if own else (load_shipped(model, name, pack.name), ())
+            instrument, told = _of_ones_own(model, own) if own else (load_shipped(model, name, pack.name), ())
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
             continue
-        frozen = freeze_instrument(instrument, own or source)
+        frozen = freeze_instrument(instrument, IN_PYTHON if isinstance(own, dict) else own or source)
         notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
@@ -67,6 +72,13 @@ def freeze_instruments(
     if problems:
         raise InstrumentError(problems)
     return used, notices
+
+
+def _of_ones_own(model: type[BaseModel], given: str | dict[Any, Any]) -> tuple[BaseModel, tuple[Note, ...]]:
+    """The file of that name, or the file that this content would be."""
+    if isinstance(given, str):
+        return load_own(model, Path(given))
+    return complete_instrument(model, Source(IN_PYTHON, given, {}, {}, ()))
 
 
 def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseModel:

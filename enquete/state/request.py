@@ -163,9 +163,9 @@ class RunRequest(BaseModel):
         Offered(*EVERYWHERE, about="study", value="NAME"),
     ] = ""
     instruments: Annotated[
-        dict[str, Place],
+        dict[str, Place | dict[str, Any]],  # the content of such a file in Python
         Field(
-            description="methodology → YAML file of one's own, asked alone unless methods are named, or `shipped` for Enquete's"
+            description="methodology → YAML or CSV file of one's own, asked alone unless methods are named, or `shipped` for Enquete's"
         ),
         Offered("cli", about="study", option="--instrument", value="METHOD=FILE"),
     ] = {}
@@ -303,8 +303,8 @@ class RunRequest(BaseModel):
     ] = 120
 
     @property
-    def own_instruments(self) -> dict[str, str]:
-        """Files by methodology."""
+    def own_instruments(self) -> dict[str, str | dict[str, Any]]:
+        """Files, or their content, by methodology."""
         return {name: file for name, file in self.instruments.items() if file != SHIPPED}
 
 

@@ -1,0 +1,33 @@
+"""Questions as Python objects: a study without any file.
+
+run = enquete.ask("sim_683e8059ab27", Likert("Quotas are fair."), Choice("Who decides?", "the state", "the market"), Open("Why?"))
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from enquete.graphs.registry import methodologies
+from enquete.instruments.questions import Asked, QuestionsInstrument, Wording, as_document
+from enquete.state.errors import SettingsError
+from enquete.study import conduct_interviews
+from enquete.study.run import Run
+
+
+def ask(
+    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Wording | None = None, **request: Any
+) -> Run:
+    """Ask every agent these questions once; the run, with the ledger, table and report of any other.
+
+    Takes all that `conduct_interviews` takes but methods and instruments. Raises InstrumentError with every question that
+    cannot be asked.
+    """
+    if not questions:
+        raise SettingsError('ask: name at least one question, such as Likert("Quotas are fair.")')
+    wrong = [type(one).__name__ for one in questions if not isinstance(one, Asked)]
+    if wrong:
+        raise SettingsError(f"ask: {wrong[0]} is no question; write Likert(…), Choice(…), Number(…) or Open(…)")
+    name = next(name for name, one in methodologies().items() if issubclass(one.instrument, QuestionsInstrument))
+    document = as_document(questions, topic, instruction)
+    return conduct_interviews(sim_id, methods=[name], instruments={name: document}, **request)

@@ -1,0 +1,67 @@
+"""Questions as Python objects: one run of three agents, without a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete import Choice, Likert, Number, Open, Run
+from enquete.state.errors import InstrumentError, SettingsError
+from tests.support.studies import personas
+
+QUESTIONS = (
+    Likert("Quotas are fair."),
+    Likert({"de": "Die Stadt ist ehrlich.", "en": "The town is honest."}, scale=7, id="town"),
+    Choice("Who should decide?", "the state", "the market", "everybody"),
+    Number("How many are needed?", 0, 20),
+    Open("Why do you think so?"),
+)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    base = tmp_path_factory.mktemp("ask")
+    return enquete.ask(personas(base, 6), *QUESTIONS, out=base / "out", topic="Fair quotas", language="en")
+
+
+def test_ask_gives_a_run_with_table_and_report(asked: Run) -> None:
+    assert asked.status == "completed"
+    rows = asked.responses
+    assert set(rows["item_id"]) == {"q1", "town", "q3", "q4", "q5"}
+    assert set(rows["status"]) == {"ok"}
+    assert len(rows) == 5 * 6
+    scales = rows.drop_duplicates("item_id").set_index("item_id")[["scale_min", "scale_max"]]
+    assert list(scales.loc["town"]) == [1, 7]
+    assert "## Poll" in asked.report
+    assert "Who should decide?" in asked.report
+
+
+def test_figures_of_the_findings_are_those_of_the_table(asked: Run) -> None:
+    """Recounted from the rows: means, shares, and every text that was said."""
+    found = {one["item"]: one for one in asked.results["poll"]["questions"]}
+    by_item = dict(list(asked.responses.groupby("item_id")))
+    assert found["q1"]["mean"] == pytest.approx(by_item["q1"]["value"].mean())
+    assert sum(option["n"] for option in found["q3"]["options"]) == 6
+    most = by_item["q3"]["choice"].astype(str).value_counts().iloc[0]
+    assert max(option["n"] for option in found["q3"]["options"]) == most
+    assert [one["text"] for one in found["q5"]["answers"]] == list(by_item["q5"]["text"])
+
+
+def test_the_language_of_plain_texts_is_told_by_their_words(asked: Run) -> None:
+    content = asked.record.instruments["poll"].content
+    assert content["language_default"] == "en"
+    assert content["topic"]["en"] == "Fair quotas"
+
+
+def test_what_cannot_be_asked_is_told_together(tmp_path: Path) -> None:
+    sim = personas(tmp_path, 3)
+    with pytest.raises(SettingsError, match="name at least one question"):
+        enquete.ask(sim, out=tmp_path / "o")
+    with pytest.raises(SettingsError, match="str is no question"):
+        enquete.ask(sim, "Why?", out=tmp_path / "o")  # type: ignore[arg-type]
+    with pytest.raises(InstrumentError) as caught:
+        enquete.ask(sim, Choice("Who?", "only one"), Likert("Good.", scale="nope"), out=tmp_path / "o")
+    assert "has 1 options; a choice needs at least 2" in str(caught.value)
+    assert "'nope' is no scale" in str(caught.value)
