@@ -56,8 +56,10 @@ def analyse(
         "exits": dict(Counter(talk.exit.reason for talk in run.groups if talk.over and talk.exit)),
         "curve": _curve(run.groups),
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
-        "moves": [run.named(talk.unit, move) for talk, move in moved]
-        + [run.named(talk.unit, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)],
+        "moves": [
+            *(run.named(talk, move) for talk, move in moved),
+            *(run.named(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)),
+        ],
         "persuasion": list(_persuasion(moved, run)),
         "movement": {
             "groups": asdict(summed([move for _, move in moved])),
@@ -125,9 +127,10 @@ class Run:
             "unknown": list(self.seating.get("unknown") or []),
         }
 
-    def named(self, unit: str, move: Move) -> dict[str, Any]:
+    def named(self, talk: Discussion, move: Move) -> dict[str, Any]:
         return {
-            "group": unit, "name": self.name(move.participant), "stakeholder_type": self.types.get(move.participant, ""),
+            "group": talk.unit, "reads": talk.reads, "name": self.name(move.participant),
+            "stakeholder_type": self.types.get(move.participant, ""),
             **asdict(move), "toward": list(move.toward), "toward_names": [self.name(who) for who in move.toward],
             "surer": move.surer,
         }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from enquete.graphs.roundtable.analysis import AFTER, BEFORE
@@ -38,10 +39,10 @@ WORDS = {
     "positions_alt": N_(
         "Stance and confidence of {n} participants at {stages} stages; {changed} took another stance in the end."
     ),
-    "blue": N_("blue: yes, orange: no; deeper: surer"),
+    "blue": N_("blue: yes, orange: no; deeper: surer; before each name its group"),
     "part": N_("the first {n} of {total} groups"),
     "persuasion": N_("Roundtable: who moved toward whom"),
-    "mover": N_("moved"),
+    "mover": N_("who moved"),
     "toward": N_("toward the position that was held by"),
     "link": N_("{mover} → {toward}: {weight}"),
     "persuasion_alt": N_("{n} moves toward another participant's position; most toward {most}."),
@@ -215,16 +216,19 @@ def persuasion(found: Found, words: Mapping[str, str], language: Language) -> It
         for end, place in zip(ends, ("mover", "toward"), strict=True):
             shown = str(one[f"{place}{name}"])
             names[end] = shown if one_by_one else type_name(found, shown)
-    left, right = (_ranked(weights, side) for side in (0, 1))
-    yield _network(weights, (left, right), names, found, words, language)
+    yield _network(weights, _sides(weights), names, found, words, language)
 
 
-def _ranked(weights: Mapping[tuple[str, str], float], side: int) -> list[str]:
-    """Nodes of one side, those with most first."""
+def _sides(weights: Mapping[tuple[str, str], float]) -> tuple[list[str], list[str]]:
+    """Nodes of both sides: on the right those with most first, on the left by the mean place of where their lines go."""
     total: dict[str, float] = {}
-    for ends, weight in weights.items():
-        total[ends[side]] = total.get(ends[side], 0.0) + weight
-    return sorted(total, key=lambda node: (-total[node], node))
+    for (_, toward), weight in weights.items():
+        total[toward] = total.get(toward, 0.0) + weight
+    right = sorted(total, key=lambda node: (-total[node], node))
+    goes: dict[str, list[int]] = {}
+    for mover, toward in weights:
+        goes.setdefault(mover, []).append(right.index(toward))
+    return sorted(goes, key=lambda node: (fmean(goes[node]), node)), right
 
 
 def _network(

@@ -25,7 +25,7 @@ EXITS = {
 }
 SIGNS = {
     "all_sure": N_("all sure"),
-    "one_side": N_("one position"),
+    "one_side": N_("all on one side"),
     "same_words": N_("same words"),
 }
 COMPOSED = {
@@ -36,7 +36,7 @@ COMPOSED = {
 }
 LEVELS = {"high": N_("high"), "medium": N_("medium"), "low": N_("low")}
 ACTIONS = {
-    "proceed": N_("may be used"),
+    "proceed": "",
     "verify": N_("check first"),
     "query_detail": N_("read the details"),
 }
@@ -80,7 +80,7 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "name_of": group_name,
         "advice": _advice(found),
         "few": FEWEST,
-        "moves": [one for one in listed(found, "moves") if one["moved"]],
+        "moves": [one for one in listed(found, "moves") if one["moved"] and not one["reads"]],
         "arguments": sorted(listed(found, "arguments"), key=lambda one: -len(one["answered"]))[:ARGUMENTS],
         "unanswered": sum(not one["answered"] for one in listed(found, "arguments")),
         "measures": _measures(found),
