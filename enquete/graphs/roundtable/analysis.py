@@ -14,17 +14,17 @@ from statistics import fmean
 from typing import Any
 
 import pandas as pd
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.settings import RoundtableSettings
 from pydantic import JsonValue
 
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.roundtable.layers import four_layers
 from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, held
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters, mean_confidence, voiced
 from enquete.graphs.roundtable.measures.groupthink import groupthink
 from enquete.graphs.roundtable.measures.movement import Move, beyond_control, moves, persuasion, summed
 from enquete.graphs.roundtable.measures.reason import PEOPLE, Table, conformity, deliberative_reason
+from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.nodes.conversations import stored_turns
 from enquete.reports.context import UNIT, AnalysisContext, Found, counted, findings
 
@@ -95,15 +95,16 @@ class Run:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
-        people = frame.drop_duplicates("participant").set_index("participant")
+        people = frame.drop_duplicates("participant")[["participant", "agent_name", "stakeholder_type"]].astype(str)
+        known = list(people.itertuples(index=False, name=None))
         stored = context.frozen.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         talks = [_talk(unit, settings, seating, context.frozen) for unit in _units(context.frozen)]
         return cls(
             [one for one in talks if not one.reads and len(one.participants) > 1],
             [one for one in talks if one.reads],
-            people["agent_name"].astype(str).to_dict(),
-            people["stakeholder_type"].astype(str).to_dict(),
+            {who: name for who, name, _ in known},
+            {who: kind for who, _, kind in known},
             seating,
         )
 

@@ -5,6 +5,7 @@ only read. Every arm holds its own discussions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.graphs.roundtable.analyst import ANALYST
@@ -12,11 +13,13 @@ from enquete.graphs.roundtable.answering import private_form, public_form
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
 from enquete.graphs.roundtable.groups import Seating, seated
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
+from enquete.graphs.roundtable.measures.arguments import statements
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.summaries import SUMMARISER
 from enquete.graphs.roundtable.table import laid
-from enquete.nodes.conversations import Asked, Conversations, stored_turns
+from enquete.nodes.conversations import Asked, Conversations
 from enquete.respondents.roles import Role
+from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
 from enquete.state.desk import Desk
 from enquete.state.methodology import Plan
@@ -105,7 +108,26 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return ahead
 
     async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        """The main arm's arguments are coded once its groups are through; a coding that failed leaves the study without it."""
+        if round == GROUPS and desk.arm.id == desk.main_arm and await self._code(desk) == "short":
+            return "short"
         return "next" if round == GROUPS and self.seating(desk).controls else "end"
+
+    async def _code(self, desk: Desk) -> Literal["done", "short"]:
+        if desk.frozen("arguments") is not None:
+            return "done"
+        talks = [self._so_far(unit, desk) for unit in self.seating(desk).groups]
+        question = self.settings.question or self.instrument.question.in_(self.language)
+        coded = await code_themes(desk.work, question, statements(talks), self.settings.arguments, label="arguments")
+        if coded == "short":
+            return coded
+        if not isinstance(coded, str):
+            await desk.freeze("arguments", coded.model_dump(mode="json"))
+        return "done"
+
+    def _so_far(self, unit: str, desk: Desk) -> Discussion:
+        """A group's discussion as it is stored."""
+        return reduce(Discussion.after, self.stored(unit, desk), self.begun(unit, desk))
 
     def plan(self, desk: Desk) -> Plan:
         """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more."""
@@ -118,7 +140,11 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         for role in self.roles:
             opens = times * self.settings.least_rounds if role is ANALYST else 0
             calls[role.purpose] = (opens, role.most_calls(self.settings, times * (self.settings.rounds + 1)))
-        return Plan(calls=calls, rows=(sum(least), sum(most)), by_row=frozenset(calls))
+        by_row = frozenset(calls)
+        if seating.groups and desk.arm.id == desk.main_arm:
+            said = sum(len(group) for group in seating.groups.values()) * self.settings.rounds
+            calls["theme"] = (1, 2 * said * ATTEMPTS)
+        return Plan(calls=calls, rows=(sum(least), sum(most)), by_row=by_row)
 
     def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[int]:
         """Items of each turn of a discussion of so many rounds."""
@@ -148,12 +174,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     def _read(self, talk: Discussion, desk: Desk) -> Discussion | None:
         """What a control reads."""
-        if not talk.reads:
-            return None
-        shown = self.begun(talk.reads, desk)
-        for turn in stored_turns(desk.frozen, talk.reads, RoundtableTurn):
-            shown = shown.after(turn)
-        return shown
+        return self._so_far(talk.reads, desk) if talk.reads else None
 
     def _context(self, talk: Discussion, desk: Desk) -> LoopContext:
         from enquete.graphs.roundtable.loop import LoopContext  # noqa: PLC0415

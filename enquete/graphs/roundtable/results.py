@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from pydantic import JsonValue
 
 from enquete.graphs.roundtable import health
 from enquete.graphs.roundtable.analysis import analyse
 from enquete.graphs.roundtable.figures import figures
 from enquete.graphs.roundtable.findings import findings
+from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.shown import GLOSSARY, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation

@@ -73,6 +73,7 @@ class RoundtableSettings(BaseModel):
     context_tokens: Annotated[
         int, Field(ge=100, description="of earlier rounds, passed in full; beyond it older ones are summed up")
     ] = 3000
+    arguments: Annotated[int, Field(ge=1, le=50, description="arguments that are told apart, at most")] = 15
     summaries: Annotated[Worker, Field(description="who sums up older rounds: a model, or key points alone")] = "rule"
     analyses: Annotated[Worker, Field(description="a model's reading of agreement beside the rule-based one")] = "rule"
     cast: Annotated[
