@@ -213,7 +213,7 @@ def own_characters(digest: str) -> int:
         return 0
     others = [number for number, line in enumerate(lines) if not line.startswith("- ")]
     own = lines[: min(others, default=len(lines))]
-    return sum(len(line.removeprefix("- ").split(" (zu: ")[0]) for line in own)
+    return sum(len(line.split("] ", 1)[1].split(" (zu: ")[0]) for line in own)
 
 
 def test_slips_in_the_sources_are_named() -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from enquete.state.asking import Arm, Language
+from enquete.state.request import MemoryKind
 
 
 class UsedInstrument(BaseModel):
@@ -46,6 +47,7 @@ class RunRecord(BaseModel):
     instruments: dict[str, UsedInstrument]
     digest_chars: int
     memoryless_weight: float
+    memory: MemoryKind = "local"  # whose facts join the digests, and which gets the interviews
     baseline: Literal["measured", "reconstructed", "earlier", "none"]
     baseline_run_id: str = ""
     baseline_asked: str = "auto"
@@ -76,6 +78,7 @@ class RunRecord(BaseModel):
             "digest_chars": self.digest_chars,
             "memoryless_weight": self.memoryless_weight,
             "baseline": self.baseline_asked,
+            **({"memory": self.memory} if self.memory != "local" else {}),
             **({"agents": sorted(self.agents)} if self.agents else {}),
             **({"replay_of": self.replay_of} if self.replay_of else {}),
             **({"rerun_of": self.rerun_of, "carried": dict(sorted(self.carried.items()))} if self.rerun_of else {}),

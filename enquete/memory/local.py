@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from langgraph.store.base import PutOp
+from langgraph.store.base import GetOp, PutOp
 from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
@@ -27,7 +27,7 @@ FILE = "memory.sqlite"
 RECORDS, PREFERENCES, DELIVERIES = ("records",), ("preferences",), "deliveries"
 ENTITY_WEIGHT, SCORE_WEIGHT, FETCHED = 0.1, 0.05, 3
 """Of a name in the query that is the agent's, and of each point of the critic's above 3; records fetched for each kept."""
-PAGE = 1000
+PAGE, BATCH = 1000, 500
 INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
     id UNINDEXED, agent, text, tokenize="unicode61 remove_diacritics 2", prefix='3 4 5')"""
 _WORD = re.compile(r"\w+")
@@ -63,16 +63,27 @@ class LocalMemory:
 
     def remember(self, records: Sequence[Record]) -> int:
         """Those that are not there yet; how many they were."""
-        new = [
-            record for record in {record.id: record for record in records}.values() if self.record(record.id) is None
-        ]
+        every, count = list({record.id: record for record in records}.values()), 0
+        for start in range(0, len(every), BATCH):
+            count += self._remember(every[start : start + BATCH])
+        return count
+
+    def _remember(self, records: Sequence[Record]) -> int:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._merging:
+            there = self._store.batch([GetOp(RECORDS, one.id) for one in records])
+            new = [one for one, found in zip(records, there, strict=True) if found is None]
+            if not new:
+                return 0
+            self._connection.execute("BEGIN")
             self._connection.executemany(
                 "INSERT INTO words(id, agent, text) VALUES(?,?,?)",
                 [(one.id, f"{one.agent_name} {one.participant or ''}", one.text) for one in new],
             )
-            self._put(RECORDS, {one.id: {"at": now, **one.model_dump(exclude_defaults=True)} for one in new})
+            self._connection.execute("COMMIT")
+            self._store.batch(
+                [PutOp(RECORDS, one.id, {"at": now, **one.model_dump(exclude_defaults=True)}) for one in new]
+            )
         return len(new)
 
     def record(self, record_id: str) -> Record | None:
@@ -145,10 +156,6 @@ class LocalMemory:
             yield from ((item.key, item.value) for item in page)
             if len(page) < PAGE:
                 return
-
-    def _put(self, namespace: tuple[str, ...], values: Mapping[str, dict[str, JsonValue]]) -> None:
-        if values:
-            self._store.batch([PutOp(namespace, key, value) for key, value in values.items()])
 
 
 def _to(graph: str) -> tuple[str, ...]:

@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from enquete.simulations.knowledge import Knowledge
 from enquete.state.errors import EnqueteError
 
-Backend = Literal["local", "zep-cloud", "zep"]
+TIMEOUT_S = 20.0
+"""For one request to a graph."""
+
 Kind = Literal["interview", "overall", "aggregate", "answer"]
 
 

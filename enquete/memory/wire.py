@@ -11,10 +11,9 @@ from typing import Any
 
 import httpx
 
-from enquete.memory.records import MemoryFault
+from enquete.memory.records import TIMEOUT_S, MemoryFault
 from enquete.simulations.texts import clip, one_line
 
-TIMEOUT_S = 20.0
 RATE_LIMIT_WAIT_S = 60.0
 """Where a 429 does not say how long."""
 ONCE: Any = {"max_retries": 0}

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from enquete.memory.records import Record
-from enquete.memory.wire import ONCE, TIMEOUT_S, Wire
+from enquete.memory.records import TIMEOUT_S, Record
+from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.knowledge import Fact, Knowledge
 
 AT_ONCE, LOOKED_BACK, NOT_FOUND = 8, 200, 404

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from enquete.memory.records import MemoryFault, Record
-from enquete.memory.wire import ONCE, TIMEOUT_S, Wire
+from enquete.memory.records import TIMEOUT_S, MemoryFault, Record
+from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.knowledge import Fact, Knowledge
 
 PAGE, MOST_PAGES, LOOKED_BACK = 100, 2000, 200

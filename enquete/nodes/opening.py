@@ -31,6 +31,7 @@ from enquete.checkpoints.folders import (
 from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
 from enquete.instruments.pack import pack_named
+from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.freezing import freeze_instruments, method_settings
@@ -45,7 +46,7 @@ from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, among, load_population
 from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
-from enquete.state.request import RunRequest, offered
+from enquete.state.request import MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
 
@@ -147,7 +148,13 @@ def draft_rerun(
         raise SettingsError("--rerun: name what is to be asked anew, such as --methods delphi --rerun")
     base = base_run(interviews)
     methods = choose_methods(request, available, ())
-    same = {"language": base.language, "asking": base.asking, "seed": base.seed, "digest_chars": base.digest_chars}
+    same = {
+        "language": base.language,
+        "asking": base.asking,
+        "seed": base.seed,
+        "digest_chars": base.digest_chars,
+        "memory": base.memory,
+    }
     unsaid = {name: value for name, value in same.items() if name not in request.model_fields_set}
     settings = settings_of(base, list(methods), request.settings)
     arms = request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}
@@ -232,6 +239,7 @@ def draft_record(
         instruments=used,
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,
+        memory=choose_memory(request, environment),
         baseline=baseline,
         baseline_run_id=baseline_run,
         baseline_asked=request.baseline,
@@ -249,6 +257,13 @@ def draft_record(
         base_url=request.base_url or environment.base_url or "",
         created_at=now(),
     )
+
+
+def choose_memory(request: RunRequest, environment: Environment) -> MemoryKind:
+    """Raises SettingsError where the graph that was asked for cannot be reached from here, before anything is asked."""
+    kind = request.memory or environment.memory or "local"
+    require_reachable(kind, resolve_machine(request, environment))
+    return kind
 
 
 def instrument_topic(used: Mapping[str, UsedInstrument], language: Language) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from enquete.checkpoints.entries import CALL, call_values
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger, Usage
+from enquete.simulations.digest import SOURCES
 from enquete.state.asking import CallKey
 from enquete.state.desk import Completion
 from enquete.state.errors import ModelUnavailable, ReplayMissing
@@ -61,6 +62,7 @@ async def copy_memories(source: Path, ledger: Ledger) -> None:
         memory = origin.frozen("", "", "T1", "memory")
         if memory is not None:
             await ledger.store_digests("T1", origin.digests("T1"))
+            await ledger.freeze("", "", "T1", SOURCES, origin.frozen("", "", "T1", SOURCES))
             await ledger.freeze("", "", "T1", "memory", memory)
     finally:
         origin.close_reading()

@@ -21,7 +21,7 @@ from enquete.state.request import SHIPPED, RunRequest
 ARM_FIELDS = {"probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation"}
 """What a request says about arms and how they are asked."""
 
-KEPT = ("language", "asking", "arms", "digest_chars", "memoryless_weight", "seed")
+KEPT = ("language", "asking", "arms", "digest_chars", "memory", "memoryless_weight", "seed")
 """What a re-run shares with the run it goes back to: else their answers would not belong into one table."""
 
 
@@ -45,7 +45,7 @@ def base_run(interviews: Path) -> RunRecord:
 
 def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:
     """Raises SettingsError where what was said contradicts the run that the other methodologies are taken from."""
-    said = request.model_fields_set & {"language", "asking", "digest_chars", "memoryless_weight", "seed"}
+    said = request.model_fields_set & {"language", "asking", "digest_chars", "memory", "memoryless_weight", "seed"}
     wrong = [
         f"{name} ({_shown(getattr(base, name))} there, {_shown(getattr(draft, name))} asked for)"
         for name in KEPT

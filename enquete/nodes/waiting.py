@@ -9,12 +9,14 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from enquete.checkpoints.record import RunRecord
+from enquete.memory.connecting import Known, read_once
 from enquete.nodes.workplace import Workplace
 from enquete.simulations.completion import Completion, completion
-from enquete.simulations.digest import digests
+from enquete.simulations.digest import SOURCES, digests
 from enquete.simulations.join import Join, join, require_joinable
 from enquete.simulations.population import Population, load_population
 
+UNREAD = "the graph could not be read ({fault}): the agents remember what the simulation's files say, and no more"
 WITHOUT = Completion(True, "no_simulation", "a personas file has no simulation to wait for")
 
 
@@ -56,13 +58,26 @@ async def _remember(workplace: Workplace) -> JsonValue:
     texts: dict[str, str | None] = {}
     notes: list[str] = []
     if record.digest_chars > 0:
-        read = await asyncio.to_thread(digests, population, limit=record.digest_chars, language=record.language)
+        known = await asyncio.to_thread(_known, workplace, [now for _, now in joined.matched])
+        read = await asyncio.to_thread(
+            digests, population, limit=record.digest_chars, language=record.language, known=known.agents
+        )
         texts = {then: read.texts.get(now) for then, now in joined.matched}
         notes = [f"{issue.file}: {issue.message}" for issue in read.issues if issue.severity != "info"]
+        notes += [UNREAD.format(fault=known.fault)] if known.fault else []
+        named = {then: dict(read.named[now]) for then, now in joined.matched if now in read.named}
+        await workplace.ledger.freeze("", "", "T1", SOURCES, {who: {**marks} for who, marks in named.items()})
     await workplace.ledger.store_digests("T1", texts)
     workplace.remember("T1")
     summary = _summary(joined, texts, [*_join_notes(joined), *notes]) | _ended(population)
     return await workplace.ledger.freeze("", "", "T1", "memory", summary)
+
+
+def _known(workplace: Workplace, agents: list[str]) -> Known:
+    """What the run's graph knows of them; nothing where it has none."""
+    record = workplace.record
+    found = read_once(workplace.folder, record.memory, workplace.sim_path, record.sim_id, workplace.machine, agents)
+    return found or Known(graph="local")
 
 
 def _summary(joined: Join, texts: dict[str, str | None], notes: list[str]) -> dict[str, JsonValue]:

@@ -1,7 +1,8 @@
-"""Episodes for a later memory writer: what each agent, and all of them, said in each methodology and phase.
+"""Episodes for the memory: what each agent, and all of them, said in each methodology and phase, and what it was gathered
+into (types, themes, scenarios).
 
-By rule, from the answers alone: the positions furthest from the middle of their scales, then the agent's own words.
-Every episode names the answers it was made of.
+By rule, from answers and findings alone: the positions furthest from the middle of their scales, then the agent's own
+words. Every episode of answers names them. Only what is `complete` is remembered: the agent, or the methodology, is done.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import Any
 import pandas as pd
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import PARTS, with_ids
+from enquete.reports.context import PARTS, Found, with_ids
+from enquete.reports.evaluation import evaluation
 from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
+from enquete.reports.table.rows import undetermined
 from enquete.state.asking import Language
 
-READ = [*PARTS, "agent_name", "status", "value", "scale_min", "scale_max", "text"]
+READ = [*PARTS, "agent_name", "stakeholder_type", "status", "value", "scale_min", "scale_max", "text"]
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20
 LONGEST = 240
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
@@ -30,14 +33,18 @@ WORDS: Mapping[str, str] = {
     "position": N_("“{wording}”: {value} on {low}–{high}{label}."),
     "voice": N_("In their own words: “{text}”"),
     "all": N_("All agents (interview/{method}/{phase}): {stance}"),
+    "group": N_("Found (interview/{method}/{phase}): {stance}"),
     "answered": N_("{n} of {total} agents answered"),
     "highest": N_("rated highest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
     "lowest": N_("lowest: “{wording}” (mean {value} on {low}–{high}, n = {n})"),
 }
 
 
-def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -> Iterator[dict[str, Any]]:
-    """Agents in the population's order within each methodology and phase of this run, then the aggregate; main arm."""
+def episodes(
+    reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked], results: Mapping[str, Found]
+) -> Iterator[dict[str, Any]]:
+    """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
+    answers were gathered into; main arm."""
     language = reading.language
     own = frame.loc[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs), READ]
     answered = with_ids(own)
@@ -46,19 +53,37 @@ def episodes(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
         known.setdefault(one.methodology, {})[one.item_id] = one
     for _, rows in answered.groupby(["methodology", "phase"], sort=False):
         method, phase = str(rows["methodology"].iloc[0]), str(rows["phase"].iloc[0])
-        base = {"sim_id": reading.record.sim_id, "run_id": reading.run}
-        where = {"methodology": method, "phase": phase}
+        run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
+        at = f"{run_id}/{method}/{phase}"
+        where = {"sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase}
+        planned_here = own[own["methodology"].eq(method) & own["phase"].eq(phase)]
+        owing = _owing(reading, planned_here, method, phase, done=done)
         last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
         names = dict(zip(last["participant"], last["agent_name"], strict=True))
+        kinds = dict(zip(last["participant"], last["stakeholder_type"], strict=True))
         for who, (stance, ids) in stances(last, known[method], language).items():
             text = in_language(WORDS, language)["agent"].format(
                 name=names[who], method=method, phase=phase, stance=stance
             )
-            yield {**base, "participant": who, **where, "text": text, "answer_ids": ids}
-        planned = own[own["methodology"].eq(method) & own["phase"].eq(phase)]["participant"].nunique()
-        stance, ids = overall(last, known[method], int(planned), language)
+            whose = {"participant": who, "agent_name": names[who], "stakeholder_type": kinds[who]}
+            yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": ids,
+                   "complete": who not in owing}  # fmt: skip
+        stance, ids = overall(last, known[method], int(planned_here["participant"].nunique()), language)
         text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
-        yield {**base, "participant": None, **where, "text": text, "answer_ids": ids}
+        yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": ids,
+               "complete": done}  # fmt: skip
+        if done and phase == reading.methodology(method).phases[-1] and method in results:
+            for group in evaluation(reading.methodology(method)).remembered(results[method], language):
+                text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
+                yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
+                       "answer_ids": [], "complete": True}  # fmt: skip
+
+
+def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, *, done: bool) -> set[str]:
+    """Agents who may still answer."""
+    if done or method in reading.record.carried:
+        return set()
+    return set(planned.loc[planned["status"].eq("not_reached"), "participant"]) | undetermined(reading, method, phase)
 
 
 def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -47,6 +47,13 @@ class Headline:
     methodology: str = ""  # filled in where headlines are joined
 
 
+class Remembered(NamedTuple):
+    """Something that the answers were gathered into, as it is told in an episode. id: unique within the methodology."""
+
+    id: str
+    text: str
+
+
 def no_findings(found: Found, language: Language) -> Iterable[KeyFinding]:
     return ()
 
@@ -77,6 +84,10 @@ def no_figures(found: Found, language: Language) -> Iterable[Figure]:
 
 
 def no_headlines(found: Found, language: Language) -> Iterable[Headline]:
+    return ()
+
+
+def no_groups(found: Found, language: Language) -> Iterable[Remembered]:
     return ()
 
 
@@ -128,6 +139,9 @@ class Evaluation:
     measures: Callable[[Found, pd.DataFrame], Iterable[Measure]] = nothing
     groupings: Callable[[Found, pd.DataFrame], Iterable[Grouping]] = nothing
     claims: OwnClaims = no_claims
+
+    # Episodes of what the answers were gathered into (types, themes, scenarios), for the memory; one a group.
+    remembered: Callable[[Found, Language], Iterable[Remembered]] = no_groups
 
     # Replicates: findings that they judge; sentences of those by kind, and words in place of figures; a replicate's findings
     # with arbitrary names (of groups, say) as in the main arm's, which are given second.

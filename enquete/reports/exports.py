@@ -52,7 +52,7 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     book = codebook(reading, frame, material.asked)
     write_json(exports / "codebook.json", book)
     write_atomically(exports / "codebook.md", markdown(book, language))
-    write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked))
+    write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked, material.found.results))
     write_json(folder / "crossing.json", crossing_file(material, language))
     write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
     write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations, language))

@@ -32,6 +32,7 @@ from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
+from enquete.reports.remembering import remember
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
 from enquete.reports.run_reading import RunReading, open_run, read_result
@@ -87,6 +88,7 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     for name in workplace.record.methods:
         if name not in buggy:
             await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
+    await asyncio.to_thread(remember, workplace)
     return {"status": written.status, "findings": written.findings}
 
 

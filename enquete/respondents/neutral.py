@@ -92,11 +92,11 @@ def neutral_digest(who: Participant, language: Language, seed: int) -> str | Non
         return who.digest
     lines = neutral().digest[language]
     drawn = cycle(sorted(lines, key=lambda line: uniform(seed, "neutral digest", who.id, line)))
-    text = f"{in_language(HEADINGS, language)['own']}\n- {next(drawn)}"
-    for line in drawn:
+    text = f"{in_language(HEADINGS, language)['own']}\n- [P1] {next(drawn)}"
+    for number, line in enumerate(drawn, start=2):
         if len(text) + len(line) / 2 > len(who.digest):
             return text
-        text += f"\n- {line}"
+        text += f"\n- [P{number}] {line}"
     return text
 
 

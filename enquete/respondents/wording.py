@@ -41,7 +41,9 @@ WORDING: Final = Wording(
         "English and only with JSON of the form asked for."
     ),
     persona=N_("Who you are"),
-    memory=N_("What you recently did and saw on social media"),
+    memory=N_(
+        "What you recently did and saw on social media (where your own words rest on an entry, add its mark: [P1])"
+    ),
     options=N_("Options"),
     shared=N_("How a question marked with a letter is answered:"),
     number=N_("a number from {low} to {high}"),
@@ -75,7 +77,10 @@ PARAPHRASED: Final = WORDING._replace(
         "of the form requested."
     ),
     persona=N_("Whose place you take"),
-    memory=N_("What happened lately on your social media accounts, by yourself and by others"),
+    memory=N_(
+        "What happened lately on your social media accounts, by yourself and by others (put an entry's mark, such as [P1], "
+        "behind what you write because of it)"
+    ),
     options=N_("You can choose from"),
     shared=N_("A letter behind a question says how to answer it:"),
     number=N_("to be given as a number, {low} at the least and {high} at the most"),

@@ -1,28 +1,40 @@
-"""A memory digest: what an agent said, did and was shown, newest first, in at most `limit` characters."""
+"""A memory digest: what an agent said, did and was shown, newest first, and what a graph knows of it, in at most `limit`
+characters. Every entry has a mark, by which an answer can name it: [P1] an own post, [R1] a reaction, [S1] something
+shown, [K1] something known."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from types import MappingProxyType
 
 from enquete.locale import C_, N_, in_language, tell
 from enquete.simulations.entries import Entry, Kind
 from enquete.simulations.experience import Experience, Source, read_experience
+from enquete.simulations.knowledge import Knowledge, by_relevance
 from enquete.simulations.population import Population
 from enquete.simulations.sources import Issue
 from enquete.simulations.texts import clip
 from enquete.state.asking import Language
 
+SOURCES = "sources"
+"""The name of what is frozen beside the digests: where their entries stand, by participant and mark."""
+
 OWN_SHARE = 0.6
+KNOWN_SHARE = 0.25
 CONTEXT = 100
+LONGEST_SUMMARY = 300
 SHORTEST = 20  # a post is not cut to fewer characters
 
 HEADINGS: Mapping[str, str] = {
     "own": N_("Own posts (newest first):"),
     "reaction": N_("Reactions:"),
     "shown": N_("Posts of others that were shown:"),
+    "known": N_("On record:"),
 }
+MARKED = re.compile(r"^- \[([A-Z])(\d+)\] ", re.MULTILINE)
 NOTHING = N_("No activity was recorded in the simulation.")
 ANSWERING = C_("of a reply", "on")
 VERBS: Mapping[str, str] = {
@@ -42,25 +54,51 @@ VERBS: Mapping[str, str] = {
 class Digests:
     """Digest by participant id: None where no source could be read for that agent, a sentence where nothing happened.
 
-    `sources` and `exposure` by platform: where it was read from, and whether it says what agents were shown.
+    `named`: by participant id and mark, where its entries stand ("twitter post 12", "graph fact 4a5f…"). `sources` and
+    `exposure` by platform: where it was read from, and whether it says what agents were shown.
     """
 
     texts: Mapping[str, str | None]
+    named: Mapping[str, Mapping[str, str]]
     issues: tuple[Issue, ...]
     sources: Mapping[str, Source]
     exposure: Mapping[str, bool]
 
 
-def digests(population: Population, *, limit: int = 2000, language: Language = "de") -> Digests:
-    """The memory digest of every participant, both platforms merged. Never raises on damaged sources."""
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An entry, and where it stands."""
+
+    entry: Entry
+    source: str
+
+
+def digests(
+    population: Population,
+    *,
+    limit: int = 2000,
+    language: Language = "de",
+    known: Mapping[str, Knowledge] = MappingProxyType({}),
+) -> Digests:
+    """The memory digest of every participant, both platforms merged. Never raises on damaged sources.
+
+    known: what a graph holds, by participant id; facts that share words with the simulation's topic come first.
+    """
     experiences, issues = read_experience(population, max(limit, 0))
     seats = {(seat.platform, seat.participant) for seat in population.seats}
     texts: dict[str, str | None] = {}
+    named: dict[str, Mapping[str, str]] = {}
     for participant in population.participants:
         readable = [e for e in experiences if (e.platform, participant.id) in seats and covers(e, participant.id)]
-        texts[participant.id] = write_digest(participant.id, readable, limit, language) if readable else None
+        knowledge = known.get(participant.id)
+        texts[participant.id] = None
+        if readable or knowledge:
+            texts[participant.id], named[participant.id] = write_digest(
+                participant.id, readable, limit, language, knowledge, population.topic
+            )
     return Digests(
         texts=texts,
+        named=named,
         issues=tuple(issues),
         sources={experience.platform: experience.source for experience in experiences},
         exposure={experience.platform: experience.exposure for experience in experiences},
@@ -71,24 +109,50 @@ def covers(experience: Experience, participant_id: str) -> bool:
     return experience.source != "none" and participant_id not in experience.withheld
 
 
-def write_digest(participant_id: str, experiences: Sequence[Experience], limit: int, language: Language) -> str:
-    own = merged(participant_id, experiences, "own")
-    reactions = [reaction_line(entry, language) for entry in merged(participant_id, experiences, "reaction")]
-    shown = [shown_line(entry) for entry in merged(participant_id, experiences, "shown")]
-    text = compose(own, reactions, shown, limit, language) or tell(NOTHING, language)
-    return clip(text, max(limit, 0))
+def write_digest(
+    participant_id: str,
+    experiences: Sequence[Experience],
+    limit: int,
+    language: Language,
+    knowledge: Knowledge | None = None,
+    topic: str = "",
+) -> tuple[str, dict[str, str]]:
+    """The text, and where its entries stand by their marks."""
+    limit = max(limit, 0)
+    own, reacted, shown = (merged(participant_id, experiences, kind) for kind in ("own", "reaction", "shown"))
+    facts = by_relevance(knowledge.facts, topic) if knowledge else []
+    summary = clip(knowledge.summary, LONGEST_SUMMARY) if knowledge else ""
+    records = ([("graph summary", summary)] if summary else []) + [(f"graph fact {f.id}", f.text) for f in facts]
+    record = section(
+        in_language(HEADINGS, language)["known"], marked("K", [text for _, text in records]), int(KNOWN_SHARE * limit)
+    )
+    reactions = marked("R", [reaction_line(one.entry, language) for one in reacted])
+    posts = marked("S", [shown_line(one.entry) for one in shown])
+    room = limit - len(record) - 1 if record else limit
+    text = compose([one.entry for one in own], reactions, posts, room, language) or tell(NOTHING, language)
+    text = clip("\n".join(part for part in (clip(text, room), record) if part), limit)
+    places = {"P": own, "R": reacted, "S": shown}
+    sources = {
+        letter + number: records[int(number) - 1][0] if letter == "K" else places[letter][int(number) - 1].source
+        for letter, number in MARKED.findall(text)
+    }
+    return text, sources
 
 
-def merged(participant_id: str, experiences: Sequence[Experience], kind: Kind) -> list[Entry]:
+def marked(letter: str, lines: Sequence[str]) -> list[str]:
+    return [f"[{letter}{number}] {line}" for number, line in enumerate(lines, start=1)]
+
+
+def merged(participant_id: str, experiences: Sequence[Experience], kind: Kind) -> list[Placed]:
     """Newest first over both platforms by their share of the record: they ran side by side. Each text once."""
     placed = [
-        (entry.place / max(experience.length, 1), entry)
+        (entry.place / max(experience.length, 1), Placed(entry, f"{experience.platform} {entry.source}"))
         for experience in experiences
         if participant_id in experience.memories
         for entry in experience.memories[participant_id].shelves[kind].entries.values()
     ]
     newest_first = sorted(placed, key=lambda pair: -pair[0])
-    return list({entry.text: entry for _, entry in reversed(newest_first)}.values())[::-1]
+    return list({one.entry.text: one for _, one in reversed(newest_first)}.values())[::-1]
 
 
 def compose(
@@ -116,8 +180,8 @@ def own_section(own: Sequence[Entry], room: int, words: int, context_room: int, 
         return ""
     heading = in_language(HEADINGS, language)["own"]
     text = heading if room >= 2 * len(heading) else ""
-    for entry in own:
-        start = "\n- " if text else "- "
+    for number, entry in enumerate(own, start=1):
+        start = f"\n- [P{number}] " if text else f"- [P{number}] "
         left = min(words, room - len(text) - len(start))
         if left < min(len(entry.text), SHORTEST) or left <= 0:
             break

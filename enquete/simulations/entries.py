@@ -19,38 +19,43 @@ LONGEST_OTHER = 240
 class Entry:
     """`text`: the agent's own words, or what it reacted to; `about`: what its words answer, or whose post it was.
 
-    `place`: rowid or line number, which order entries; created_at does not (steps on one platform, dates on the other).
+    `source`: which post or comment it is ("post 12"), else which row or line. `place`: rowid or line number, which order
+    entries; created_at does not (steps on one platform, dates on the other).
     """
 
     verb: str
     text: str
     about: str = ""
     place: float = 0.0
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an action becomes an entry: its kind, and which arguments hold the text and what it is about."""
+    """How an action becomes an entry: its kind, which arguments hold the text and what it is about, and the post's or
+    comment's id."""
 
     kind: Kind
     verb: str
     text: tuple[str, ...]
     about: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
 
 
 POST, COMMENT = ("post_content", "content"), ("comment_content", "content")
+POST_ID, COMMENT_ID = ("post_id",), ("comment_id",)
 AUTHOR, COMMENTER, TARGET = ("post_author_name",), ("comment_author_name",), ("target_user_name",)
 READINGS = {
-    "create_post": Reading("own", "post", ("content",)),
-    "create_comment": Reading("own", "comment", ("content",), ("parent_content",)),
-    "quote_post": Reading("own", "quote", ("quote_content",), ("original_content",)),
+    "create_post": Reading("own", "post", ("content",), (), POST_ID),
+    "create_comment": Reading("own", "comment", ("content",), ("parent_content",), COMMENT_ID),
+    "quote_post": Reading("own", "quote", ("quote_content",), ("original_content",), ("new_post_id",)),
     "send_to_group": Reading("own", "message", ("message", "content")),
-    "repost": Reading("reaction", "repost", ("original_content", "content")),
-    "like_post": Reading("reaction", "like", POST, AUTHOR),
-    "dislike_post": Reading("reaction", "dislike", POST, AUTHOR),
-    "report_post": Reading("reaction", "report", POST, AUTHOR),
-    "like_comment": Reading("reaction", "like", COMMENT, COMMENTER),
-    "dislike_comment": Reading("reaction", "dislike", COMMENT, COMMENTER),
+    "repost": Reading("reaction", "repost", ("original_content", "content"), (), ("reposted_id", "original_post_id")),
+    "like_post": Reading("reaction", "like", POST, AUTHOR, POST_ID),
+    "dislike_post": Reading("reaction", "dislike", POST, AUTHOR, POST_ID),
+    "report_post": Reading("reaction", "report", POST, AUTHOR, POST_ID),
+    "like_comment": Reading("reaction", "like", COMMENT, COMMENTER, COMMENT_ID),
+    "dislike_comment": Reading("reaction", "dislike", COMMENT, COMMENTER, COMMENT_ID),
     "follow": Reading("reaction", "follow", TARGET),
     "unfollow": Reading("reaction", "unfollow", TARGET),
     "mute": Reading("reaction", "mute", TARGET),
@@ -68,12 +73,20 @@ def interpret(action: str, args: Mapping[str, JsonValue], place: float) -> tuple
         return None
     about = clip(one_line(first(args, reading.about)), LONGEST_OTHER)
     shown_text = text if reading.kind == "own" else clip(text, LONGEST_OTHER)
-    return reading.kind, Entry(reading.verb, shown_text, about, place)
+    return reading.kind, Entry(reading.verb, shown_text, about, place, source_of(args, reading.source, place))
+
+
+def source_of(args: Mapping[str, JsonValue], names: tuple[str, ...], place: float) -> str:
+    """Where the words themselves stand: a post, a comment, else the row or line of the action."""
+    for name in names:
+        if isinstance(number := args.get(name), int) and not isinstance(number, bool):
+            return f"{'comment' if names == COMMENT_ID else 'post'} {number}"
+    return f"row {place:.0f}"
 
 
 def shown_entry(post: Mapping[str, JsonValue], author: str, place: float) -> Entry | None:
     text = clip(one_line(clean(post.get("content"))), LONGEST_OTHER)
-    return Entry("shown", text, author, place) if text else None
+    return Entry("shown", text, author, place, source_of(post, POST_ID, place)) if text else None
 
 
 @dataclass

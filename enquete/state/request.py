@@ -21,6 +21,7 @@ SHIPPED = "shipped"
 of the default pack that was asked."""
 
 Phase = Literal["T0", "T1"]
+MemoryKind = Literal["local", "zep-cloud", "zep"]
 Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(given, PurePath) else given)]
 """A path, which Python callers may give as a `Path`."""
 
@@ -266,6 +267,11 @@ class RunRequest(BaseModel):
     digest_chars: Annotated[
         int, Field(ge=0, le=100_000, description="length of a memory digest"), Offered("http", about="study")
     ] = 2000
+    memory: Annotated[
+        MemoryKind | None,
+        Field(description="graph whose facts join the agents' memories and that gets the interviews as episodes"),
+        Offered("cli", about="study", more="else ENQUETE_MEMORY, else local: none; docs/memory.md"),
+    ] = None
     memoryless_weight: Annotated[
         float, Field(ge=0, le=1, description="weight in drift of agents without memory"), Offered(about="study")
     ] = 0.5

@@ -13,7 +13,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.errors import SettingsError
-from enquete.state.request import DEFAULT_CONCURRENCY, DEFAULT_MAX_TOKENS, DEFAULT_PATIENCE_S, ModelLimits, RunRequest
+from enquete.state.request import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_MAX_TOKENS,
+    DEFAULT_PATIENCE_S,
+    MemoryKind,
+    ModelLimits,
+    RunRequest,
+)
 
 
 class Environment(BaseSettings):
@@ -25,6 +32,8 @@ class Environment(BaseSettings):
     base_url: str | None = Field(None, validation_alias="LLM_BASE_URL")
     model: str | None = Field(None, validation_alias="LLM_MODEL_NAME")
     zep_api_key: SecretStr | None = Field(None, validation_alias="ZEP_API_KEY")
+    zep_url: str | None = Field(None, validation_alias="ZEP_API_URL")  # the name that Zep's own libraries read
+    memory: MemoryKind | None = Field(None, validation_alias="ENQUETE_MEMORY")
     root: str | None = Field(None, validation_alias="ENQUETE_ROOT")
     language: Spoken | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
@@ -56,6 +65,8 @@ class Machine(BaseModel):
 
     api_key: SecretStr | None = None
     base_url: str | None = None
+    zep_api_key: SecretStr | None = None
+    zep_url: str | None = None
     cap_tokens: int | None = None  # None: not said now; the run's own cap, else the environment's, holds
     cap_usd: float | None = None
     default_cap_tokens: int = DEFAULT_MAX_TOKENS
@@ -80,6 +91,8 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
     return Machine(
         api_key=environment.api_key,
         base_url=request.base_url or environment.base_url,
+        zep_api_key=environment.zep_api_key,
+        zep_url=environment.zep_url,
         cap_tokens=request.budget_tokens,
         cap_usd=request.budget_usd,
         default_cap_tokens=environment.max_tokens,

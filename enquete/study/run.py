@@ -96,7 +96,15 @@ class Run:
         for findings in self.results.values():
             if isinstance(findings, dict):
                 found += [str(flag) for flag in findings.get("flags", [])]
-        return found
+        return list(dict.fromkeys([*found, *self._summary_flags]))
+
+    @cached_property
+    def _summary_flags(self) -> list[str]:
+        """Those of the run's memory among them."""
+        from enquete.reports.synthesis import load_summary  # noqa: PLC0415 - analyses are slow to import
+
+        flags = load_summary(self.folder).get("flags")
+        return [str(flag) for flag in flags] if isinstance(flags, list) else []
 
     @property
     def page_one(self) -> dict[str, Any]:

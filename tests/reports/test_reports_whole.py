@@ -230,20 +230,23 @@ def test_there_is_one_episode_per_agent_and_stage_and_one_for_all(full):
     stages = {(e["methodology"], e["phase"]) for e in episodes}
     assert stages == {("longitudinal", "T0"), *((name, "T1") for name in ALL)}
     for method, phase in stages:
-        own = [e for e in episodes if (e["methodology"], e["phase"]) == (method, phase)]
+        own = [e for e in episodes if (e["methodology"], e["phase"]) == (method, phase) and e["kind"] != "aggregate"]
         assert len({e["participant"] for e in own}) == len(own) == 13
         assert own[-1]["participant"] is None
         assert own[-1]["text"].startswith(f"Alle Agenten (interview/{method}/{phase}): 12 von 12 Agenten")
-    assert all(
-        set(e) == {"sim_id", "run_id", "participant", "methodology", "phase", "text", "answer_ids"} for e in episodes
-    )
+    assert len({e["id"] for e in episodes}) == len(episodes)
+    assert all(e["complete"] for e in episodes)
+    gathered = [e["text"].split("): ")[1].split()[0] for e in episodes if e["kind"] == "aggregate"]
+    assert {"Typ", "Thema", "Szenario"} == set(gathered)
 
 
 def test_an_episode_is_made_of_the_agents_own_answers(full):
     table = with_ids(full.table()).set_index("answer_id")
     lines = (full.synthesis / "exports" / "episodes.jsonl").read_text("utf-8").splitlines()
     for episode in map(json.loads, lines):
-        assert episode["answer_ids"]
+        assert bool(episode["answer_ids"]) == (episode["kind"] != "aggregate")
+        if episode["kind"] == "aggregate":
+            continue
         rows = table.loc[episode["answer_ids"]]
         assert set(rows["methodology"]) == {episode["methodology"]}
         if episode["participant"]:

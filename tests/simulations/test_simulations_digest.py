@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from enquete.simulations.digest import digests, write_digest
 from enquete.simulations.entries import Entry, Memory
 from enquete.simulations.experience import Experience
+from enquete.simulations.knowledge import Fact, Knowledge
 from enquete.simulations.population import load_population
 from tests.simulations.conftest import Folder, post, write_log
 
@@ -92,7 +94,8 @@ def test_newest_first_doubles_once_and_failed_actions_left_out(folder: Folder) -
     ]
     write_log(path, "reddit", actions, tail='{"round": 2, "agent_id": 0, "act')
     found = digests(load_population(path), language="en")
-    assert found.texts["agent:uuid-ann"] == "Own posts (newest first):\n- Second post.\n- Initial post."
+    assert found.texts["agent:uuid-ann"] == "Own posts (newest first):\n- [P1] Second post.\n- [P2] Initial post."
+    assert found.named["agent:uuid-ann"] == {"P1": "reddit post 2", "P2": "reddit post 1"}
     assert found.texts["agent:uuid-bob"] == "No activity was recorded in the simulation."
     assert [str(issue) for issue in found.issues] == [
         "reddit/actions.jsonl: line 6 is torn, as after a kill, and is left out"
@@ -168,9 +171,11 @@ words = st.lists(st.text("abc xyz", min_size=1, max_size=300).map(str.strip).fil
 
 @given(words, words, st.sampled_from(["", "something said before " * 4]), st.integers(0, 3000))
 def test_the_limit_always_holds(own: list[str], shown: list[str], about: str, limit: int) -> None:
-    text = write_digest("a", [memory_of(own, shown, about)], limit, "de")
+    known = Knowledge(summary="k" * 400, facts=tuple(Fact(id=text, text=text) for text in own)) if about else None
+    text, sources = write_digest("a", [memory_of(own, shown, about)], limit, "de", known)
     assert len(text) <= limit
     assert text or limit == 0
+    assert len(sources) == text.count("\n- [") + text.startswith("- [")
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=60), st.sampled_from(["", "what somebody else wrote " * 4]))
@@ -179,8 +184,8 @@ def test_own_words_get_their_share(lengths: list[int], about: str) -> None:
     limit = 2000
     own = [f"{n:02d}" + "ö" * length for n, length in enumerate(lengths)]
     shown = [f"{n:02d}" + "s" * 150 for n in range(40)]
-    text = write_digest("a", [memory_of(own, shown, about)], limit, "en")
-    overhead = len(lengths) * len("\n- 00") + 1  # the ellipsis
+    text, _ = write_digest("a", [memory_of(own, shown, about)], limit, "en")
+    overhead = len(lengths) * len("\n- [P00] 00") + 1  # the ellipsis
     assert text.count("ö") >= min(0.6 * limit, sum(lengths)) - overhead
     if min(lengths) > 40:
         assert text.count("ö") + 2 * len(lengths) >= min(0.6 * limit, sum(lengths))
@@ -189,10 +194,32 @@ def test_own_words_get_their_share(lengths: list[int], about: str) -> None:
 def test_own_words_leave_room_for_what_was_shown() -> None:
     own = [f"{n} " + "o" * 200 for n in range(40)]
     shown = [f"{n} " + "s" * 100 for n in range(40)]
-    text = write_digest("a", [memory_of(own, shown)], 2000, "en")
+    text, _ = write_digest("a", [memory_of(own, shown)], 2000, "en")
     assert text.count("o") >= 1100
     assert text.count("s") >= 400
     assert text.index("39 ooo") < text.index("38 ooo")
+
+
+def test_what_a_graph_knows_is_bounded_relevant_first_then_recent(folder: Folder) -> None:
+    path = folder(config=["Ann", "Bob"], reddit=["Ann", "Bob"])
+    write_log(path, "reddit", [post(0, "Ann", "A post of my own.", post_id=7)])
+    population = replace(load_population(path), topic="A quota for herring")
+    facts = (
+        Fact(id="old", text="Ann asked for a higher quota.", at="2026-01-01"),
+        Fact(id="other", text="Ann moved house.", at="2026-03-01"),
+        Fact(id="new", text="Ann cut her quota.", at="2026-02-01"),
+    )
+    known = {"agent:uuid-ann": Knowledge(summary="A skipper.", facts=facts), "agent:uuid-bob": Knowledge(facts=facts)}
+    found = digests(population, language="en", known=known)
+    assert found.texts["agent:uuid-ann"] == (
+        "Own posts (newest first):\n- [P1] A post of my own.\nOn record:\n- [K1] A skipper.\n- [K2] Ann cut her quota.\n"
+        "- [K3] Ann asked for a higher quota.\n- [K4] Ann moved house."
+    )
+    assert found.named["agent:uuid-ann"]["K2"] == "graph fact new"
+    assert (found.texts["agent:uuid-bob"] or "").startswith("No activity was recorded in the simulation.\nOn record:")
+    short = digests(population, language="en", known=known, limit=240).texts["agent:uuid-ann"] or ""
+    assert "[K2]" in short
+    assert "[K3]" not in short  # a quarter of the room, 60 characters
 
 
 def test_a_large_trace_is_streamed(oasis_run: Path) -> None:

@@ -13,7 +13,7 @@ from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.figures import figures
 from enquete.graphs.delphi.findings import findings
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.shown import GLOSSARY, shown
+from enquete.graphs.delphi.shown import GLOSSARY, remembered, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
@@ -60,6 +60,7 @@ EVALUATION = Evaluation(
     kinds=across.KINDS,
     measures=across.measures,
     groupings=across.groupings,
+    remembered=remembered,
     headlines=across.headlines,
     sentences=across.SENTENCES,
 )

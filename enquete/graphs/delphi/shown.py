@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from enquete.graphs.delphi.ratings import main_dimension
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
+from enquete.reports.evaluation import Remembered
 from enquete.reports.markdown import escape, number, share
 from enquete.reports.report_words import dimension_name
 from enquete.state.asking import Language
@@ -74,6 +75,30 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "stands": STANDS,
         "states": STATES,
     }
+
+
+THEME = N_(
+    "theme “{label}”, {n} of {total} agents: {description} {dimension}: median {median}, IQR {iqr} (round {round})."
+)
+
+
+def remembered(found: Found, language: Language) -> Iterator[Remembered]:
+    """A theme that was rated, with the last round's ratings on the main dimension."""
+    dimensions = [str(one["dimension"]) for one in listed(found, "dimensions")]
+    main = main_dimension(dimensions)
+    last = {
+        one["theme"]: one
+        for one in listed(found, "ratings")
+        if one["round"] == found["last_round"] and one["dimension"] == main
+    }
+    for theme in listed(found, "themes"):
+        if (rating := last.get(theme["id"])) is not None:
+            text = tell(THEME, language).format(
+                label=theme["label"], n=theme["n_agents"], total=rating["n_total"], description=theme["description"],
+                dimension=dimension_name(main, language), median=number(rating["median"], language, 1),
+                iqr=number(rating["iqr"], language, 1), round=rating["round"],
+            )  # fmt: skip
+            yield Remembered(f"theme/{theme['id']}", text)
 
 
 def _plain(value: float) -> float:

@@ -16,7 +16,7 @@ from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sort
 from enquete.graphs.diversity.figures import figures
 from enquete.graphs.diversity.findings import findings
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.shown import GLOSSARY, shown
+from enquete.graphs.diversity.shown import GLOSSARY, remembered, shown
 from enquete.reports.context import Files, Found, ItemFacts, at, figure, listed
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
@@ -111,6 +111,7 @@ EVALUATION = Evaluation(
     pairs=across.PAIRS,
     groupings=across.groupings,
     claims=across.claims,
+    remembered=remembered,
     headlines=across.headlines,
     sentences=across.SENTENCES,
     alike=across.named_alike,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed, type_name
+from enquete.reports.evaluation import Remembered
 from enquete.reports.figures.canvas import signed
 from enquete.reports.key_findings import FEWEST
 from enquete.reports.markdown import escape, number, of
@@ -83,6 +84,27 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "groups": lambda by_type: _groups(by_type, found),
         "heavy": partial(_heavy, names=plain, language=language),
     }
+
+
+TYPE = N_("type {letter}, {n} of {total} agents ({groups}), {name}. Unlike the others: {distinct}")
+ABOVE, BELOW = N_("for “{item}”"), N_("against “{item}”")
+
+
+def remembered(found: Found, language: Language) -> Iterator[Remembered]:
+    """A type of agents, with the statements that set it apart."""
+    short = {one["item"]: one["short"] for one in listed(found, "statements")}
+    for one in listed(found, "archetypes"):
+        distinct = [
+            tell(BELOW if row["direction"] == "below" else ABOVE, language).format(item=short[row["item"]])
+            for row in one["distinguishing"]
+            if row["direction"] in ("above", "below") and row["item"] in short
+        ]
+        groups = [f"{type_name(found, row['stakeholder_type'])} {row['n']}" for row in one["by_type"][:GROUPS]]
+        text = tell(TYPE, language).format(
+            letter=one["archetype"], n=one["n"], total=one["n_total"], groups=", ".join(groups), name=one["name"],
+            distinct=", ".join(distinct[: 2 * ENDS]) or "–",
+        )  # fmt: skip
+        yield Remembered(f"type/{one['archetype']}", text)
 
 
 def _places(found: Found, language: Language) -> str:

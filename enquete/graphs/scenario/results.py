@@ -14,7 +14,7 @@ from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.figures import figures
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.open_answers import with_words
-from enquete.graphs.scenario.shown import GLOSSARY, shown
+from enquete.graphs.scenario.shown import GLOSSARY, remembered, shown
 from enquete.reports.context import Files, Found, ItemFacts, at
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
@@ -68,6 +68,7 @@ EVALUATION = Evaluation(
     agents=across.agents,
     kinds=across.KINDS,
     measures=across.measures,
+    remembered=remembered,
     headlines=across.headlines,
     sentences=across.SENTENCES,
 )

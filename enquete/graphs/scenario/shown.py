@@ -7,9 +7,11 @@ from typing import Any
 
 from enquete.analysis.relations.polarity import QUADRANTS
 from enquete.graphs.scenario.rated import Rated
-from enquete.locale import N_
+from enquete.locale import N_, tell
 from enquete.reports.context import Found, figure, listed
+from enquete.reports.evaluation import Remembered
 from enquete.reports.key_findings import FEWEST
+from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
 QUOTED = 3
@@ -50,6 +52,30 @@ def shown(found: Found, language: Language) -> dict[str, Any]:
         "methods": METHODS, "reasons": REASONS, "fewest": FEWEST, "open": [*_open(found)],
         "tested": [one for one in listed(found, "group_tests") if not one["reason"]],
     }  # fmt: skip
+
+
+SCENARIO = N_("scenario “{label}”, rated by {n} of {total} agents: {ratings}.{quadrant}")
+RATED = N_("{dimension} {mean} on {scale}")
+
+
+def remembered(found: Found, language: Language) -> Iterator[Remembered]:
+    """A scenario with its mean ratings."""
+    rated = Rated(found)
+    for name, label in rated.labels.items():
+        means = {dimension: rated.mean(name, dimension) for dimension in rated.dimensions}
+        told = [
+            tell(RATED, language).format(
+                dimension=rated.label(dimension), mean=number(mean.mean, language), scale=rated.scale(dimension)
+            )
+            for dimension, mean in means.items()
+            if mean.mean is not None
+        ]
+        one, quadrant = rated.ratings[name, rated.main], rated.quadrant(name)
+        text = tell(SCENARIO, language).format(
+            label=label, n=one["n_responded"], total=one["n_total"], ratings=", ".join(told) or "–",
+            quadrant=f" {tell(PLACES[quadrant], language)}." if quadrant else "",
+        )  # fmt: skip
+        yield Remembered(f"scenario/{name}", text)
 
 
 def _rows(rated: Rated) -> list[dict[str, Any]]:

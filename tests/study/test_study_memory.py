@@ -1,0 +1,159 @@
+"""A study of five agents beside a Zep contract server: facts of the graph in what they remember, their interviews in the
+graph, each once, whatever the server does."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import enquete
+from enquete.checkpoints.ledger import Ledger
+from enquete.state.errors import SettingsError
+from tests.support.populations import mirofish_folder, set_status
+from tests.support.zep_server import KEY, ZepServer, edge, node
+
+AGENTS = 5
+UUID = "uuid-0001"
+WHO = f"agent:{UUID}"
+
+
+def simulation(folder: Path, status: str) -> Path:
+    sim = mirofish_folder(folder, AGENTS, status="running")
+    state = json.loads((sim / "state.json").read_text())
+    (sim / "state.json").write_text(json.dumps({**state, "status": "ready", "graph_id": "g1"}))
+    set_status(sim, status)  # type: ignore[arg-type]
+    return sim
+
+
+def server_of(patch: pytest.MonkeyPatch) -> ZepServer:
+    running = ZepServer(
+        nodes=[node(UUID, "Agent 1", "Keeps the harbour's books.")],
+        edges=[edge("f1", UUID, "x", "Agent 1 wrote to the ministry about the quota.")],
+    )
+    patch.setenv("ZEP_API_KEY", KEY)
+    return running
+
+
+@dataclass
+class Story:
+    sim: Path
+    paused: enquete.Run
+    at_t0: list[str]
+    run: enquete.Run
+    server: ZepServer
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    """From T0 at ready to everything at completed."""
+    sim = simulation(tmp_path_factory.mktemp("memory") / "sim_1", "running")
+    with pytest.MonkeyPatch.context() as patch, server_of(patch) as server:
+        patch.setenv("ZEP_API_URL", server.url)
+        paused = enquete.conduct_interviews(sim, language="en", memory="zep-cloud")
+        at_t0 = [one["content"] for one in server.episodes]
+        set_status(sim, "completed")
+        yield Story(sim, paused, at_t0, enquete.resume(paused.resume_token or "", sim=str(sim)), server)
+
+
+def episodes(story: Story) -> list[str]:
+    return [one["content"] for one in story.server.episodes]
+
+
+class TestTheStory:
+    def test_t0_is_taken_and_remembered_before_the_simulation(self, story: Story) -> None:
+        assert story.paused.status == "awaiting_simulation"
+        assert len(story.at_t0) == AGENTS + 1  # every agent, and all of them
+        assert story.at_t0[0].startswith("Agent Agent 0 (interview/longitudinal/T0): “")
+        assert story.at_t0[-1].startswith("All agents (interview/longitudinal/T0): 5 of 5 agents answered")
+
+    def test_everything_is_done_with_its_table(self, story: Story) -> None:
+        assert story.run.status == "completed"
+        table = pd.read_csv(story.run.path / "exports" / "all_responses.csv")
+        assert set(table["participant"]) == {f"agent:uuid-{number:04d}" for number in range(AGENTS)}
+        assert set(zip(table["methodology"], table["phase"], strict=True)) == {
+            (stage.methodology, stage.phase) for stage in story.run.stages
+        }
+        assert not table["status"].eq("not_reached").any()
+
+    def test_every_agent_theme_and_scenario_is_in_the_graph_once(self, story: Story) -> None:
+        told = episodes(story)
+        assert len(told) == len(set(told))
+        stages = [(stage.methodology, stage.phase) for stage in story.run.stages]
+        for method, phase in stages:
+            head = f"(interview/{method}/{phase}): "
+            assert sum(text.startswith("Agent ") and head in text for text in told) == AGENTS, method
+            assert sum(text.startswith("All agents ") and head in text for text in told) == 1, method
+        results = story.run.results
+        gathered = {
+            "type ": len(results["diversity"]["archetypes"]),
+            "theme ": len(results["delphi"]["themes"]),
+            "scenario ": len(results["scenario"]["scenarios"]),
+        }
+        found = [text.split("): ", 1)[1] for text in told if text.startswith("Found ")]
+        assert {word: sum(text.startswith(word) for text in found) for word in gathered} == gathered
+        assert len(told) == len(stages) * (AGENTS + 1) + sum(gathered.values())
+        assert told[: AGENTS + 1] == story.at_t0
+
+    def test_the_graph_was_read_once_and_its_facts_are_remembered(self, story: Story) -> None:
+        listings = [one for one in story.server.requests if one.endswith("/graph/g1") and "episodes" not in one]
+        assert listings == ["POST /graph/node/graph/g1", "POST /graph/edge/graph/g1"]
+        ledger = Ledger.reading(story.run.folder / "ledger.sqlite")
+        try:
+            digest = ledger.digests("T1")[WHO] or ""
+            named = ledger.frozen("", "", "T1", "sources")
+        finally:
+            ledger.close_reading()
+        assert digest == (
+            "Own posts (newest first):\n- [P1] Agent 1 hat am Hafen etwas beobachtet.\nOn record:\n"
+            "- [K1] Keeps the harbour's books.\n- [K2] Agent 1 wrote to the ministry about the quota."
+        )
+        assert isinstance(named, dict)
+        assert named[WHO] == {"P1": "reddit post 1", "K1": "graph summary", "K2": "graph fact f1"}
+
+    def test_a_finished_run_sends_nothing_again(self, story: Story) -> None:
+        before = len(story.server.requests)
+        again = enquete.resume(story.run.run_id, sim=str(story.sim), fresh=True)
+        assert again.status == "completed"
+        assert len(story.server.requests) == before
+
+    def test_the_key_is_nowhere(self, story: Story) -> None:
+        for file in (story.sim / "interviews").rglob("*"):
+            assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
+
+
+def test_a_server_that_is_away_fails_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    sim = simulation(tmp_path / "sim_1", "completed")
+    with server_of(monkeypatch) as server:
+        monkeypatch.setenv("ZEP_API_URL", server.url)
+        server.next("POST /graph/node", 429)
+        server.next("POST /graph", 429, 500)
+        server.retry_after = "60"
+        with caplog.at_level(logging.WARNING, "enquete"):
+            run = enquete.conduct_interviews(sim, methods=["longitudinal"], phase="T1", memory="zep-cloud")
+        assert run.status == "completed"
+        assert any("the graph could not be read (reading nodes: 429" in note for note in run.flags)
+        told = json.loads((run.folder / "memory.json").read_text())
+        assert (told["sent"], len(told["left"])) == (0, 2 * (AGENTS + 1))  # T0 is reconstructed
+        assert "429" in told["why"]
+        assert "enquete memory sync" in caplog.text
+        assert server.episodes == []
+
+
+def test_what_is_missing_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = simulation(tmp_path / "sim_1", "completed")
+    for name in ("ZEP_API_KEY", "ZEP_API_URL"):
+        monkeypatch.delenv(name, raising=False)  # the story's, which goes on
+    with pytest.raises(SettingsError, match="ZEP_API_KEY is not set"):
+        enquete.conduct_interviews(sim, memory="zep")
+    monkeypatch.setenv("ZEP_API_KEY", KEY)
+    with pytest.raises(SettingsError, match="ZEP_API_URL"):
+        enquete.conduct_interviews(sim, memory="zep")
+    assert not (sim / "interviews").exists()
