@@ -133,7 +133,7 @@ class Run:
             "group": talk.unit, "reads": talk.reads, "name": self.name(move.participant),
             "stakeholder_type": self.types.get(move.participant, ""),
             **asdict(move), "toward": list(move.toward), "toward_names": [self.name(who) for who in move.toward],
-            "surer": move.surer,
+            "surer": move.surer, "moved_by": talk.afterwards[move.participant].sections.get("moved_by", ""),
         }  # fmt: skip
 
     def transcript(self, talk: Discussion) -> Iterator[dict[str, Any]]:
@@ -184,7 +184,11 @@ def _group(talk: Discussion, run: Run, *, suspicious: bool) -> dict[str, Any]:
         "over": talk.over,
         "exit_reason": talk.exit.reason if talk.exit else "",
         "exit_details": dict(talk.exit.details) if talk.exit else {},
-        "analysed": [dict(turn.weighed.analysed) for turn in talk.turns if turn.weighed and turn.weighed.analysed],
+        "analysed": [
+            {"round": turn.round, **turn.weighed.analysed}
+            for turn in talk.turns
+            if turn.weighed and turn.weighed.analysed
+        ],
         "groupthink": {**asdict(last), "indicators": list(last.indicators)} if last else None,
     }
 
@@ -321,6 +325,11 @@ def _violations(talks: Sequence[Discussion]) -> dict[str, Any]:
 
 
 def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
-    roles = sorted({role for talk in talks for turn in talk.turns for role in turn.by})
-    turns = [turn for talk in talks for turn in talk.turns]
-    return {role: dict(Counter(turn.by[role] for turn in turns if turn.by.get(role))) for role in roles}
+    """Who read the rounds, where a model was to."""
+    by = Counter(
+        str(turn.weighed.analysed["by"])
+        for talk in talks
+        for turn in talk.turns
+        if turn.weighed and turn.weighed.analysed
+    )
+    return {"analyse": dict(by)} if by else {}

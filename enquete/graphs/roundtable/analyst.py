@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters
 from enquete.graphs.roundtable.measures.groupthink import groupthink
@@ -23,9 +23,10 @@ _WORDS = {
     "task": N_("Judge how far a group agrees after a round of discussion. It discusses: {topic}"),
     "said": N_("What each of them said"),
     "rules": N_(
-        "agreement: 0 (everybody says something else) to 1 (all say the same), by what is meant, not by the words. camps: numbers of "
-        "those who take the same position, everybody in one camp. conflicts: what they contradict each other on, three at most, a "
-        "sentence each. groupthink: whether objections are missing that the subject calls for. Confidence that people claim is no evidence."
+        "agreement: 0 (everybody says something else) to 1 (all say the same), by what is meant, not by the words. camp_of: for each "
+        "number the number of its camp; those who take the same position are in one. conflicts: what they contradict each other on, "
+        "three at most, a sentence each. groupthink: whether objections are missing that the subject calls for. Confidence that people "
+        "claim is no evidence."
     ),
 }
 
@@ -38,8 +39,10 @@ class RoundSaid(BaseModel):
 
 
 class Analysed(BaseModel):
+    """camp_of: number → its camp's number."""
+
     agreement: Annotated[float, Field(ge=0, le=1)] | None = None
-    camps: list[list[str]] = Field(default_factory=list)
+    camp_of: dict[str, int] = Field(default_factory=dict)
     conflicts: list[str] = Field(default_factory=list)
     groupthink: bool = False
 
@@ -53,23 +56,45 @@ def _prompt(data: RoundSaid, language: Language) -> str:
 
 
 def _by_rule(data: RoundSaid) -> Analysed:
+    found = clusters(data.said)
     return Analysed(
         agreement=agreement(data.said),
-        camps=[list(group) for group in clusters(data.said)],
+        camp_of={who: camp for camp, group in enumerate(found, 1) for who in group},
         groupthink=groupthink(data.said).detected,
     )
 
 
+def _schema(data: RoundSaid) -> dict[str, JsonValue]:
+    """The form of the reply, with the numbers that exist: nobody is left out, nobody stands in two camps."""
+    camp: JsonValue = {"type": "integer", "minimum": 1, "maximum": len(data.said)}
+    properties: dict[str, JsonValue] = {
+        "agreement": {"type": "number", "minimum": 0, "maximum": 1},
+        "camp_of": _object(dict.fromkeys(data.said, camp)),
+        "conflicts": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_CONFLICTS},
+        "groupthink": {"type": "boolean"},
+    }
+    return _object(properties)
+
+
+def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def _checked(data: RoundSaid, found: Analysed) -> Analysed | None:
-    """Everybody in one camp and no stranger; three conflicts at most. A reply that leaves somebody out is not used."""
-    named = [name.strip().strip("[]") for camp in found.camps for name in camp]
-    if found.agreement is None or sorted(named) != sorted(data.said):
+    """Three conflicts at most. A reply that leaves somebody out is not used."""
+    if found.agreement is None or found.camp_of.keys() != data.said.keys():
         return None
-    camps = [[name.strip().strip("[]") for name in camp] for camp in found.camps if camp]
-    return found.model_copy(update={"camps": camps, "conflicts": found.conflicts[:MOST_CONFLICTS]})
+    return found.model_copy(update={"conflicts": found.conflicts[:MOST_CONFLICTS]})
 
 
-ANALYST = Role("analyse", _prompt, Analysed, _by_rule, check=_checked, setting="analyse", max_output_tokens=800)
+ANALYST = Role(
+    "analyse", _prompt, Analysed, _by_rule, _schema, check=_checked, setting="analyse", max_output_tokens=800
+)
 
 
 def numbered(said: Mapping[str, Response], numbers: Mapping[str, int]) -> dict[str, Response]:

@@ -21,7 +21,7 @@ from enquete.reports.writing import records
 POSITIONS = ("group", "participant", "name", "stakeholder_type", "number", "role", "reads", "stage", "stance", "confidence",
              "position")  # fmt: skip
 MOVES = ("group", "reads", "participant", "name", "stakeholder_type", "before", "after", "confidence_before", "confidence_after",
-         "surer", "kept", "moved", "toward", "argument")  # fmt: skip
+         "surer", "kept", "moved", "toward", "argument", "moved_by")  # fmt: skip
 ARGUMENTS = ("id", "label", "group", "turn", "raised", "took_up", "countered")
 AGREEMENT = ("group", "round", "agreement", "positions", "largest", "n", "mean_confidence", "exit_reason")
 PERSUASION = ("group", "mover", "mover_name", "toward", "toward_name", "weight", "argument")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from enquete.graphs.roundtable.analysis import AFTER, BEFORE
@@ -11,6 +11,7 @@ from enquete.graphs.roundtable.layers import RECOMMENDED
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
 from enquete.reports.key_findings import FEWEST
+from enquete.respondents.roles import RULE
 from enquete.state.asking import Language
 
 TRANSCRIPTS, ARGUMENTS, GROUPS = 2, 12, 40
@@ -84,6 +85,7 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "arguments": sorted(listed(found, "arguments"), key=lambda one: -len(one["answered"]))[:ARGUMENTS],
         "unanswered": sum(not one["answered"] for one in listed(found, "arguments")),
         "measures": _measures(found),
+        "readings": list(_readings(found)),
         "checks": at(found, "violations", "by_check") or {},
         "transcripts": _transcripts(found, language),
     }
@@ -123,6 +125,16 @@ def _measures(found: Found) -> list[dict[str, Any]]:
         for key, label in CONFORMITY.items()
         if own.get(key) is not None
     ]  # fmt: skip
+
+
+def _readings(found: Found) -> Iterator[dict[str, Any]]:
+    """Rounds that a model judged as well: what it said beside the rule."""
+    for group in listed(found, "groups"):
+        rounds = {one["round"]: one for one in group["rounds"]}
+        for one in group["analysed"]:
+            if one["by"] != RULE:
+                camps = len(set(one["camp_of"].values()))
+                yield {**one, "camps": camps, "label": group_name(group["group"]), "ruled": rounds[one["round"]]}
 
 
 def _transcripts(found: Found, language: Language) -> list[dict[str, Any]]:

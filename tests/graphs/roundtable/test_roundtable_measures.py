@@ -196,12 +196,11 @@ def test_equally_near_ones_share_a_move() -> None:
 # --- the model's reading ------------------------------------------------------------------------------------------------
 
 
-def test_a_models_reading_counts_everybody_once() -> None:
+def test_a_models_reading_is_used_where_it_counts_everybody() -> None:
     data = RoundSaid(topic="levy", said={"1": said(LEVY), "2": said(NO_LEVY)})
-    good = Analysed(agreement=0.2, camps=[["[1]"], ["2"]], conflicts=list("abcd"))
-    used = ANALYST.check(data, good)
+    used = ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1, "2": 2}, conflicts=list("abcd")))
     assert used is not None
-    assert (used.camps, used.conflicts) == ([["1"], ["2"]], ["a", "b", "c"])
-    assert ANALYST.check(data, Analysed(agreement=0.2, camps=[["1"]])) is None
-    assert ANALYST.rule(data).camps == [["1"], ["2"]]
+    assert used.conflicts == ["a", "b", "c"]
+    assert ANALYST.check(data, Analysed(agreement=0.2, camp_of={"1": 1})) is None
+    assert ANALYST.rule(data).camp_of == {"1": 1, "2": 2}
     assert LEVY in ANALYST.prompt(data, "en")
