@@ -68,7 +68,7 @@ def connect(
 
 
 def graph_of(sim_path: Path) -> str:
-    """The graph_id that MiroFish filed; "" where there is none."""
+    """The graph_id that the simulation filed; "" where there is none."""
     named = [clean(try_object(sim_path / file, []).get("graph_id")) for file in (STATE, CONFIG)]
     return next((graph_id for graph_id in named if graph_id), "")
 
