@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from enquete.graphs.roundtable.responses import Response
+from enquete.graphs.roundtable.responses import Response, Violation
 from enquete.nodes.conversations import Conversation, Turn, stored_turns
 
 Round = Mapping[str, Response]
@@ -30,8 +30,8 @@ class RoundtableTurn(Turn):
     """A turn as it is frozen. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately after.
 
     `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because of
-    its violations; `weighed`: of the last turn of a round; `ratings` (consideration → value) and `ranking` (of the options, the
-    best first): given privately.
+    its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value) and
+    `ranking` (of the options, the best first): given privately.
     """
 
     role: str = ""
@@ -41,6 +41,7 @@ class RoundtableTurn(Turn):
     ratings: Mapping[str, float] = {}
     ranking: tuple[str, ...] = ()
     retried: bool = False
+    slips: tuple[Violation, ...] = ()
     weighed: Weighed | None = None
 
 

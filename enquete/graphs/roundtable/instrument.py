@@ -31,6 +31,19 @@ class Told(Part):
     again: Text
 
 
+class Broken(Part):
+    """What was asked for, by the check that a response did not pass. {part} is the part's title."""
+
+    required: Text
+    confidence: Text
+    stance: Text
+    at_least: Text
+    questions: Text
+    without: Text
+    answers_all: Text
+    names_role: Text
+
+
 class Headings(Part):
     """Words over and in what a participant reads. {round} and {number} are filled in."""
 
@@ -43,7 +56,9 @@ class Headings(Part):
     you: Text
     stance: Text
     confidence: Text
+    reasoning: Text
     key_points: Text
+    citations: Text
 
 
 class Stances(Part):
@@ -72,6 +87,7 @@ class RoundtableInstrument(Instrument):
     question: Text
     instruction: Told
     verification: tuple[Text, ...] = ()
+    broken: Broken
     headings: Headings
     stances: Stances
     items: Items

@@ -178,16 +178,18 @@ async def _asked_again(
     if isinstance(heard, str):
         return heard
     second = {
-        one.turn: _turn(one, said, table, again=True)
+        one.turn: _turn(one, said, table) if said.text and said.status in HEARD else one
         for one, said in zip(wrong, heard, strict=True)
-        if said.text and said.status in HEARD
     }
     return [
-        second.get(turn.turn, turn.model_copy(update={"retried": bool(turn.response.violations)})) for turn in turns
+        second[turn.turn].model_copy(update={"retried": True, "slips": turn.response.violations})
+        if turn.turn in second
+        else turn
+        for turn in turns
     ]
 
 
-def _turn(asked: Asked, said: Utterance, table: Table, *, again: bool = False) -> RoundtableTurn:
+def _turn(asked: Asked, said: Utterance, table: Table) -> RoundtableTurn:
     """An answer as a turn, with what it does not keep to."""
     private, made = is_private(asked, table.talk), answering.response(said.answers)
     missing = answering.missing(said.answers)
@@ -203,7 +205,7 @@ def _turn(asked: Asked, said: Utterance, table: Table, *, again: bool = False) -
         turn=asked.turn, participant=asked.participant, round=asked.round, **said.kept,
         role=table.roles.get(asked.participant, ""), number=table.numbers.get(asked.participant, 0), private=private,
         response=made.model_copy(update={"violations": found}), ratings=answering.ratings(said.answers),
-        ranking=answering.ranking(said.answers), retried=again,
+        ranking=answering.ranking(said.answers),
     )  # fmt: skip
 
 

@@ -12,13 +12,15 @@ Stance = Literal["yes", "no", "neutral", ""]
 
 
 class Violation(BaseModel):
-    """A check of the mode that a response does not pass. It is named, asked for once more, then kept and counted."""
+    """A check of the mode that a response does not pass. It is named, asked for once more, then kept and counted. `part`:
+    item or section that it is about, "" for the whole."""
 
     model_config = ConfigDict(frozen=True)
 
     check: str
     expected: str
     actual: str
+    part: str = ""
 
 
 class Response(BaseModel):

@@ -13,6 +13,7 @@ from enquete.graphs.roundtable.modes.mode import Mode
 from enquete.graphs.roundtable.modes.seats import Seat
 from enquete.graphs.roundtable.responses import Violation
 from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.instruments.text import Text
 from enquete.nodes.conversations import Asked
 from enquete.nodes.feedback import anonymous_numbers
 from enquete.state.asking import Block, Item
@@ -105,7 +106,7 @@ class Table:
     def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:
         """The same turn once more, with what was expected and what was found in one's own answer."""
         words, language = self.instrument, self.desk.language
-        wanted = "\n".join(f"- {one.check}: {one.expected} ({one.actual or '–'})" for one in violations)
+        wanted = "\n".join(f"- {self._wanted(one)}" for one in violations)
         return block.model_copy(
             update={
                 "key": block.key._replace(part="again"),
@@ -114,6 +115,15 @@ class Table:
                 "quoted": (*block.quoted, *(((words.headings.answer.in_(language), said),) if said else ())),
             }
         )
+
+    def _wanted(self, one: Violation) -> str:
+        words, language = self.instrument, self.desk.language
+        own = {name: text.in_(language) for name, text in words.items if isinstance(text, Text)}
+        part = {**own, **self.mode.titles(language)}.get(one.part, one.part)
+        stances = {str(option.value): option.label for option in words.stance_options(language)}
+        expected, actual = (stances.get(said, said) for said in (one.expected, one.actual))
+        text: str = getattr(words.broken, one.check).in_(language)
+        return text.replace("{part}", part).replace("{expected}", expected).replace("{actual}", actual or "–")
 
     def _instruction(self, asked: Asked, context: Context) -> str:
         if not is_private(asked, self.talk):

@@ -92,14 +92,14 @@ def entries(text: str) -> list[str]:
 def required(held: Held) -> Iterator[Violation]:
     """Every part that was asked for says something."""
     for name in held.missing:
-        yield Violation(check="required", expected=name, actual="")
+        yield Violation(check="required", expected="1", actual="0", part=name)
 
 
 def confidence_range(held: Held) -> Iterator[Violation]:
     """Said between 0 and 1."""
     raw = held.response.raw_confidence
     if raw is not None:
-        yield Violation(check="confidence", expected="0–1", actual=f"{raw:g}")
+        yield Violation(check="confidence", expected="0–1", actual=f"{raw:g}", part="confidence")
 
 
 # --- that a mode may name ------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def stance(held: Held, check: Check) -> Violation | None:
     """The role's own, where it has one."""
     if not held.role_stance or held.response.stance == held.role_stance:
         return None
-    return Violation(check="stance", expected=held.role_stance, actual=held.response.stance)
+    return Violation(check="stance", expected=held.role_stance, actual=held.response.stance, part="stance")
 
 
 def at_least(held: Held, check: Check) -> Violation | None:
@@ -126,8 +126,7 @@ def questions(held: Held, check: Check) -> Violation | None:
     stated = len(sentences) - asked
     if asked >= check.least and asked > stated:
         return None
-    expected = f"{check.least} questions or more, more than statements"
-    return Violation(check=check.check, expected=expected, actual=f"{asked} questions, {stated} statements")
+    return Violation(check=check.check, expected=f"≥ {max(check.least, stated + 1)} ?", actual=f"{asked} ?, {stated} .")
 
 
 def without(held: Held, check: Check) -> Violation | None:
@@ -139,7 +138,7 @@ def without(held: Held, check: Check) -> Violation | None:
         else (said.position, said.reasoning, *said.sections.values())
     )
     found = [word for word in words if re.search(rf"\b{re.escape(word)}", " ".join(texts), re.IGNORECASE)]
-    return Violation(check=check.check, expected="–", actual=", ".join(found)) if found else None
+    return Violation(check=check.check, expected="–", actual=", ".join(found), part=check.section) if found else None
 
 
 def answers_all(held: Held, check: Check) -> Violation | None:
@@ -153,14 +152,14 @@ def answers_all(held: Held, check: Check) -> Violation | None:
 
 def names_role(held: Held, check: Check) -> Violation | None:
     """The section shows the role's perspective: by its name or one of its words."""
-    text = held.response.sections.get(check.section, "").casefold()
-    if any(mark.casefold() in text for mark in held.marks):
+    text = held.response.sections.get(check.section, "")
+    if any(mark.casefold() in text.casefold() for mark in held.marks):
         return None
-    return Violation(check=check.check, expected=", ".join(held.marks), actual=text[:120])
+    return Violation(check=check.check, expected=", ".join(held.marks), actual=text[:120], part=check.section)
 
 
 def _few(check: Check, least: int, n: int) -> Violation:
-    return Violation(check=check.check, expected=f"{check.section}: {least}", actual=f"{check.section}: {n}")
+    return Violation(check=check.check, expected=str(least), actual=str(n), part=check.section)
 
 
 def _sentences(text: str) -> list[str]:

@@ -136,8 +136,12 @@ def spoken(voice: Voice, context: Context, titles: Mapping[str, str]) -> str:
     words, language, said = context.instrument, context.language, voice.response
     lines = [f"{_named(voice, context)}: {' '.join(said.position.split()) or '–'}"]
     lines += [f"{titles.get(name, name)}: {text}" for name, text in said.sections.items()]
-    lines += [f"{words.items.reasoning.in_(language)}: {said.reasoning}"] if said.reasoning else []
-    lines += [f"{words.headings.key_points.in_(language)}: {'; '.join(said.key_points)}"] if said.key_points else []
+    rest = {
+        words.headings.reasoning: said.reasoning,
+        words.headings.key_points: "; ".join(said.key_points),
+        words.headings.citations: "; ".join(said.citations),
+    }
+    lines += [f"{heading.in_(language)}: {text}" for heading, text in rest.items() if text]
     return "\n".join(lines)
 
 

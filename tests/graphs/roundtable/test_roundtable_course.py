@@ -1,0 +1,187 @@
+"""The course of a discussion: rounds and their end, what is private, who only reads, what is summed up, and going on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from enquete.graphs.roundtable.analyst import Analysed
+from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.summaries import Summed
+from enquete.graphs.roundtable.synthetic import planted
+from enquete.nodes.conversations import turn_name
+from enquete.state.asking import Block, Participant, Reply
+from enquete.state.desk import InterviewerTask
+from tests.graphs.roundtable.tables import INSTRUMENT, Table, TableDesk, hold, people, plainly, stored
+
+
+class SyntheticDesk(TableDesk):
+    """Answered by the planted truth."""
+
+    def __init__(self, sitting: list[Participant], settings: RoundtableSettings, seed: int):
+        super().__init__(sitting, lambda *_: None, "en")
+        self._truth, self._seed = planted(INSTRUMENT, settings), seed
+
+    async def ask(self, block: Block) -> Reply:
+        if block.key not in self.answers_by_key:
+            self.blocks.append(block)
+            answers = self._truth(self.participant(block.key.participant), block, "en", self._seed)
+            self.answers_by_key[block.key] = {one.item: one for one in answers}
+        return Reply("done", tuple(self.answers_by_key[block.key].values()))
+
+
+def cast(name: str, n: int = 5, seed: int = 0, **given: Any) -> Table:
+    from enquete.graphs.roundtable.procedure import Roundtable
+
+    settings = RoundtableSettings.model_validate({"cast": name, "rounds": 5, **given})
+    desk, procedure = SyntheticDesk(people(n), settings, seed), Roundtable(INSTRUMENT, settings, "en")
+    assert asyncio.run(procedure.conduct("group_01", 1, desk)) == "done"
+    return Table(desk, procedure, stored(procedure, desk, "group_01"))
+
+
+def ended(table: Table) -> tuple[int, str]:
+    assert table.talk.exit is not None
+    return table.talk.held, table.talk.exit.reason
+
+
+# --- the end -------------------------------------------------------------------------------------------------------------
+
+
+def test_planted_casts_end_as_planted() -> None:
+    """Who is not stubborn has gone over to the majority by round 2. Who never moves has been unmoved for two rounds after
+    round 3. One mind from the beginning needs one round."""
+    assert ended(cast("consensus")) == (2, "consensus")
+    assert ended(cast("convergence")) == (3, "convergence")
+    assert ended(cast("groupthink")) == (1, "consensus")
+
+
+def test_two_confident_opponents_are_not_ended_by_their_confidence() -> None:
+    seed = next(
+        seed for seed in range(20) if len({one.stance for one in cast("polarisation", 2, seed, rounds=1).talk.rounds()[0].values()}) == 2
+    )  # fmt: skip
+    table = cast("polarisation", 2, seed)
+    assert min(one.confidence or 0 for one in table.talk.rounds()[0].values()) > 0.85
+    assert ended(table) == (3, "convergence")
+    assert ended(cast("polarisation", 2, seed, rounds=2)) == (2, "max_rounds")
+
+
+def test_who_slips_is_asked_once_more_and_then_keeps_to_the_mode() -> None:
+    table = cast("unruly", mode="devils-advocate", rounds=2)
+    again = [turn for turn in table.talk.turns if turn.retried]
+    assert again
+    assert all(turn.slips and not turn.response.violations for turn in again)
+
+
+def test_a_model_reads_agreement_beside_the_rule_and_does_not_decide() -> None:
+    def works(task: InterviewerTask[Any]) -> object:
+        numbers = list(task.data.said)
+        return Analysed(agreement=1.0, camps=[numbers], conflicts=["Money."])
+
+    table = hold("collaborative", 3, works=works, analyses="model")
+    exits = [turn.weighed for turn in table.talk.turns if turn.weighed]
+    assert [(one.reason, one.analysed["agreement"]) for one in exits] == [("", 1.0), ("max_rounds", 1.0)]
+    assert exits[0].details["agreement"] == 0.3  # by the rule: three say three things, equally sure: .7 × 0 + .3 × 1
+    assert [task.subject for task in table.desk.tasks.values()] == ["group_01|round 1", "group_01|round 2"]
+
+
+# --- private -------------------------------------------------------------------------------------------------------------
+
+
+def test_everybody_is_asked_alone_before_and_after() -> None:
+    table = hold("delphi", 2, private=True)
+    assert [(turn.round, turn.private) for turn in table.talk.turns] == [
+        *[(0, True)] * 2, *[(1, False)] * 2, *[(2, False)] * 2, *[(3, True)] * 2,
+    ]  # fmt: skip
+    assert table.shown("Ada", 0) == {}
+    assert list(table.shown("Ada", 3)) == [
+        "What was said in round 1",
+        "What was said in round 2",
+        "How the group stood in the last round",
+    ]
+    assert table.asked("Ada", 3) == [
+        "position", "stance", "reasoning", "moved_by", "confidence", *(f"consideration/{name}" for name in INSTRUMENT.considerations),
+        "preferences",
+    ]  # fmt: skip
+    assert "Adatopic0." not in "".join(text for block in table.desk.blocks for _, text in block.quoted)
+    last = table.turn("Ada", 3)
+    assert (dict(last.ratings), last.ranking) == (
+        dict.fromkeys(INSTRUMENT.considerations, 4.0),
+        ("keep", "adjust", "local", "change"),
+    )
+    assert [turn.stop for turn in table.talk.turns if turn.stop] == ["max_rounds"]
+
+
+def test_controls_read_all_of_one_group_and_are_asked_before_and_after() -> None:
+    table = hold("delphi", 2, private=True, controls=1, sitting=people(3))
+    control = stored(table.procedure, table.desk, "control_01")
+    assert (control.participants, control.reads) == (("agent:cleo",), "group_01")
+    assert [(turn.round, turn.private) for turn in control.turns] == [(0, True), (1, True)]
+    before, after = (block for block in table.desk.blocks if block.key.session == "control_01")
+    assert before.quoted == ()
+    assert [text.replace("you, ", "") for _, text in after.quoted] == [
+        text.replace("you, ", "") for text in table.shown("Ada", 3).values()
+    ]
+    assert after.instruction.startswith("You did not take part in the roundtable")
+    assert dict(control.afterwards).keys() == {"agent:cleo"}
+
+
+# --- long discussions ----------------------------------------------------------------------------------------------------
+
+
+def test_older_rounds_are_summed_up_beyond_the_limit_and_key_points_are_kept() -> None:
+    full = hold("delphi", 2, rounds=4, least_rounds=4)
+    short = hold("delphi", 2, rounds=4, least_rounds=4, context_tokens=100)
+    headings = [f"What was said in round {n}" for n in (1, 2, 3)]
+    counted = "How the group stood in the last round"
+    assert list(full.shown("Ada", 4)) == [*headings, counted]
+    assert list(short.shown("Ada", 2)) == [headings[0], counted]  # nothing is older than the last round
+    shown = short.shown("Ada", 4)
+    summary = "What was said so far, in summary (rounds 1 to 2)"
+    assert list(shown) == [summary, headings[2], counted]
+    numbers = {turn.participant: turn.number for turn in short.talk.turns}
+    assert shown[summary] == "\n".join(
+        f"{n}. Participant {numbers[f'agent:{name.lower()}']}: {plainly(name, n, 'key_points')}"
+        for n in (1, 2)
+        for name in ("Ada", "Ben")
+    )
+    assert {heading: shown[heading] for heading in headings[2:]} == {headings[2]: full.shown("Ada", 4)[headings[2]]}
+
+
+def test_a_model_may_sum_up_and_key_points_are_kept_all_the_same() -> None:
+    table = hold(
+        "collaborative",
+        2,
+        rounds=3,
+        context_tokens=100,
+        summaries="model",
+        works=lambda task: Summed(text="Two views."),
+    )
+    told = next(iter(table.shown("Ben", 3).values()))
+    assert told == "Two views.\n\n1. Ada: Adakey_points1.\n1. Ben: Benkey_points1."
+    (task,) = table.desk.tasks.values()
+    assert task.subject == "group_01|round 3"
+    assert "(you" not in task.data.text
+    assert "topic1" in task.data.text
+    assert "topic2" not in task.data.text  # the last round is passed in full
+
+
+# --- going on ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["collaborative", "adversarial"])
+def test_from_whatever_was_kept_it_goes_on_and_asks_nobody_twice(mode: str) -> None:
+    """As after a kill between any two turns: the turns after it are not frozen, their answers may be stored."""
+    whole = hold(mode, 2, private=True)
+    for kept in range(len(whole.talk.turns)):
+        desk, procedure = whole.desk, whole.procedure
+        values = dict(desk.values)
+        desk.values = {
+            name: value for name, value in values.items()
+            if not name.startswith("turn/") or name in {turn_name("group_01", n) for n in range(1, kept + 1)}
+        }  # fmt: skip
+        asked = len(desk.blocks)
+        assert asyncio.run(procedure.conduct("group_01", 1, desk)) == "done"
+        assert desk.values == values
+        assert len(desk.blocks) == asked
