@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,36 @@ def assert_nearly_all_answered(run: Run) -> None:
     assert (found["ok"] + found["repaired"]) / asked >= 0.98, found
 
 
+AT_ONCE = 4
+"""Runs side by side: most of their time is waiting."""
+
+Awaited = Callable[[str], Run]
+
+
+@pytest.fixture(scope="module")
+def with_fault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
+    """The run that met a fault, all of them having begun at once."""
+
+    def run(fault: str) -> Run:
+        # Three in a row, 8 in 1,000 calls, lose a questionnaire: 15 of 276 rows. The draws are such that none is.
+        with ModelServer(faults={fault: RATE}, seed=SEEDS.get(fault, 3), slow_s=0.2, retry_after=0.05) as server:
+            # Long where time is not the fault: on a busy machine a short one would add time-outs of its own.
+            made = interview(tmp_path_factory.mktemp(fault), server, timeout_s=2 if fault == "timeout" else 20)
+            assert server.count(fault) > 0
+        return made
+
+    yield from _side_by_side(run, PASSING)
+
+
+def _side_by_side(run: Callable[[str], Run], names: Sequence[str]) -> Iterator[Awaited]:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = {name: pool.submit(run, name) for name in names}
+        yield lambda name: begun[name].result()
+
+
 @pytest.mark.parametrize("fault", PASSING)
-def test_each_fault_alone_at_a_fifth(tmp_path: Path, fault: str) -> None:
-    # Three in a row, 8 in 1,000 calls, lose a questionnaire: 15 of 276 rows. The draws are such that none is.
-    with ModelServer(faults={fault: RATE}, seed=SEEDS.get(fault, 3), slow_s=0.2, retry_after=0.05) as server:
-        # Long where time is not the fault: on a busy machine a short one would add time-outs of its own.
-        run = interview(tmp_path, server, timeout_s=2 if fault == "timeout" else 20)
-        assert server.count(fault) > 0
+def test_each_fault_alone_at_a_fifth(with_fault: Awaited, fault: str) -> None:
+    run = with_fault(fault)
     assert run.status == "completed"
     assert_everybody_was_asked_once(run)
     assert_nearly_all_answered(run)
@@ -160,12 +184,25 @@ def test_a_server_that_is_not_there_at_all_pauses_soon_and_fails_nobody(tmp_path
     assert stored_answers(run.folder) == []
 
 
-@pytest.mark.parametrize("busy", [{"busy_s": 0.7}, {"faults": {"http_429": 0.5}}, {"faults": {"http_429_text": 0.5}}])
-def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(tmp_path: Path, busy: dict[str, Any]) -> None:
-    with ModelServer(faults=busy.get("faults"), retry_after="", latency=0.02, seed=4) as server:
-        server.busy_s = busy.get("busy_s", 0.0)
-        run = interview(tmp_path, server, 6, patience_s=60, timeout_s=20)
-        assert len(server.requests) > len(call_keys(run.folder))
+BUSY = ("all requests for .7 s", "http_429", "http_429_text")
+
+
+@pytest.fixture(scope="module")
+def with_busy_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
+    def run(busy: str) -> Run:
+        faults = {busy: 0.5} if busy.startswith("http") else {}
+        with ModelServer(faults=faults, retry_after="", latency=0.02, seed=4) as server:
+            server.busy_s = 0.0 if faults else 0.7
+            made = interview(tmp_path_factory.mktemp("busy"), server, 6, patience_s=60, timeout_s=20)
+            assert len(server.requests) > len(call_keys(made.folder))
+        return made
+
+    yield from _side_by_side(run, BUSY)
+
+
+@pytest.mark.parametrize("busy", BUSY)
+def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(with_busy_server: Awaited, busy: str) -> None:
+    run = with_busy_server(busy)
     assert run.status == "completed"
     assert set(shares(run)) == {"ok"}
 

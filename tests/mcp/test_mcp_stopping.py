@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from mcp import Client
 from mcp_served import free_port, simulation
 
@@ -72,22 +71,19 @@ def begun_over_http(process: subprocess.Popen[str]) -> dict[str, Any]:
     return asyncio.run(work())
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path, transport: str) -> None:
-    """Two servers side by side, one for each signal: starting them takes longest."""
+def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path) -> None:
+    """Two servers side by side, one for each signal and transport: starting them takes longest."""
     signals = (signal.SIGINT, signal.SIGTERM)
     with server_process(tmp_path, "--latency", "0.5") as model:
-        servers: list[subprocess.Popen[str]] = []
         for number in signals:
             simulation(tmp_path / number.name, "sim_slow", agents=AGENTS)
-            words = ("--http", "--port", str(free_port())) if transport == "http" else ()
-            servers.append(start(tmp_path / number.name, model.base_url, *words))
-        begin = begun_over_http if transport == "http" else begun_over_stdio
-        states = [begin(process) for process in servers]
-        for process, number in zip(servers, signals, strict=True):
+        stdio = start(tmp_path / "SIGINT", model.base_url)
+        http = start(tmp_path / "SIGTERM", model.base_url, "--http", "--port", str(free_port()))
+        states = [begun_over_stdio(stdio), begun_over_http(http)]
+        for process, number in zip((stdio, http), signals, strict=True):
             process.send_signal(number)
-        ends = [process.wait(WAIT_S) for process in servers]
-        for process in servers:
+        ends = [process.wait(WAIT_S) for process in (stdio, http)]
+        for process in (stdio, http):
             for stream in (process.stdin, process.stdout, process.stderr):
                 assert stream is not None
                 stream.close()
