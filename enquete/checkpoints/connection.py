@@ -16,7 +16,6 @@ from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.schema import require_current
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import require_regular
-from enquete.state.settings import Environment
 
 LONGEST_VALUE = 64_000_000  # bytes of a text; a response is a few MB at most
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
@@ -114,7 +113,7 @@ def _require_file(path: Path) -> None:
 
 def _for_writing(path: Path) -> sqlite3.Connection:
     """In WAL mode; on a network drive (where it is allowed) with a rollback journal."""
-    local = require_local(path, allow=Environment.read().allow_network_drive)
+    local = require_local(path)
     uri = f"{path.absolute().as_uri()}?mode=rwc"
     connection = sqlite3.connect(uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
     try:

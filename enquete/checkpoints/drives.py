@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from enquete.state.errors import SettingsError
+from enquete.state.settings import Environment
 
 NETWORK = frozenset({
     "9p", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs",
@@ -59,15 +60,17 @@ def is_network(kind: str) -> bool:
     return name in NETWORK or (name.startswith("fuse.") and name.removeprefix("fuse.") in NETWORK | FUSE)
 
 
-def require_local(path: Path, *, allow: bool, mounts: Iterable[tuple[str, str, str]] | None = None) -> bool:
-    """Whether `path` is on a local drive; False on a network drive that is allowed.
+def require_local(
+    path: Path, *, allow: bool | None = None, mounts: Iterable[tuple[str, str, str]] | None = None
+) -> bool:
+    """Whether `path` is on a local drive; False on a network drive that is allowed (by the environment, unless said).
 
     Raises SettingsError where it is not: SQLite's write-ahead log is corrupted there.
     """
     drive = drive_of(path, mounts)
     if drive is None or not drive.remote:
         return True
-    if allow:
+    if Environment.read().allow_network_drive if allow is None else allow:
         return False
     raise SettingsError(
         f"{path} is on a network drive ({drive.type}, mounted at {drive.mount}), where the ledger's write-ahead log can be "

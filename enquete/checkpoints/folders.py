@@ -79,9 +79,9 @@ def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
         lock.release()
 
 
-def make_run_folder(folder: Path, *, allow_network_drive: bool = False) -> None:
+def make_run_folder(folder: Path) -> None:
     """Make a new run's folder. Raises SettingsError, before anything is made, where a run cannot be kept there."""
-    require_local(folder, allow=allow_network_drive)
+    require_local(folder)
     require_writable(folder)
     folder.mkdir(parents=True)
 

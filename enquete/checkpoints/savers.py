@@ -20,7 +20,6 @@ from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.writer import Room
 from enquete.state.errors import LedgerError
-from enquete.state.settings import Environment
 
 
 class RunSaver(AsyncSqliteSaver):
@@ -86,7 +85,7 @@ async def saver(folder: Path, room: Room | None = None) -> AsyncIterator[RunSave
     path = folder / CHECKPOINTS
     if path.exists() and not _readable(path):
         set_aside(path)
-    local = require_local(path, allow=Environment.read().allow_network_drive)
+    local = require_local(path)
     async with aiosqlite.connect(path) as connection:
         made = RunSaver(connection, room)
         try:

@@ -252,7 +252,7 @@ def draft_record(
             *unused_baseline(request, interviews, methods, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],
-        versions=versions(),
+        versions=dict(versions()),
         revision=revision(),
         base_url=request.base_url or environment.base_url or "",
         created_at=now(),
@@ -298,7 +298,7 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
 
 async def begin(choice: Choice, population: Population, estimate: JsonValue = None) -> None:
     """Write a new run: ledger first, then the readable record. A run without its record was never started."""
-    make_run_folder(choice.folder, allow_network_drive=Environment.read().allow_network_drive)
+    make_run_folder(choice.folder)
     record, runs = choice.record, choice.folder.parent
     ledger = Ledger(choice.folder / LEDGER, record.run_id, create=True)
     try:

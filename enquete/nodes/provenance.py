@@ -10,9 +10,11 @@ import importlib.metadata
 import json
 import platform
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import JsonValue
 
@@ -31,9 +33,11 @@ GROUP BY methodology, phase, arm, purpose, model
 """
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Of Python and of what computes, asks and stores."""
-    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in PACKAGES}
+    packages = {name: importlib.metadata.version(name) for name in PACKAGES}
+    return MappingProxyType({"python": platform.python_version(), **packages})
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ class Driver:
     async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
         """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
         record = workplace.record
-        drawing = compiled.get_graph(xray=True).draw_mermaid()
+        drawing = _drawing(self._graph.builder)
         last = workplace.ledger.stages().get(("", "walk"))
         walk = int(last.note) if last else 0
         for number in count(walk):
@@ -152,6 +153,12 @@ class Driver:
             if not is_full(error):
                 raise
         return status
+
+
+@lru_cache(maxsize=4)
+def _drawing(builder: Any) -> str:
+    """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small round."""
+    return str(builder.compile().get_graph(xray=True).draw_mermaid())
 
 
 def _commonest_error(workplace: Workplace) -> str:

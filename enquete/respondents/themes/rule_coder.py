@@ -86,15 +86,12 @@ def _content_words(text: str) -> list[str]:
 
 def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
     """At most `most` clusters, the largest first. Strays go to the nearest centre or, unless `keep_all`, nowhere."""
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
-
     if not texts:
         return []
     x = features(texts)
     label = _partition(np.asarray((x @ x.T).todense()), most)
     kept = [c for c, _ in sorted(Counter(label.tolist()).items(), key=lambda entry: (-entry[1], entry[0]))][:most]
-    centres = normalize(np.vstack([np.asarray(x[label == c].mean(axis=0)) for c in kept]))
-    nearness = np.asarray(x @ centres.T)
+    nearness = np.asarray(x @ _centres([np.flatnonzero(label == c) for c in kept], x).T)
     home = np.array([kept.index(c) if c in kept else -1 for c in label])
     stray = (home < 0) & (keep_all | (nearness.max(axis=1) >= NEAR))
     home[stray] = nearness[stray].argmax(axis=1)
@@ -113,16 +110,18 @@ def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArra
             break
         left[other] = np.concatenate([left[other], left.pop(int(one))])
     left.sort(key=len, reverse=True)
-    return [
-        group[np.argsort(-np.asarray(x[group] @ centre), kind="stable")]
-        for group, centre in zip(left, _centres(left, x), strict=True)
-    ]
+    nearness = np.asarray(x @ _centres(left, x).T)
+    return [group[np.argsort(-nearness[group, own], kind="stable")] for own, group in enumerate(left)]
 
 
 def _centres(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> NDArray[np.float64]:
+    """Groups × features, of length 1: the direction of each group's sum. One product, not one for each group."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
     from sklearn.preprocessing import normalize  # noqa: PLC0415
 
-    return np.asarray(normalize(np.vstack([np.asarray(x[group].mean(axis=0)) for group in groups])))
+    own = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    members = csr_matrix((np.ones(len(own)), (own, np.concatenate(groups))), shape=(len(groups), x.shape[0]))
+    return np.asarray(normalize((members @ x).toarray()))
 
 
 def features(texts: Sequence[str]) -> csr_matrix:
