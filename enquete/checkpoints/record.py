@@ -9,10 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.state.asking import Arm, Language
-from enquete.state.request import MemoryKind
+from enquete.state.request import CriticSettings, MemoryKind
 
 
 class UsedInstrument(BaseModel):
@@ -63,6 +63,8 @@ class RunRecord(BaseModel):
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
     base_url: str = ""
     created_at: str
+    # Of runs with a second respondent alone: others are written as they always were.
+    critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)
 
     def identity(self) -> dict[str, Any]:
         """What makes two runs the same: not budget, concurrency, or anything that changes when a simulation completes."""
@@ -80,6 +82,7 @@ class RunRecord(BaseModel):
             "baseline": self.baseline_asked,
             **({"memory": self.memory} if self.memory != "local" else {}),
             **({"agents": sorted(self.agents)} if self.agents else {}),
+            **({"critic": self.critic.model_dump(mode="json")} if self.critic else {}),
             **({"replay_of": self.replay_of} if self.replay_of else {}),
             **({"rerun_of": self.rerun_of, "carried": dict(sorted(self.carried.items()))} if self.rerun_of else {}),
         }
@@ -104,6 +107,11 @@ class RunRecord(BaseModel):
     @property
     def main(self) -> Arm:
         return next(arm for arm in self.arms if arm.role == "main")
+
+    @property
+    def second(self) -> Arm | None:
+        """Respondent B, whose answers a critic compares with the main arm's."""
+        return next((arm for arm in self.arms if arm.role == "b"), None)
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

@@ -60,7 +60,7 @@ class Form:
             "seed": seed,
         }
         kept = {name: value for name, value in fields.items() if name not in self.dropped}
-        return kept | response_format(self.rung, prompt.schema)
+        return kept | (response_format(self.rung, prompt.schema) if prompt.schema else {})
 
 
 class Dialect:
@@ -139,10 +139,10 @@ def adapt(dialect: Dialect, form: Form, about: str) -> Rung | None:
 
 
 def messages(prompt: Prompt, rung: Rung) -> list[tuple[str, str]]:
-    """(role, content), fit for UTF-8; with the schema at the end of the last user message, unless the prompt says its
-    form and the schema is sent beside it."""
+    """(role, content), fit for UTF-8; with the schema, where there is one, at the end of the last user message, unless the
+    prompt says its form and the schema is sent beside it."""
     turns = [(str(turn["role"]), clean_text(turn["content"])) for turn in prompt.messages]
-    if prompt.says_form and rung is Rung.JSON_SCHEMA:
+    if not prompt.schema or (prompt.says_form and rung is Rung.JSON_SCHEMA):
         return [("system", clean_text(prompt.system)), *turns]
     schema = f"{SCHEMA_LINE}\n{_compact(prompt.schema)}"
     if turns and turns[-1][0] == "user":

@@ -16,7 +16,8 @@ from enquete.models.price_file import PriceFile, read_price_file, server_of
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""
 WITHOUT_MODEL = frozenset({"synthetic", "rule"})
-"""What stands for a model where none is asked: the synthetic respondent, the rule-based interviewer."""
+"""What stands for a model where none is asked: the synthetic respondent (of a planted quality: `synthetic:…`), the rule-based
+interviewer."""
 
 _LOCAL_NAMES = (".local", ".localhost", ".internal", ".intranet", ".lan", ".home.arpa")
 
@@ -74,7 +75,7 @@ class Prices:
         Where a price depends on the length of the context or the time of day it is the upper one; where it changed on a
         date, today's. A server in one's own network costs what one's own file says, however well known the model.
         """
-        if model in WITHOUT_MODEL:
+        if model.partition(":")[0] in WITHOUT_MODEL:
             return NO_MODEL
         server = server_of(base_url or OPENAI_URL)
         found = self._own.find(model, server) if self._own else None

@@ -200,7 +200,8 @@ class Transport:
                     raise
                 self._accepted(lane, sent)
                 took = round(1000 * (time.monotonic() - sent))
-        dialect.worked(form)
+        if request.prompt.schema:  # free text says nothing about how the server takes a form
+            dialect.worked(form)
         response = response_from(result, request.prompt, request.model, took, self._key)
         lane.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
         if counted and response.input_tokens is not None and response.output_tokens is not None:

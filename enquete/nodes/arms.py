@@ -1,4 +1,4 @@
-"""The arms of a run beside its main one: probes, placebo, replicates, as a request asks for them.
+"""The arms of a run beside its main one: respondent B, probes, placebo, replicates, as a request asks for them.
 
 Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a sample
 of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense for is the
@@ -12,13 +12,16 @@ from hashlib import sha256
 from typing import Any, Final
 
 from enquete.nodes.planning import load_methodology
+from enquete.respondents.critic.standin import PLANTED, STAND_INS
 from enquete.state.asking import AS_WRITTEN, PRESENTATIONS, Arm
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Methodology
-from enquete.state.request import RunRequest
+from enquete.state.request import CriticSettings, RunRequest
 
 _NEEDS_RETEST: Final = ("persona_swapped", "persona_null")
 _TWO_WAVES: Final = "negative_control"
+SECOND: Final = "b"
+TEMPERATURE_B: Final = 0.5
 
 _CHANGES: Final[Mapping[str, Mapping[str, Mapping[str, Any]]]] = {
     "retest": {"retest": {}},
@@ -45,13 +48,14 @@ def study_arms(
     *,
     has_simulation: bool,
 ) -> list[Arm]:
-    """`arms` and what the request adds to them, in the order in which they get budget: probes, placebo, replicates.
+    """`arms` and what the request adds to them: respondent B, probes, placebo, replicates.
 
     methods: name → dotted path of the run's methodologies. Raises SettingsError for what cannot be asked in this run.
     """
     main = next(arm for arm in arms if arm.role == "main")
     known = {name: load_methodology(dotted) for name, dotted in methods.items()}
     added = [
+        *_second(request, main),
         *_probes(request, main, known, phases, has_simulation),
         *_placebo(request, main, known, phases, has_simulation),
         *_replicates(request, main),
@@ -59,9 +63,42 @@ def study_arms(
     twice = [arm.id for arm in added if arm.id in {given.id for given in arms}]
     if twice:
         raise SettingsError(
-            f"arms: {', '.join(twice)} stand among the arms given already; leave probes, placebo and replicates out"
+            f"arms: {', '.join(twice)} stand among the arms given already; leave respondent_b, probes, placebo and "
+            "replicates out"
         )
     return [*arms, *added]
+
+
+def critic_settings(request: RunRequest, arms: Iterable[Arm]) -> CriticSettings | None:
+    """How respondent B is compared with the main arm; None in a run without one. Raises SettingsError."""
+    arms = list(arms)
+    named = {name: getattr(request, name) for name in ("critic_model", "critic_rubric", "critic_pairs")}
+    said = {name: value for name, value in named.items() if value is not None}
+    if not any(arm.role == "b" for arm in arms):
+        if said:
+            raise SettingsError(f"{', '.join(said)}: there is no second respondent to compare with; add respondent_b")
+        return None
+    model = request.critic_model or ""
+    has_model = any(arm.respondent == "llm" for arm in arms)
+    if model and not has_model and model not in STAND_INS:
+        raise SettingsError(f"critic_model {model!r}: no model answers in this run; one of {', '.join(STAND_INS)}")
+    return CriticSettings(model=model, rubric=request.critic_rubric or "realistic", pairs=request.critic_pairs or 0)
+
+
+def _second(request: RunRequest, main: Arm) -> Iterable[Arm]:
+    """Respondent B: everything once more by another model or other sampling, never by other behaviour."""
+    said = [name for name in ("model_b", "temperature_b") if getattr(request, name) is not None]
+    if not request.respondent_b:
+        if said:
+            raise SettingsError(f"{', '.join(said)}: say respondent_b too, or leave it out")
+        return
+    model = request.model_b or main.model
+    if main.respondent == "synthetic" and model not in PLANTED:
+        raise SettingsError(f"model_b {model!r}: no model answers in this run; one of {', '.join(PLANTED)}")
+    given = TEMPERATURE_B if request.temperature_b is None else request.temperature_b
+    temperature = main.temperature if main.respondent == "synthetic" else given
+    changes = {"model": model, "temperature": temperature, "seed": other_seed(main.seed, SECOND)}
+    yield _beside(main, request, SECOND, "b", changes)
 
 
 def _probes(

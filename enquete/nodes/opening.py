@@ -32,13 +32,21 @@ from enquete.checkpoints.ledger import Ledger, now
 from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
-from enquete.nodes.arms import study_arms
+from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.freezing import freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.replaying import copy_memories
-from enquete.nodes.reruns import ARM_FIELDS, base_run, kept_instruments, require_same, rerun_record, settings_of
+from enquete.nodes.reruns import (
+    ARM_FIELDS,
+    as_before,
+    base_run,
+    kept_instruments,
+    require_same,
+    rerun_record,
+    settings_of,
+)
 from enquete.nodes.survey import undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
@@ -159,7 +167,7 @@ def draft_rerun(
     settings = settings_of(base, list(methods), request.settings)
     arms = request.model_fields_set & {"model", "respondent", "arms", "temperature", *ARM_FIELDS}
     asked = request.model_copy(
-        update={**unsaid, "settings": settings, **({} if arms else {"arms": base.arms}), "root": request.root}
+        update={**unsaid, "settings": settings, **({} if arms else as_before(base)), "root": request.root}
     )
     machine = environment.model_copy(update={"base_url": environment.base_url or base.base_url or None})
     kept = kept_instruments(base, methods, request)
@@ -256,6 +264,7 @@ def draft_record(
         revision=revision(),
         base_url=request.base_url or environment.base_url or "",
         created_at=now(),
+        critic=critic_settings(request, arms),
     )
 
 

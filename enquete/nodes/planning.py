@@ -20,6 +20,8 @@ from enquete.state.errors import SettingsError
 from enquete.state.methodology import Methodology
 
 NARRATIVE = "narrative"
+CRITIC = "critic"
+"""Under which name the critic's calls and pairs stand in the ledger, without a phase; also its claim on the budget."""
 OF_PROBES = " of probes"
 """Ends the note of a stage whose main arm is done and whose probes or replicates are not."""
 NARRATIVE_SHARE = 20
@@ -82,7 +84,8 @@ PriceOf = Callable[[str], Price | None]
 def claims(
     record: RunRecord, ledger: Ledger, cap: int, cap_usd: float | None = None, price_of: PriceOf | None = None
 ) -> dict[str, Claim]:
-    """Narrative's reserve, main arms as asked for, then probes and replicates (see budget.py), with what they have spent.
+    """Narrative's reserve, main arms as asked for, then the arms beside them, then the critic (see budget.py), with what they
+    have spent.
 
     `price_of`: for a run with a cap on money, whose claims are held in US dollars, too.
     """
@@ -90,6 +93,7 @@ def claims(
     expected = estimate.get("claims") if isinstance(estimate, dict) else None
     stages = planned(record)
     names = [NARRATIVE, *(f"{n}/{p}" for n, p in stages), *(f"{n}/{p}/probes" for n, p in stages)]
+    names += [CRITIC] if record.critic else []
     found = {name: _claim(expected.get(name) if isinstance(expected, dict) else None) for name in names}
     found[NARRATIVE].need = min(found[NARRATIVE].need, cap // NARRATIVE_SHARE)
     _draw(found, record, ledger)
@@ -143,9 +147,11 @@ def _price(
 
 
 def _drawn_by(found: Mapping[str, Claim], record: RunRecord) -> Callable[[str, str, str], Claim | None]:
-    """Which claim calls of a methodology, phase and arm draw on; the narrative's have no phase."""
+    """Which claim calls of a methodology, phase and arm draw on; the narrative's and the critic's have no phase."""
     arms = {arm.id: arm for arm in record.arms}
-    return lambda name, phase, arm: found.get(NARRATIVE if not phase else claim_name(name, phase, arms[arm]))
+    return lambda name, phase, arm: found.get(
+        claim_name(name, phase, arms[arm]) if phase else CRITIC if name == CRITIC else NARRATIVE
+    )
 
 
 def _lines(estimate: JsonValue) -> Iterator[tuple[str, str, int, int]]:
@@ -165,6 +171,7 @@ def _high(bounds: JsonValue) -> int:
 def models_of(record: RunRecord) -> list[str]:
     """Every model that this run may ask: its arms', and those that settings name for an interviewer's role."""
     named = {arm.model for arm in record.arms if arm.respondent == "llm"}
+    named |= {record.critic.model} if record.critic and record.critic.model and named else set()
     for settings in record.settings.values():
         named |= {str(value) for name, value in settings.items() if value and name.endswith(("_model", "_fallback"))}
     return sorted(named)

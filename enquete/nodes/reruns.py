@@ -18,7 +18,11 @@ from enquete.nodes.planning import of_two_waves
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import SHIPPED, RunRequest
 
-ARM_FIELDS = {"probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation"}
+CRITIC_FIELDS = {"critic_model", "critic_rubric", "critic_pairs"}
+ARM_FIELDS = {
+    "probes", "probe_sample", "replicates", "replicate_models", "placebo", "randomise", "elicitation", "respondent_b", "model_b",
+    "temperature_b", *CRITIC_FIELDS,
+}  # fmt: skip
 """What a request says about arms and how they are asked."""
 
 KEPT = ("language", "asking", "arms", "digest_chars", "memory", "memoryless_weight", "seed")
@@ -41,6 +45,12 @@ def base_run(interviews: Path) -> RunRecord:
             f"--rerun: run {folder.name} is not finished; first: enquete resume {base.record.token}", fact=fact
         )
     return base.record
+
+
+def as_before(base: RunRecord) -> dict[str, Any]:
+    """What a re-run that says nothing of arms takes over from the run it goes back to."""
+    critic = base.critic.model_dump() if base.critic else {}
+    return {"arms": base.arms, **{f"critic_{name}": value or None for name, value in critic.items()}}
 
 
 def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None:

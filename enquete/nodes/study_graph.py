@@ -8,6 +8,7 @@ after everything that could be done was done. The ledger's stages decide where t
 from __future__ import annotations
 
 import asyncio
+import logging
 import traceback
 from collections.abc import Mapping
 from typing import Any, Protocol, TypedDict
@@ -15,12 +16,13 @@ from typing import Any, Protocol, TypedDict
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send, interrupt
+from langgraph.types import Command, Send, interrupt
 
 from enquete.checkpoints.ledger import Failure
+from enquete.nodes.critic.graph import STAGE, critic_graph
 from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.nodes.opening import begin, choose_run
-from enquete.nodes.planning import OF_PROBES, planned
+from enquete.nodes.planning import CRITIC, OF_PROBES, planned
 from enquete.nodes.rounds import graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
@@ -28,6 +30,8 @@ from enquete.state.channels import InterviewsInput, InterviewsOutput, Interviews
 from enquete.state.errors import LedgerError
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
+
+log = logging.getLogger("enquete")
 
 Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 """name → (dotted path, phases, compiled inner graph)."""
@@ -96,6 +100,8 @@ class Steps:
     async def freeze(self, state: InterviewsState) -> dict[str, Any]:
         """What will be asked, and what was settled before. A methodology that failed is tried again by a new walk."""
         async with using(state["run"]) as workplace:
+            if workplace.record.critic:
+                await workplace.ledger.set_stage(*STAGE, "due")
             stages = workplace.ledger.stages()
             outcomes = {f"{m}/{p}": s.outcome for (m, p), s in stages.items() if m and s.outcome == "done"}
             return {"outcomes": outcomes, "flags": list(workplace.record.notices)}
@@ -144,6 +150,8 @@ class Steps:
         """
         async with using(state["run"]) as workplace:
             unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
+            if not unfinished and self._critic(workplace) == "short":
+                unfinished = {CRITIC: "short"}
             budget = workplace.budget
             stopped, failed = budget.stopped, budget.failed
             stands = {"spent_tokens": budget.spent, "cap_tokens": budget.cap, "expected_tokens": budget.expected}
@@ -170,13 +178,16 @@ class Steps:
             workplace.budget.cap = cap or workplace.budget.cap
 
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
-        if not state.get("awaiting"):
-            return "synthesis"
         async with using(state["run"]) as workplace:
-            for phase in ("T0", "T1"):
+            for phase in ("T0", "T1") if state.get("awaiting") else ():
                 if self._unfinished(workplace, phase):
                     return self._todo(state["run"], workplace, phase)
-        return "synthesis"
+            return "synthesis" if self._critic(workplace) in ("", "done", "failed") else "critic"
+
+    def _critic(self, workplace: Workplace) -> str:
+        """How far the critic is in this walk: due, short, done or failed; "" where nobody is compared."""
+        stage = workplace.ledger.stages().get(STAGE)
+        return stage.outcome if stage is not None else ""
 
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
         """Findings, report and exports from the ledger."""
@@ -242,6 +253,22 @@ def crash_handler(name: str, phase: str) -> Any:
     return handler
 
 
+def critic_crash_handler() -> Any:
+    """A bug in the critic costs the comparison, never the run: recorded, and the synthesis follows."""
+
+    async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
+        if isinstance(error.error, LedgerError):
+            raise error.error
+        async with using(state["run"]) as workplace:
+            if workplace.raise_bugs:
+                raise error.error
+            log.error("the critic was stopped by a bug", exc_info=error.error)
+            await workplace.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
+        return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")  # nobody else leads there any more
+
+    return handler
+
+
 def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     """The outermost graph over these methodologies, without a checkpointer: the façade or Studio brings its own."""
     steps = Steps(inner, synthesise)
@@ -258,6 +285,7 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_node("freeze", steps.freeze)
     builder.add_node("await_simulation", steps.await_simulation)
     builder.add_node("gate", steps.gate, defer=True)
+    builder.add_node("critic", critic_graph(), error_handler=critic_crash_handler())
     builder.add_node("synthesis", steps.synthesis, defer=True)
     builder.add_edge(START, "load_population")
     builder.add_edge("load_population", "freeze")
@@ -267,6 +295,7 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_conditional_edges("await_simulation", steps.after_waiting, ["await_simulation", *nodes["T1"], "gate"])
     for node in nodes["T1"]:
         builder.add_edge(node, "gate")
-    builder.add_conditional_edges("gate", steps.after_gate, [*nodes["T0"], *nodes["T1"], "synthesis"])
+    builder.add_conditional_edges("gate", steps.after_gate, [*nodes["T0"], *nodes["T1"], "critic", "synthesis"])
+    builder.add_edge("critic", "gate")
     builder.add_edge("synthesis", END)
     return builder.compile(name=name)

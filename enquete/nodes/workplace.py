@@ -24,7 +24,7 @@ from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.tally import LOST, lost_text, missing, told_beside
-from enquete.checkpoints.usage import usage
+from enquete.checkpoints.usage import Used, usage
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
@@ -32,8 +32,9 @@ from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.models.transport import Transport
 from enquete.nodes.opened import OpenedRun
-from enquete.nodes.planning import claim_name, claims
+from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying
+from enquete.respondents.critic.standin import STAND_IN
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_answers
@@ -149,6 +150,17 @@ class Workplace(OpenedRun[Ledger]):
         main = self.record.main
         own = main.model if main.respondent == "llm" else "rule"
         return lambda model: self._metered(model or own, 0, main.seed, claim)
+
+    def critic(self, *, again: bool = False) -> Metered:
+        """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""
+        main, named = self.record.main, self.record.critic.model if self.record.critic else ""
+        model = named or (main.model if main.respondent == "llm" else STAND_IN)
+        return self._metered(model, 0, main.seed + again, CRITIC, cached=not again)
+
+    def cost_of(self, model: str, used: Used) -> float | None:
+        """US dollars at the run's server; None where the model's price is unknown."""
+        price = self._sources.prices.of(model, asked_url(self.record, self.machine))
+        return valued(price, used) if price else None
 
     def _metered(self, model: str, temperature: float, seed: int, claim: str, *, cached: bool = True) -> MeteredModel:
         """`cached`: probes and replicates must be asked, whatever was answered to the same words before."""

@@ -11,11 +11,13 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.nodes.planning import CRITIC
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
+from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.run_reading import RunReading
@@ -59,7 +61,10 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
         write_json(folder / replicates_text.FILE, material.replicates.as_json())
-    spoken = list(audit(reading, SYNTHESIS, ""))
+    if material.preference is not None:
+        write_json(folder / preference.FILE, material.preference.as_json())
+        write_csv(reading.folder / preference.PAIRS, preference.as_frame(material.preference.pairs))
+    spoken = [call for name in (SYNTHESIS, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
 

@@ -17,6 +17,7 @@ import pandas as pd
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
+from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts
 from enquete.reports.context import Found, listed
 from enquete.reports.crossing import associations
@@ -36,6 +37,8 @@ from enquete.reports.limitations import limitations
 from enquete.reports.markdown import escape
 from enquete.reports.page import page
 from enquete.reports.page_one import FILE, PageOne, page_one
+from enquete.reports.preference import told as preference_text
+from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
 from enquete.reports.run_reading import RunReading
@@ -50,8 +53,8 @@ FINDINGS = 3
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
 ACROSS = 5
 """Pairs of findings that go together; all are in the appendix."""
-HEALTH, REPLICATES = "health", "replicates"
-"""Whose figures stand with instrument health, and with replicates: what their names begin with."""
+HEALTH, REPLICATES, PREFERENCE = "health", "replicates", "preference"
+"""Whose figures stand with instrument health, with replicates, and with respondent B: what their names begin with."""
 DATA = "exports/all_responses.csv"
 
 
@@ -70,6 +73,7 @@ class Material:
     agents: AgentTable
     associations: Sequence[CrossFinding]
     figures: Sequence[Figure]
+    preference: Preference | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,9 @@ class Report:
             joined=self._claims() if self.material.prose.by == "model" else "", health_figures=health,
             health=presented.section(self.material.health, self.page.titles, self.language),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
+            against=preference_text.section(self.material.preference, self.page.titles, self.language),
+            against_title=preference_text.TITLE,
+            against_figures=[one for one in self.material.figures if one.name.startswith(f"{PREFERENCE}/")],
             people=accounts.people(self.reading, self.material.frame),
         )  # fmt: skip
 
@@ -220,8 +227,9 @@ class Report:
         return summary(material.crossing, material.prose, model, self.language, material.replicates)
 
     def _titles(self) -> Mapping[str, str]:
-        """Also of the synthesis, which makes calls of its own."""
-        return {**self.page.titles, "synthesis": tell(N_("Synthesis"), self.language)}
+        """Also of the synthesis and the critic, which make calls of their own."""
+        others = {"synthesis": tell(N_("Synthesis"), self.language), CRITIC: tell(N_("Critic"), self.language)}
+        return {**self.page.titles, **others}
 
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""

@@ -32,6 +32,7 @@ from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
+from enquete.reports.preference.found import preferences
 from enquete.reports.remembering import remember
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
@@ -178,10 +179,12 @@ def _material(
     replicates = replicate(reading, frame, found.results, crossing.claims)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
+    against = preferences(reading)
     record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
+    files |= {"preference": against.as_json()} if against else {}
     return Material(
         frame, stages, found, crossing, narrative.stored(reading, crossing.claims), health, items(reading, frame), replicates, agents,
-        associate(agents), drawn(record.methods, found.results, reading.language, file, **files),
+        associate(agents), drawn(record.methods, found.results, reading.language, file, **files), against,
     )  # fmt: skip
 
 

@@ -79,8 +79,8 @@ class Arm(BaseModel):
 
     @property
     def aside(self) -> bool:
-        """Asked after the main arm and never before it: probes, placebo, replicates. They cost extra calls."""
-        return self.role in ("replicate", "probe", "placebo")
+        """Asked after the main arm and never before it: respondent B, probes, placebo, replicates. They cost extra calls."""
+        return self.role in ("b", "replicate", "probe", "placebo")
 
     @property
     def shows(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ class Prompt:
 
     system: str
     messages: tuple[Mapping[str, str], ...]  # role and content, after the system message
-    schema: Mapping[str, JsonValue]
+    schema: Mapping[str, JsonValue]  # of the reply; {}: free text
     max_output_tokens: int
     says_form: bool = False  # the form of the reply is in the messages too: who sends the schema need not write it out
 

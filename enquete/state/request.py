@@ -38,6 +38,19 @@ ProbeKind = Literal[
 ]
 
 
+Rubric = Literal["realistic", "style", "clarity", "empathic", "interpretive", "creative"]
+
+
+class CriticSettings(BaseModel):
+    """How the answers of two respondents are judged. `model` "": the main arm's; `pairs` 0: all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str = ""
+    rubric: Rubric = "realistic"
+    pairs: int = 0
+
+
 class ModelLimits(BaseModel):
     """What a server allows for one model. None: no limit known; the process-wide concurrency holds in any case."""
 
@@ -209,6 +222,42 @@ class RunRequest(BaseModel):
         Field(max_length=20, description="other models that are asked the whole study, in place of other seeds"),
         Offered("cli", "http", about="study"),
     ] = []
+    respondent_b: Annotated[
+        bool,
+        Field(
+            description="put every question to a second respondent too, whose answers a critic compares with the first's"
+        ),
+        Offered(*EVERYWHERE, about="study", more="docs/second-respondent.md"),
+    ] = False
+    model_b: Annotated[
+        str | None,
+        Field(max_length=200, description="model of the second respondent; the first's unless named"),
+        Offered(*EVERYWHERE, about="study", value="NAME"),
+    ] = None
+    temperature_b: Annotated[
+        float | None,
+        Field(ge=0, le=2, allow_inf_nan=False, description="of the second respondent, 0 to 2; .5 unless said"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = None
+    critic_model: Annotated[
+        str | None,
+        Field(
+            max_length=200, description="model that grades and compares the answers of both; the first's unless named"
+        ),
+        Offered(*EVERYWHERE, about="study", value="NAME"),
+    ] = None
+    critic_rubric: Annotated[
+        Rubric | None,
+        Field(description="what the critic grades by; realistic unless said"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = None
+    critic_pairs: Annotated[
+        int | None,
+        Field(
+            ge=1, le=1_000_000, description="pairs judged of each methodology and phase, drawn by seed; all unless said"
+        ),
+        Offered(*EVERYWHERE, about="study"),
+    ] = None
     randomise: Annotated[
         Literal["none", "items", "options", "both"],
         Field(description="show items, answer options or both in an order of each agent's own, drawn by seed"),

@@ -9,6 +9,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Prices
+from enquete.nodes.critic.cost import critic_lines
 from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
 from enquete.nodes.opening import Choice, run_population
 from enquete.nodes.planning import NARRATIVE
@@ -33,9 +34,9 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine)
     wanted, runs = [who.id for who in sample(record, people)], choice.folder.parent
     memories, notes = await apart(lambda: _memories(record, population, wanted, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
-    return estimated(
-        record, rehearsal, prices, machine, more=_narrative(record, prices, asked_url(record, machine)), notes=notes
-    )
+    url = asked_url(record, machine)
+    more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]
+    return estimated(record, rehearsal, prices, machine, more=more, notes=notes)
 
 
 def _memories(

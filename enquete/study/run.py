@@ -207,8 +207,8 @@ class Run:
 
     @cached_property
     def drawn(self) -> list[Figure]:
-        """Every figure of the findings, of instrument health and of replicates, as plain data."""
-        files = {name: self.path / f"{name}.json" for name in ("health", "replicates")}
+        """Every figure of the findings, of instrument health, of replicates and of respondent B, as plain data."""
+        files = {name: self.path / f"{name}.json" for name in ("health", "replicates", "preference")}
         read: dict[str, Any] = {name: read_result(file) for name, file in files.items() if file.exists()}
         return drawn(self.record.methods, self.results, self.record.language, **read)
 

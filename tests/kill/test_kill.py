@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.registry import methodologies
+from enquete.memory.local import LocalMemory
 from tests.support import killing
 from tests.support.killing import Killer, Meddle, Study, Tally
 from tests.support.populations import mirofish_folder
@@ -111,6 +112,37 @@ def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
     made = set(call_keys(folder))
     assert settled < made
     assert server.count() - before == len(made - settled)
+
+
+def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Path, server: ServerProcess) -> None:
+    out, pairs = tmp_path / "out", 12
+    arguments = asked(
+        server, personas(tmp_path, 2), out=str(out), methods=["scenario"], respondent_b=True, model_b="test@b", critic_pairs=pairs
+    )  # fmt: skip
+    critics = "SELECT subject FROM calls WHERE methodology='critic' AND status='settled'"
+
+    def judged() -> int:
+        folders = [*out.glob("runs/*/instruments_used.json")]
+        return len(rows(folders[0].parent, critics)) if folders else 0
+
+    before = server.count()
+    assert kill_after(Driven(arguments), judged, 6)
+    folder = run_folder(out)
+    settled, lost = set(call_keys(folder)), len(call_keys(folder, "reserved"))
+    assert not rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")
+    code, _ = finish(**arguments)
+    made = set(call_keys(folder))
+    assert (code, settled <= made) == (0, True)
+    assert len(made) <= server.count() - before <= len(made) + lost
+    found = [json.loads(one) for (one,) in rows(folder, "SELECT value FROM frozen WHERE name LIKE 'pair/%'")]
+    assert len(found) == len(rows(folder, "SELECT 1 FROM frozen WHERE name LIKE 'annotated/%'")) == pairs
+    with LocalMemory.opened(out, read_only=True) as memory:
+        for pair in found:
+            for side, arm in (("a", "main"), ("b", "b")):
+                known = memory.record(pair[f"answer_id_{side}"])
+                assert known is not None
+                assert (known.model_extra or {})["respondent_id"] == arm
+                assert (known.model_extra or {})["critic_score"] == pair[f"score_{side}"]
 
 
 @pytest.mark.chaos

@@ -20,11 +20,11 @@ from enquete.study.run import Run
 from tests.support.begun import begin_run
 from tests.support.studies import call_keys, rows, spent
 
-ARMS = [Arm(), Arm(id="b", role="b", seed=5), Arm(id="replicate_2", role="replicate", seed=6)]
+ARMS = [Arm(), Arm(id="people", role="human", seed=5), Arm(id="replicate_2", role="replicate", seed=6)]
 AGENTS = 6
 OWED = {
     ("main", 1): 6, ("main", 2): 3,  # three of six have said everything in the first round
-    ("b", 1): 6, ("b", 2): 3, ("b", 3): 3,  # the main arm's end is not theirs
+    ("people", 1): 6, ("people", 2): 3, ("people", 3): 3,  # the main arm's end is not theirs
     ("replicate_2", 1): 6,
 }  # fmt: skip
 GRAPH = rounds_graph("uneven", Steps())

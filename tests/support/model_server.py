@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import re
 import signal
 import threading
 import time
@@ -273,7 +274,10 @@ class ModelServer:
             return scripted
         asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
         schema = asked or schema_in_prompt(_text(body))
-        who = f"{self.seed}|{_system(body)}"
+        voice = str(body.get("model")).partition("@")[2]  # model@voice answers in another one
+        who = f"{self.seed}|{_system(body)}{voice}"
+        if schema is None and "[RESULT]" in _text(body):
+            return _judged(_text(body))
         if schema is None:
             return sentence(Draw(self.seed, who, 0, {}).number("prose"))
         return json.dumps(fill(schema, who, _text(body)), ensure_ascii=False)
@@ -331,6 +335,14 @@ class ModelServer:
             return web.Response(status=429, text="Too many requests", headers=wait)
         status, error = error_of(fault, body, request.headers.get("Authorization", ""))
         return web.json_response({"error": error}, status=status, headers=wait)
+
+
+def _judged(text: str) -> str:
+    """As a critic: of two responses always the same one, wherever it stands; else a grade, from what was said."""
+    first, *others = re.findall(r"\[\[(?:response|answer):(\w+)", text)
+    if others:
+        return f"Feedback: closer to the person. [RESULT] {'A' if first > others[0] else 'B'}"
+    return f"Feedback: plausible. [RESULT] {1 + int(first, 16) % 5}"
 
 
 def _system(body: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from enquete.state.asking import Answer, Block, Item, Language, Option, Particip
 from enquete.state.desk import Desk
 from enquete.state.methodology import Methodology, NoSettings, Procedure, Truth
 
-LAST = {"main": 2, "b": 3, "replicate_2": 1}
+LAST = {"main": 2, "people": 3, "replicate_2": 1}
 """By arm, the round in which its verdict is to end."""
 
 ENOUGH = 5.0

@@ -29,14 +29,16 @@ def drawn(
     *,
     health: Any = None,
     replicates: Any = None,
+    preference: Any = None,
 ) -> list[Figure]:
-    """All figures of a run, "methodology/name", those of instrument health and of its replicates last.
+    """All figures of a run, "methodology/name", those of instrument health, of its replicates and of its second respondent last.
 
-    methods: dotted paths, as a run's record has them; results: its findings; health, replicates: as its files of that name have
-    them. A bug in the figures of one methodology goes to `on_bug`, else is raised.
+    methods: dotted paths, as a run's record has them; results: its findings; health, replicates, preference: as its files of
+    that name have them. A bug in the figures of one methodology goes to `on_bug`, else is raised.
     """
     from enquete.reports.evaluation import evaluations  # noqa: PLC0415 - pulls in pandas
     from enquete.reports.health.figures import figures as of_health  # noqa: PLC0415
+    from enquete.reports.preference.chart import figures as of_preference  # noqa: PLC0415
     from enquete.reports.replicates.chart import figures as of_replicates  # noqa: PLC0415
 
     own = evaluations(methods)
@@ -46,6 +48,7 @@ def drawn(
     }
     sources["health"] = partial(of_health, health or {}, own, titles, language)
     sources["replicates"] = partial(of_replicates, replicates or {}, own, titles, language)
+    sources["preference"] = partial(of_preference, preference or {}, titles, language)
     found: list[Figure] = []
     for name, draw in sources.items():
         try:

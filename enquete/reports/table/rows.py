@@ -178,7 +178,10 @@ def stage_rows(source: _Source) -> Columns:
     """All rows of one methodology in one phase: plan and answers joined on the answer's key."""
     reading, name, phase = source.reading, source.methodology, source.phase
     plan, asked, seen = planned_rows(source)
-    given: dict[Key, tuple[Any, ...]] = {row[: len(ANSWER)]: row for row in reading.answers(name, phase)}
+    mine = {arm.id for arm in table_arms(reading)}
+    given: dict[Key, tuple[Any, ...]] = {
+        row[: len(ANSWER)]: row for row in reading.answers(name, phase) if row[0] in mine
+    }
     rows = [given.get(key, (*key, part, "not_reached", *NOTHING)) for key, part in plan.items()]
     beyond = [row for key, row in given.items() if key not in plan]
     if not rows and not beyond:
@@ -194,6 +197,11 @@ def stage_rows(source: _Source) -> Columns:
     return {column: table[column] for column in (*COLUMNS, "notes", *own)}
 
 
+def table_arms(reading: RunReading) -> list[Arm]:
+    """Respondent B is compared pair by pair and stands in no table: nothing that reads one can take it for A."""
+    return [arm for arm in reading.record.arms if arm.role != "b"]
+
+
 def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item], dict[Key, Beside]]:
     """What is owed, as far as it is known, with the part it is asked in; its items by id: ratings exist only once
     there are themes; and what was seen beside the items that are answered in words."""
@@ -202,7 +210,7 @@ def planned_rows(source: _Source) -> tuple[dict[Key, str], dict[str, Item], dict
     owed: dict[Key, str] = {}
     asked: dict[str, Item] = {}
     seen: dict[Key, Beside] = {}
-    for arm in reading.record.arms:
+    for arm in table_arms(reading):
         desk = reading.desk(name, phase, arm)
         for number in rounds_owed(procedure.rounds, desk):
             for unit in procedure.units(number, desk):

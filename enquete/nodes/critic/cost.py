@@ -1,0 +1,67 @@
+"""What the critic will cost: each answer is graded, each pair compared twice, some pairs once more. For an estimate before the run."""
+
+from __future__ import annotations
+
+from enquete.checkpoints.record import RunRecord
+from enquete.models.metered import BYTES_PER_TOKEN
+from enquete.models.prices import Prices
+from enquete.nodes.critic.graph import REPEATED
+from enquete.nodes.estimate import BYTES_LEAST, BYTES_MOST, Line, Range, priced_line
+from enquete.nodes.planning import CRITIC
+from enquete.nodes.rehearsal import Rehearsal
+from enquete.respondents.critic.prompts import COMPARE_TOKENS, GRADE_TOKENS, Question, comparing, grading
+from enquete.respondents.critic.standin import STAND_IN
+
+PERSONA, QUESTION, ANSWER = 800, 500, 200
+"""Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
+WRITTEN = 60
+"""Tokens of a reply in the middle: a sentence or two, and the result."""
+ANSWERED = 0.5
+"""Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle, half."""
+
+
+def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: str) -> list[Line]:
+    """None in a run without a second respondent."""
+    second, how = record.second, record.critic
+    if second is None or how is None:
+        return []
+    has_model = record.main.respondent == "llm" or second.respondent == "llm"
+    model = how.model or (record.main.model if has_model else STAND_IN)
+    stretch = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
+    stages = [
+        (rows * stretch, rehearsal.plans[stage].rows[1] * stretch)
+        for stage, rows in rehearsal.rows.items()
+        if stage[0] not in record.carried
+    ]
+    likely, most = (sum(min(each[end], how.pairs or each[end]) for each in stages) for end in (0, 1))
+    asked = Question("", "")
+    graded = grading(asked, "", how.rubric, record.language)
+    compared = comparing(asked, "", "", how.rubric, record.language)
+    prompts = {
+        "grade": (graded, 1, GRADE_TOKENS, (ANSWERED * likely, 1.5 * likely, 2 * most)),
+        "compare": (compared, 2, COMPARE_TOKENS, (0, likely, 2 * most)),
+        "again": (compared, 2, COMPARE_TOKENS, (0, min(likely, REPEATED), min(most, REPEATED))),
+    }
+    lines = []
+    for purpose, (prompt, answers, room, (low, middle, high)) in prompts.items():
+        own = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
+        data = PERSONA + QUESTION + answers * ANSWER
+        lines.append(
+            priced_line(
+                methodology=CRITIC,
+                phase="",
+                arm=second.id,
+                claim=CRITIC,
+                purpose=purpose,
+                model=model,
+                calls=Range(low=low, likely=middle, high=high).whole(),
+                input_tokens=Range(
+                    low=low * own / BYTES_MOST,
+                    likely=middle * (own + data) / BYTES_PER_TOKEN,
+                    high=high * (own + 2 * data) / BYTES_LEAST,
+                ).whole(),
+                output_tokens=Range(low=low * 10, likely=middle * WRITTEN, high=high * room).whole(),
+                price=prices.of(model, url),
+            )
+        )
+    return lines

@@ -1,0 +1,184 @@
+"""The critic's graph: grade → pairwise_grading → annotate. It runs after the methodologies and before the synthesis, so that
+respondent A waits for nothing of it, and reads everything from the ledger, so that it may be started over at any time.
+
+Its requests draw on the run's budget, after everybody else's. Where that is used up it ends in "short", and the parent's gate
+decides; anything else that goes wrong costs a grade or a verdict and never the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, NotRequired, TypeVar
+from weakref import WeakKeyDictionary
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from enquete.checkpoints.usage import usage
+from enquete.nodes.critic.annotating import annotate_memory
+from enquete.nodes.critic.judging import Judge, Short
+from enquete.nodes.critic.pairs import Pair, matched
+from enquete.nodes.critic.record import COSTS, PAIR, pair_records
+from enquete.nodes.planning import CRITIC
+from enquete.nodes.workplace import Workplace, using
+from enquete.respondents.planted import uniform
+from enquete.state.asking import Arm
+from enquete.state.channels import merge_by_id
+from enquete.state.request import RunRequest
+
+AT_ONCE: Final = 256
+"""Pairs whose prompts are in memory together."""
+REPEATED: Final = 50
+"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
+STAGE: Final = ("", CRITIC)
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class CriticInput(TypedDict):
+    """What the critic's graph starts from."""
+
+    run: str
+
+
+class CriticState(CriticInput):
+    """The critic at work."""
+
+    pairs: NotRequired[int]
+    judged: NotRequired[int]
+    annotated: NotRequired[int]
+    outcome: NotRequired[str]
+    outcomes: Annotated[NotRequired[dict[str, str]], merge_by_id]
+
+
+class CriticOutput(TypedDict):
+    """What it tells its parent."""
+
+    outcomes: Annotated[dict[str, str], merge_by_id]
+
+
+_MATCHED: WeakKeyDictionary[Workplace, list[Pair]] = WeakKeyDictionary()
+
+
+async def grade(state: CriticState) -> dict[str, Any]:
+    """Every answer that has another to be compared with, by the rubric."""
+    async with using(state["run"]) as workplace:
+        judge = _judge(workplace)
+        pairs = _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
+        graded = await _each(_open(workplace, judge.second, pairs), lambda pair: _both(judge, pair))
+        return {"pairs": len(pairs), "outcome": "" if graded else "short"}
+
+
+async def _both(judge: Judge, pair: Pair) -> None:
+    await judge.grade(pair, "a")
+    await judge.grade(pair, "b")
+
+
+async def pairwise_grading(state: CriticState) -> dict[str, Any]:
+    """Every pair in both orders; some once more. What is judged is frozen, with its grades."""
+    if state.get("outcome"):
+        return {}
+    async with using(state["run"]) as workplace:
+        judge = _judge(workplace)
+        pairs = await _matched(workplace, judge)
+        again = _repeated(workplace, pairs)
+
+        async def judged(pair: Pair) -> None:
+            found = await judge.judge(pair, again=pair.a.question_id in again)
+            await _freeze(workplace, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
+
+        whole = await _each(_open(workplace, judge.second, pairs), judged)
+        n = sum(1 for _ in pair_records(workplace.ledger, judge.second.id))
+        return {"judged": n, "outcome": "" if whole else "short"}
+
+
+async def annotate(state: CriticState) -> dict[str, Any]:
+    """The memory is told what became of each answer; then the critic's stage is closed."""
+    async with using(state["run"]) as workplace:
+        short = state.get("outcome") == "short"
+        judge = _judge(workplace)
+        told = await annotate_memory(workplace, judge.second, await _matched(workplace, judge))
+        await _cost(workplace, judge.second)
+        await workplace.ledger.set_stage(*STAGE, "short" if short else "done")
+        if not short:
+            await workplace.budget.close(CRITIC)
+        outcome = "short" if short else "done"
+        return {"annotated": told, "outcome": outcome, "outcomes": {CRITIC: outcome}}
+
+
+async def _cost(workplace: Workplace, second: Arm) -> None:
+    """What each respondent's share of the run cost so far, as the budget has it; None in USD where a price is unknown."""
+    costs: dict[str, Any] = {}
+    for side, arm in (("a", workplace.record.main), ("b", second)):
+        used = {
+            asked: one
+            for asked, one in usage(workplace.ledger.read, set(workplace.record.carried)).items()
+            if asked.arm == arm.id and asked.phase
+        }
+        prices = [workplace.cost_of(asked.model, one) for asked, one in used.items()]
+        known = [price for price in prices if price is not None]
+        costs[side] = {
+            "tokens": sum(one.read + one.written + one.unanswered for one in used.values()),
+            "usd": sum(known) if len(known) == len(prices) else None,
+        }
+    await workplace.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
+
+
+async def _freeze(workplace: Workplace, second: Arm, name: str, value: Any) -> None:
+    await workplace.ledger.freeze(second.id, CRITIC, "", name, value)
+
+
+def _judge(workplace: Workplace) -> Judge:
+    """Only runs that have a second respondent come here."""
+    second, how = workplace.record.second, workplace.record.critic
+    assert second is not None
+    assert how is not None
+    return Judge(workplace, second, how)
+
+
+async def _matched(workplace: Workplace, judge: Judge) -> list[Pair]:
+    """As the node before found them, or anew in another process."""
+    if workplace not in _MATCHED:
+        _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
+    return _MATCHED[workplace]
+
+
+def _open(workplace: Workplace, second: Arm, pairs: Sequence[Pair]) -> list[Pair]:
+    """Those that are not judged yet."""
+    settled = {found.question_id for found in pair_records(workplace.ledger, second.id)}
+    return [pair for pair in pairs if pair.a.question_id not in settled]
+
+
+def _repeated(workplace: Workplace, pairs: Sequence[Pair]) -> set[str]:
+    """Drawn by the run's seed from all that need a critic."""
+    names = [pair.a.question_id for pair in pairs if not pair.alike]
+    return set(sorted(names, key=lambda name: uniform(workplace.record.seed, "again", name))[:REPEATED])
+
+
+async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> bool:
+    """Some at a time. False once the budget is short: the rest is not begun. A bug ends the node."""
+    for start in range(0, len(items), AT_ONCE):
+        done = await asyncio.gather(*(work(item) for item in items[start : start + AT_ONCE]), return_exceptions=True)
+        faults = [one for one in done if isinstance(one, BaseException)]
+        for fault in faults:
+            if not isinstance(fault, Short):
+                raise fault
+        if faults:
+            return False
+    return True
+
+
+def critic_graph() -> Any:
+    """Compiled, without a checkpointer: nested in the outermost graph, which alone interrupts."""
+    builder = StateGraph(CriticState, context_schema=RunRequest, input_schema=CriticInput, output_schema=CriticOutput)
+    builder.add_node("grade", grade)
+    builder.add_node("pairwise_grading", pairwise_grading)
+    builder.add_node("annotate", annotate)
+    builder.add_edge(START, "grade")
+    builder.add_edge("grade", "pairwise_grading")
+    builder.add_edge("pairwise_grading", "annotate")
+    builder.add_edge("annotate", END)
+    return builder.compile(name=CRITIC)

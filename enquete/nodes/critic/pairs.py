@@ -1,0 +1,199 @@
+"""Pairs of answers to one question, respondent A's and B's, matched from the ledger: it survives whatever a process does not.
+
+The key is the question's id, an answer's key without run and arm. Two answers are a pair only where both respondents were
+asked in the same words: a conversation that went another way asked another question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from enquete.nodes.critic.matching import MatchingBuffer, Side
+from enquete.nodes.planning import planned, rounds_owed
+from enquete.nodes.workplace import Workplace
+from enquete.respondents.critic.prompts import Question
+from enquete.respondents.kinds import kind_of
+from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.planted import uniform
+from enquete.state.asking import Answer, Arm, Block, Item
+
+_TOOL_CALL = re.compile(r'<tool_call>|"(?:tool_calls|function_call)"\s*:')
+GIVEN = ("ok", "repaired")
+SIDES: Final[tuple[Side, ...]] = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as one respondent was asked it, with the answer."""
+
+    question_id: str  # methodology/phase/session/round/turn/participant/item
+    answer_id: str  # run/arm/ before it
+    methodology: str
+    phase: str
+    participant: str
+    kind: str
+    wording: str
+    shown: str  # what the critic sees of the question
+    said: str  # of the answer; "" where there is none
+    value: float | None
+    width: float | None  # of its scale, where it has one
+    unit: tuple[int, str]  # round and unit, to find the other respondent's again
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both answers to one question; `persona` is of who was asked."""
+
+    a: Asked
+    b: Asked
+    persona: str
+
+    @property
+    def question(self) -> Question:
+        return Question(self.persona, self.a.shown)
+
+    @property
+    def alike(self) -> bool:
+        """Whether both say the same: then neither is better, and no critic needs to be paid."""
+        return " ".join(self.a.said.split()).casefold() == " ".join(self.b.said.split()).casefold()
+
+
+async def matched(workplace: Workplace, second: Arm, most: int) -> list[Pair]:
+    """All pairs of a run in the order of the plan, or of each stage the `most` that are drawn by the run's seed."""
+    found: list[Pair] = []
+    for name, phase in planned(workplace.record):
+        if name in workplace.record.carried:
+            continue
+        here = [pair async for pair in _of_stage(workplace, name, phase, second)]
+        if 0 < most < len(here):
+            drawn = sorted(here, key=lambda pair: uniform(workplace.record.seed, "critic", pair.a.question_id))[:most]
+            kept = {pair.a.question_id for pair in drawn}
+            here = [pair for pair in here if pair.a.question_id in kept]
+        found += here
+    return found
+
+
+async def _of_stage(workplace: Workplace, name: str, phase: str, second: Arm) -> AsyncIterator[Pair]:
+    """One methodology in one phase, unit by unit."""
+    stage = _Stage(workplace, name, phase, second)
+    buffer: MatchingBuffer[Asked] = MatchingBuffer()
+    for number, unit in stage.units():
+        for side in SIDES:
+            for asked in stage.asked(side, number, unit):
+                both = buffer.offer(asked.question_id, side, asked)
+                if both:
+                    for pair in stage.pairs([both]):
+                        yield pair
+            for pair in stage.pairs(stage.partners(buffer.evicted())):
+                yield pair
+        await asyncio.sleep(0)  # the loop is others' too
+    for pair in stage.pairs(stage.partners(buffer.rest())):
+        yield pair
+
+
+class _Stage:
+    """What both respondents were asked in one stage."""
+
+    def __init__(self, workplace: Workplace, name: str, phase: str, second: Arm):
+        self._workplace, self._name, self._phase = workplace, name, phase
+        self._arms: dict[Side, Arm] = {"a": workplace.record.main, "b": second}
+        self._people = {who.id: who for who in workplace.population}
+
+    def units(self) -> Iterator[tuple[int, str]]:
+        """(round, unit) of both respondents, each once."""
+        procedure = self._workplace.procedure(self._name)
+        for number in range(1, procedure.rounds + 1):
+            both = (self._workplace.units(self._name, self._phase, number, arm.id) for arm in self._asking(number))
+            for unit in dict.fromkeys(unit for units in both for unit in units):
+                yield number, unit
+
+    def _asking(self, number: int) -> list[Arm]:
+        rounds = self._workplace.procedure(self._name).rounds
+        arms = self._arms.values()
+        return [arm for arm in arms if number in rounds_owed(rounds, self._desk(arm))]
+
+    def _desk(self, arm: Arm) -> LocalDesk:
+        return self._workplace.desk(self._name, self._phase, arm.id)
+
+    def asked(self, side: Side, number: int, unit: str) -> Iterator[Asked]:
+        """What this unit was asked in this round, answered or not."""
+        desk = self._desk(self._arms[side])
+        for block in self._blocks(side, number, unit):
+            stored = desk.stored(block.key)
+            for item in block.items:
+                yield self._one(block, item, stored.get(item.id), (number, unit))
+
+    def _blocks(self, side: Side, number: int, unit: str) -> Sequence[Block]:
+        arm = self._arms[side]
+        try:
+            blocks: Sequence[Block] = self._workplace.procedure(self._name).blocks(unit, number, self._desk(arm))
+        except Exception:  # a unit that a recorded bug broke owes nothing that could be compared
+            if (arm.id, self._name, self._phase, number, unit) in self._workplace.failed_units:
+                return ()
+            raise
+        return blocks
+
+    def _one(self, block: Block, item: Item, answer: Answer | None, unit: tuple[int, str]) -> Asked:
+        key = block.key
+        names = (key.methodology, key.phase, key.session, key.round, key.turn, key.participant, item.id)
+        question = "/".join(map(str, names))
+        return Asked(
+            question_id=question,
+            answer_id=f"{key.run}/{key.arm}/{question}",
+            methodology=key.methodology,
+            phase=key.phase,
+            participant=key.participant,
+            kind=item.kind,
+            wording=f"{item.about}\n{item.wording}",
+            shown="\n\n".join(part for part in (block.instruction, item.about, item.wording, _options(item)) if part),
+            said=said(item, answer),
+            value=answer.value if answer and answer.status in GIVEN else None,
+            width=_width(item),
+            unit=unit,
+        )
+
+    def partners(self, left: Iterable[tuple[Side, Asked]]) -> Iterator[tuple[Asked, Asked]]:
+        """A's answers that left the buffer alone, with B's from the ledger. A B's that left is found by its A's."""
+        for side, asked in left:
+            if side == "a":
+                theirs = self.asked("b", *asked.unit)
+                other = next((one for one in theirs if one.question_id == asked.question_id), None)
+                if other:
+                    yield asked, other
+
+    def pairs(self, both: Iterable[tuple[Asked, Asked]]) -> Iterator[Pair]:
+        """Those of which neither is missing, refused or a tool call, and that answer the same question."""
+        for a, b in both:
+            who = self._people.get(a.participant)
+            if a.said and b.said and a.wording == b.wording:
+                yield Pair(a, b, who.persona if who else "")
+
+
+def _options(item: Item) -> str:
+    return "; ".join(f"{one.value} = {one.label}" for one in item.options if one.label)
+
+
+def _width(item: Item) -> float | None:
+    points = [one.value for one in item.options if isinstance(one.value, int)]
+    return float(max(points) - min(points)) if item.kind == "scale" and len(points) > 1 else None
+
+
+def said(item: Item, answer: Answer | None) -> str:
+    """An answer as people read it: the chosen option with its label, the words. "" where there is none to compare."""
+    if answer is None or answer.status not in GIVEN or _TOOL_CALL.search(answer.text):
+        return ""
+    return "\n".join(part for part in (_closed(item, answer), answer.text.strip()) if part)
+
+
+def _closed(item: Item, answer: Answer) -> str:
+    if answer.value is not None:
+        label = next((one.label for one in item.options if one.value == answer.value and one.label), "")
+        return f"{answer.value:g} = {label}" if label else f"{answer.value:g}"
+    if answer.data is None:
+        return ""
+    return kind_of(item).chosen(item, answer.data) or json.dumps(answer.data, ensure_ascii=False)

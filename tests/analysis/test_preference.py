@@ -1,0 +1,76 @@
+"""Win rates with their intervals, Bradley–Terry strengths, position bias: by hand, and against other implementations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from enquete.analysis.means import share_interval
+from enquete.analysis.preference import bradley_terry, position_bias, win_rate
+
+
+def test_answers_of_different_agents_have_wilsons_interval() -> None:
+    found = win_rate([1.0] * 7 + [0.0] * 3, [f"p{n}" for n in range(10)])
+    # Clustered by agents of one pair each, the variance is n/(n − 1) times the binomial one: d = 10/9, n_e = 9.
+    wilson = share_interval(7, 10)
+    assert (found.n, found.n_agents, found.wins_b, found.wins_a, found.ties) == (10, 10, 7, 3, 0)
+    assert found.rate == pytest.approx(0.7)
+    assert found.low == pytest.approx(wilson["low"], abs=0.02)
+    assert found.high == pytest.approx(wilson["high"], abs=0.02)
+
+
+def test_an_agents_own_answers_count_as_little_as_they_say() -> None:
+    """Each of four agents answers five times alike: as much as four answers, d = 5·4/3, n_e = 20/(20/3) = 3."""
+    y = np.repeat([1.0, 1.0, 0.0, 0.0], 5)
+    found = win_rate(y, list(np.repeat(["p", "q", "r", "s"], 5)))
+    z2 = 1.959964**2
+    half = math.sqrt(0.25 / 3 + z2 / 36) * math.sqrt(z2) / (1 + z2 / 3)
+    assert found.rate == 0.5
+    assert (found.low, found.high) == (pytest.approx(0.5 - half, abs=1e-6), pytest.approx(0.5 + half, abs=1e-6))
+
+
+def test_who_won_everything_has_an_interval_all_the_same() -> None:
+    found = win_rate([0.0] * 12, ["p", "q", "r"] * 4)
+    assert (found.rate, found.low) == (0.0, pytest.approx(0.0, abs=1e-9))
+    assert found.high == pytest.approx(share_interval(0, 3)["high"])  # three agents say as much as three answers
+    assert found.strength == pytest.approx(math.log(0.5 / 12.5), abs=1e-4)
+
+
+def test_ties_are_half_a_win_of_each() -> None:
+    found = win_rate([0.5] * 6, list("pqrstu"))
+    assert (found.ties, found.rate, found.strength) == (6, 0.5, pytest.approx(0.0, abs=1e-6))
+
+
+def test_nothing_is_said_without_a_pair() -> None:
+    found = win_rate([], [])
+    assert (found.n, found.rate, found.low, found.strength) == (0, None, None, None)
+    with pytest.raises(ValueError, match="equal length"):
+        win_rate([1.0], [])
+
+
+def test_strengths_of_two_are_the_logit_of_their_wins() -> None:
+    """With two contestants the maximum of the likelihood is closed: θ = ½ log of the odds, half a win added to each."""
+    theta = bradley_terry(np.array([[0.0, 10.5], [3.5, 0.0]]))
+    assert theta[0] == pytest.approx(0.5 * math.log(11 / 4), abs=1e-4)
+    assert theta.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_three_are_ordered_through_whom_they_met() -> None:
+    theta = bradley_terry(np.array([[0.0, 8, 0], [2, 0, 8], [0, 2, 0]]))
+    assert theta[0] > theta[1] > theta[2]
+
+
+def test_a_critic_that_always_prefers_the_first_place_is_unusable() -> None:
+    found = position_bias(["A"] * 20, ["B"] * 20)
+    assert (found.n, found.splits, found.first, found.rate, found.verdict) == (20, 20, 20, 1.0, "unusable")
+    second = position_bias(["B"] * 20, ["A"] * 20)
+    assert (second.splits, second.first, second.verdict) == (20, 0, "unusable")
+
+
+def test_a_coin_is_unusable_a_steady_critic_usable_and_few_pairs_say_nothing() -> None:
+    assert position_bias(["A", "A"] * 10, ["A", "B"] * 10).verdict == "unusable"
+    assert position_bias(["A"] * 20, ["A"] * 18 + ["B"] * 2).verdict == "usable"
+    assert position_bias(["A"] * 3, ["A"] * 3).verdict == "not decided"  # Wilson's upper end for 0 of 3 is 56 %
+    assert position_bias(["A", ""], ["", "B"]).verdict == "not judged"
