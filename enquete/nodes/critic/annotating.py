@@ -28,7 +28,9 @@ log = logging.getLogger("enquete")
 
 async def annotate_memory(workplace: Workplace, second: Arm, pairs: Sequence[Pair]) -> int:
     """How many pairs the memory was told of. What it could not be told is noted, and tried again by the next walk; it never
-    ends a run."""
+    ends a run. A replay says nothing new."""
+    if workplace.record.replay_of:
+        return 0
     known, by_id = annotated(workplace.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
     judged = [one for one in pair_records(workplace.ledger, second.id) if one.question_id in by_id]
     left = [one for one in judged if one.question_id not in known]
