@@ -81,7 +81,7 @@ async def _stage(workplace: Workplace, name: str, phase: str, agents: Sequence[i
         for arm in workplace.record.arms:
             desk = workplace.desk(name, phase, arm.id)
             units = list(procedure.units(number, desk))
-            reached = units if agents is None else [units[i] for i in agents]
+            reached = units if agents is None else [units[i] for i in agents if i < len(units)]
             await asyncio.gather(
                 *(conduct_unit(workplace, spec(workplace, name, phase, arm.id, number), u) for u in reached)
             )
