@@ -25,6 +25,17 @@ class UsedInstrument(BaseModel):
     content: dict[str, JsonValue]
 
 
+class Chosen(BaseModel):
+    """Who of a population was asked, where not all were. by: what was said; not_asked: agents by stakeholder type, and names."""
+
+    model_config = ConfigDict(frozen=True)
+
+    of: int
+    by: dict[str, JsonValue]
+    not_asked: dict[str, int]
+    names: list[str]
+
+
 class RunRecord(BaseModel):
     """Everything needed to go on with a run, and to say later what it was. Contains no key and no budget."""
 
@@ -58,6 +69,7 @@ class RunRecord(BaseModel):
     assume_completed: bool = False
     population_hash: str
     agents: list[str] = []  # ids of those who are asked, where not all are
+    chosen: Chosen | None = None
     notices: list[str] = []
     versions: dict[str, str] = {}
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed

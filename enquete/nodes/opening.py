@@ -34,6 +34,7 @@ from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
+from enquete.nodes.choosing import chosen, told
 from enquete.nodes.freezing import freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
@@ -51,7 +52,7 @@ from enquete.nodes.survey import undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
-from enquete.simulations.population import Population, among, load_population
+from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest, offered
@@ -81,8 +82,7 @@ def choose_run(
 ) -> tuple[Choice, Population]:
     """Decide without writing anything. `available`: name → dotted path of each methodology, in default order."""
     path = locate(request.sim, resolve_root(request, environment))
-    everybody = load_population(path, assume_completed=request.assume_completed)
-    population = among(everybody, request.agents)
+    population = chosen(load_population(path, assume_completed=request.assume_completed), request)
     interviews = interviews_folder(population, request.out)
     known = [] if request.new else [_of(population, run) for run in undamaged_runs(interviews)]
     unfinished = [run for run in known if not run.is_finished]
@@ -254,7 +254,8 @@ def draft_record(
         actions_at_start=population.actions,
         assume_completed=request.assume_completed,
         population_hash=population_hash(population.participants),
-        agents=[who.id for who in population.participants] if request.agents else [],
+        agents=[who.id for who in population.participants] if population.left_out else [],
+        chosen=told(population, request),
         notices=[
             *notices,
             *unused_baseline(request, interviews, methods, main, baseline),

@@ -21,6 +21,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import reasons, verdict
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading
+from enquete.reports.markdown import readable
 from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
 
@@ -165,6 +166,31 @@ def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> s
     )  # fmt: skip
     sizes = Counter(who.stakeholder_type for who in reading.population).values()
     compared = sum(n for n in sizes if n >= FEWEST)
-    if not 0 < compared < len(reading.population):
-        return said
-    return f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
+    if 0 < compared < len(reading.population):
+        said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
+    return f"{said} {not_asked(reading)}" if reading.record.chosen else said
+
+
+_CHOSEN = N_("Not asked: {n} of {of} agents ({types}), by {by}.")
+MOST_TYPES = 6
+
+
+def not_asked(reading: RunReading) -> str:
+    """Who was left out, and by what word of whoever began the run. "" where everybody was asked."""
+    chosen = reading.record.chosen
+    if chosen is None:
+        return ""
+    types = [f"{readable(kind)} {n}" for kind, n in chosen.not_asked.items()]
+    listed = [*types[:MOST_TYPES], *(["…"] if len(types) > MOST_TYPES else [])]
+    by = ", ".join(f"{name} {_said(value)}".strip() for name, value in chosen.by.items())
+    return tell(_CHOSEN, reading.language).format(
+        n=chosen.of - len(reading.population), of=chosen.of, types=", ".join(listed), by=by
+    )
+
+
+def _said(value: JsonValue) -> str:
+    if value is True:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) if len(value) <= MOST_TYPES else f"({len(value)})"
+    return str(value)

@@ -42,6 +42,12 @@ class Agent:
         return (self.config.type if self.config else "") or self.profile.type or self.profile.profession or "unknown"
 
     @property
+    def facts(self) -> dict[str, str]:
+        """Its other columns over all files; the richest profile's win."""
+        known = [*(record.facts for record in self.sources()), self.profile.facts]
+        return {name: text for facts in known for name, text in facts.items()}
+
+    @property
     def aligned(self) -> bool:
         """Whether every file has the agent at the same index."""
         return len({record.index for record in self.sources()}) == 1

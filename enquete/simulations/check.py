@@ -56,6 +56,8 @@ class CheckReport(BaseModel):
     status: str
     completed: bool
     reason: str
+    error: str
+    progress: tuple[int, int] | None
     agents: int
     types: dict[str, int]
     platforms: dict[str, int]
@@ -81,6 +83,12 @@ WORDS: Mapping[str, str] = {
     "status": N_("Status"),
     "completed": N_("completed"),
     "running": N_("not completed"),
+    "rounds": N_("round {done} of {planned}"),
+    "runner": N_("The runner's own error: {error}"),
+    "assume": N_(
+        "It says {status}, and nothing will change that if its process is gone. If it is over, --assume-completed reads it as "
+        "completed (`enquete run`, `enquete resume`)."
+    ),
     "platforms": N_("Platforms"),
     "actions": N_("Actions"),
     "memory": N_("Memory"),
@@ -118,6 +126,8 @@ def check(path: str | Path, root: Path | None = None) -> CheckReport:
         status=population.completion.status,
         completed=population.completion.completed,
         reason=population.completion.reason,
+        error=population.completion.error,
+        progress=population.completion.progress,
         agents=len(population.participants),
         types=dict(Counter(p.stakeholder_type for p in population.participants).most_common()),
         platforms=dict(Counter(seat.platform for seat in population.seats)),
@@ -170,12 +180,21 @@ def summary_lines(report: CheckReport, language: Language) -> list[str]:
         return lines
     done = words["completed" if report.completed else "running"]
     platforms = ", ".join(f"{name} {count}" for name, count in report.platforms.items()) or words["none"]
+    rounds = words["rounds"].format(done=report.progress[0], planned=report.progress[1]) if report.progress else ""
+    about = "; ".join(part for part in (done, rounds, report.reason) if part)
     return [
         *lines,
-        f"{words['status']}: {report.status} ({done}; {report.reason})",
+        f"{words['status']}: {report.status} ({about})",
+        *([words["runner"].format(error=report.error)] if report.error else []),
+        *([words["assume"].format(status=report.status)] if may_be_over(report) else []),
         f"{words['platforms']}: {platforms}",
         f"{words['actions']}: {report.actions}",
     ]
+
+
+def may_be_over(report: CheckReport) -> bool:
+    """Whether --assume-completed would help: something happened, and the files say that it goes on or broke off."""
+    return report.kind == "simulation" and not report.completed and report.actions > 0
 
 
 def memory_lines(report: CheckReport, language: Language) -> list[str]:

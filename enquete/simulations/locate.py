@@ -6,10 +6,13 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
+from enquete.simulations.action_log import PLATFORMS
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.state.errors import SimulationNotFound
 
 MARKS = (REDDIT, TWITTER, CONFIG)
+DATABASES = tuple(f"{platform}_simulation.db" for platform in PLATFORMS)
+"""What OASIS leaves behind where nothing else was written."""
 PERSONA_SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 MOST_LISTED = 10
 
@@ -63,7 +66,7 @@ def by_path(sim: str | Path) -> Path | None:
 
 
 def is_simulation(folder: Path) -> bool:
-    return any(is_file(folder / mark) for mark in MARKS)
+    return any(is_file(folder / mark) for mark in (*MARKS, *DATABASES))
 
 
 def is_folder(path: Path) -> bool:

@@ -25,11 +25,45 @@ def usable_agent(agent: Agent, issues: list[Issue]) -> bool:
         message = f"uuid {clip(agent.uuid, 60)!r} of {agent.name!r} holds spaces, '|' or slashes"
         issues.append(Issue("error", agent.profile.file, where + message))
     else:
-        if not agent.profile.persona:
-            message = f"{agent.name!r} has an empty persona: answers will rest on the name alone"
-            issues.append(Issue("warning", agent.profile.file, where + message))
         return True
     return False
+
+
+def without_prose(records: Sequence[Record]) -> list[Issue]:
+    """Rows with neither bio nor persona: asked from what there is, and told with their number."""
+    found = [record for record in records if not record.has_prose]
+    if not found:
+        return []
+    names = ", ".join(record.name or record.username for record in found[:5])
+    message = (
+        f"{len(found)} of {len(records)} agents have neither bio nor persona and are asked from what else is known of them: {names}"
+        f"{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
+    )
+    return [Issue("warning", found[0].file, message)]
+
+
+def namesakes(named: Sequence[tuple[str, Record]]) -> list[Issue]:
+    """Agents of one name: tables and reports cannot tell them apart, and --agents NAME means all of them."""
+    by_name: dict[str, list[Record]] = {}
+    for name, record in named:
+        by_name.setdefault(fold(name), []).append(record)
+    return [
+        Issue(
+            "warning",
+            records[0].file,
+            f"{len(records)} agents are called {records[0].name or records[0].username!r} "
+            f"({', '.join(record.where for record in records[:5])}): told apart by their ids alone",
+        )
+        for records in by_name.values()
+        if len(records) > 1
+    ]
+
+
+def described(record: Record, kind: str) -> str:
+    """The persona; where there is neither bio nor persona, the type and what facts there are."""
+    if record.has_prose or kind == "unknown":
+        return record.persona
+    return " · ".join(part for part in (f"Type: {kind}", record.persona) if part)
 
 
 def agent_key(agent: Agent) -> str:
@@ -41,18 +75,16 @@ def participant_of(agent: Agent, participant_id: str) -> Participant:
         id=participant_id,
         name=agent.name,
         stakeholder_type=agent.type,
-        persona=agent.profile.persona,
+        persona=described(agent.profile, agent.type),
         agent_id=agent.profile.index,
     )
 
 
 def usable_persona(record: Record, issues: list[Issue]) -> bool:
-    """Unlike in a simulation, a persona without a text is an error: nothing would be answered in character."""
+    """A row needs a name, and an id that can stand in keys."""
     problems = []
     if not (record.name or record.username):
         problems.append("field 'name' (or 'realname', 'username') is missing or empty")
-    if not record.persona:
-        problems.append("field 'persona' (or 'user_char', 'bio', 'description') is missing or empty")
     if UNFIT_FOR_ID.search(record.id or record.uuid):
         problems.append(f"field 'id': {clip(record.id or record.uuid, 60)!r} holds spaces, '|' or slashes")
     issues.extend(Issue("error", record.file, f"{record.where}: {problem}") for problem in problems)
@@ -85,8 +117,8 @@ def persona_participant(record: Record, participant_id: str) -> Participant:
     return Participant(
         id=participant_id,
         name=record.name or record.username,
-        stakeholder_type=record.type or record.profession or "unknown",
-        persona=record.persona,
+        stakeholder_type=(kind := record.type or record.profession or "unknown"),
+        persona=described(record, kind),
         agent_id=record.index,
     )
 

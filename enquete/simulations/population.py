@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -13,9 +12,11 @@ from pydantic import JsonValue
 from enquete.simulations.action_log import PLATFORMS, summarise_logs
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER, Agent, reconcile
 from enquete.simulations.completion import NO_SIMULATION, Completion, completion_from, count_from
+from enquete.simulations.database import database_path
 from enquete.simulations.locate import is_simulation
 from enquete.simulations.participants import (
     agent_key,
+    namesakes,
     participant_of,
     persona_key,
     persona_participant,
@@ -23,15 +24,16 @@ from enquete.simulations.participants import (
     unique_ids,
     usable_agent,
     usable_persona,
+    without_prose,
 )
-from enquete.simulations.records import agent_configs, read_profiles, try_object, try_profiles
+from enquete.simulations.records import agent_configs, from_database, read_profiles, try_object, try_profiles
 from enquete.simulations.sources import Issue, refuse_errors
 from enquete.simulations.texts import clean, clip, fold
 from enquete.state.asking import Participant
-from enquete.state.errors import SettingsError, SimulationError
+from enquete.state.errors import SimulationError
 
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
-__all__ = ["Issue", "Population", "Seat", "among", "load_population"]
+__all__ = ["Issue", "Population", "Seat", "load_population"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,15 @@ class Population:
     topic: str = ""
     seats: tuple[Seat, ...] = ()
     stances: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
+    incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
+    left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
+
+    def only(self, ids: Collection[str]) -> Population:
+        """Those alone, in the population's order; the others are left out."""
+        gone = tuple(who for who in self.participants if who.id not in ids)
+        kept = tuple(who for who in self.participants if who.id in ids)
+        return replace(self, participants=kept, left_out=(*self.left_out, *gone))
 
     @property
     def has_simulation(self) -> bool:
@@ -98,6 +109,8 @@ def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Populat
         topic=clip(clean(config.get("simulation_requirement")), LONGEST_TOPIC),
         seats=tuple(seat for agent, identity in zip(agents, ids, strict=True) for seat in seats_of(agent, identity)),
         stances={i: agent.config.stance for agent, i in zip(agents, ids, strict=True) if agent.config},
+        facts={i: agent.facts for agent, i in zip(agents, ids, strict=True)},
+        incomplete=frozenset(i for agent, i in zip(agents, ids, strict=True) if not agent.profile.has_prose),
     )
 
 
@@ -105,13 +118,21 @@ def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]
     """The agents that can be interviewed, joined over the folder's files."""
     configs = agent_configs(config, CONFIG, issues)
     reddit, twitter = try_profiles(path / REDDIT, issues), try_profiles(path / TWITTER, issues)
+    if not any((path / file).exists() for file in (REDDIT, TWITTER)):
+        reddit, twitter = (from_database(database_path(path, platform), issues) for platform in ("reddit", "twitter"))
+        held = ", ".join(sorted({record.file for record in (*reddit, *twitter)}))
+        issues.extend([Issue("info", held, "no profiles: agents are its users, with their bios")] if held else [])
     agents, disagreements = reconcile(reddit, twitter, configs)
     issues.extend(disagreements)
     if not (path / CONFIG).exists():
         issues.append(Issue("warning", CONFIG, "missing: agents have no entity uuid, ids come from name and persona"))
     if not agents:
         issues.append(Issue("error", REDDIT, f"no agents found in {REDDIT} or {TWITTER}"))
-    return [agent for agent in agents if usable_agent(agent, issues)]
+    usable = [agent for agent in agents if usable_agent(agent, issues)]
+    issues.extend(
+        (*without_prose([one.profile for one in usable]), *namesakes([(one.name, one.profile) for one in usable]))
+    )
+    return usable
 
 
 def seats_of(agent: Agent, participant_id: str) -> list[Seat]:
@@ -134,7 +155,9 @@ def load_personas(path: Path, strict: bool) -> Population:
     issues: list[Issue] = []
     records = read_profiles(path)
     usable = [record for record in records if usable_persona(record, issues)]
-    issues.extend(repeated_ids(usable))
+    issues.extend(
+        (*repeated_ids(usable), *without_prose(usable), *namesakes([(r.name or r.username, r) for r in usable]))
+    )
     if not records:
         issues.append(Issue("error", path.name, "no personas in it"))
     if strict:
@@ -148,18 +171,6 @@ def load_personas(path: Path, strict: bool) -> Population:
         completion=NO_SIMULATION,
         actions=0,
         issues=tuple(issues),
+        facts={i: record.facts for record, i in zip(usable, ids, strict=True)},
+        incomplete=frozenset(i for record, i in zip(usable, ids, strict=True) if not record.has_prose),
     )
-
-
-def among(population: Population, named: Sequence[str] | None) -> Population:
-    """The population with only those agents, by id or name, in its own order. Raises SettingsError for one that it has not."""
-    if not named:
-        return population
-    every = [(who, {who.id, fold(who.name)}) for who in population.participants]
-    for name in named:
-        if not any({name, fold(name)} & known for _, known in every):
-            near = difflib.get_close_matches(name, [who.name for who in population.participants], n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            raise SettingsError(f"agents: {name!r} is no agent of {population.sim_id}{meant}")
-    wanted = {key for name in named for key in (name, fold(name))}
-    return replace(population, participants=tuple(who for who, known in every if wanted & known))

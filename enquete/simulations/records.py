@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from enquete.simulations.database import opened
 from enquete.simulations.sources import Issue, Row, read_object, read_rows
 from enquete.simulations.texts import clean, clip, first, one_line, whole
 from enquete.state.errors import SimulationError
@@ -46,6 +48,10 @@ class Record:
     stance: str = ""
     user_id: int | None = None
     id: str = ""
+    has_prose: bool = True
+    """Whether there is a bio or a persona."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Its other columns, in small letters."""
 
 
 def record_of(file: str, index: int, row: Row) -> Record:
@@ -63,7 +69,16 @@ def record_of(file: str, index: int, row: Row) -> Record:
         stance=clip(one_line(clean(fields.get("stance"))), LONGEST_NAME),
         user_id=whole(fields.get("user_id")),
         id=clip(first(fields, ("id", "participant_id")), LONGEST_NAME),
+        has_prose=bool(first(fields, BIOS) or first(fields, PERSONAS)),
+        facts=plain_facts(fields),
     )
+
+
+def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Columns whose name can stand in a condition and that hold something short; texts that describe the agent do not."""
+    texts = {*NAMES, *USERNAMES, *UUIDS, *BIOS, *PERSONAS}
+    found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in texts}
+    return {name: one_line(text) for name, text in found.items() if text and len(text) <= LONGEST_NAME}
 
 
 def persona_text(fields: Mapping[str, JsonValue]) -> str:
@@ -105,6 +120,28 @@ def try_profiles(path: Path, issues: list[Issue]) -> list[Record]:
         return []
     issues.extend(user_id_issues(records))
     return records
+
+
+def from_database(path: Path, issues: list[Issue]) -> list[Record]:
+    """The users of an OASIS database, for a folder without profiles; an unreadable one is an error among `issues`."""
+    if not path.is_file():
+        return []
+    try:
+        with opened(path) as connection:
+            found = connection.execute(
+                "SELECT user_id, agent_id, user_name, name, bio FROM user ORDER BY rowid"
+            ).fetchall()
+    except (sqlite3.Error, OSError) as error:
+        issues.append(Issue("error", path.name, f"cannot be read as an OASIS database ({one_line(str(error))})"))
+        return []
+    return [
+        record_of(
+            path.name,
+            agent_id if isinstance(agent_id, int) and agent_id >= 0 else place,
+            Row(f"user {user_id}", {"name": user_name or name, "username": name or user_name, "bio": bio}),
+        )
+        for place, (user_id, agent_id, user_name, name, bio) in enumerate(found)
+    ]
 
 
 def user_id_issues(records: Sequence[Record]) -> list[Issue]:

@@ -124,6 +124,34 @@ class RunRequest(BaseModel):
         Field(max_length=100_000, description="only these agents, by name or id; all unless named"),
         Offered(*EVERYWHERE, about="study"),
     ] = None
+    types: Annotated[
+        list[Name] | None,
+        Field(max_length=1000, description="only agents of these stakeholder types; all unless named"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = None
+    where: Annotated[
+        str,
+        Field(
+            max_length=500,
+            description='only agents of whom this holds, such as stakeholder_type == "ngo" and age >= 40',
+        ),
+        Offered(*EVERYWHERE, about="study", value="CONDITION", more="docs/simulations.md"),
+    ] = ""
+    sample: Annotated[
+        int | None,
+        Field(gt=0, le=1_000_000, description="only so many of those, drawn by seed; all unless named"),
+        Offered(*EVERYWHERE, about="study", value="N"),
+    ] = None
+    stratify: Annotated[
+        bool,
+        Field(description="draw the sample from every stakeholder type in proportion"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = False
+    skip_incomplete: Annotated[
+        bool,
+        Field(description="leave out agents with neither bio nor persona"),
+        Offered(*EVERYWHERE, about="study"),
+    ] = False
     language: Annotated[
         Spoken | None,
         Field(description="language of the interviews"),

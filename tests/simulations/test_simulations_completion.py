@@ -56,6 +56,40 @@ def test_how_far_it_came_and_what_stopped_it_is_kept_with_the_assumption(tmp_pat
     )
 
 
+DONE = {"current_round": 40, "total_rounds": 40, "twitter_completed": True, "reddit_completed": True}
+
+
+@pytest.mark.parametrize(
+    ("said", "over"),
+    [
+        ({}, True),
+        ({"runner_status": "running"}, True),
+        ({"runner_status": "failed", "error": "RateLimitError"}, False),
+        ({"reddit_completed": False, "reddit_current_round": 12}, False),
+        ({"reddit_completed": False}, True),  # one platform alone was simulated
+        ({"current_round": 39}, False),
+        ({"total_rounds": None}, False),
+        ({"twitter_completed": False, "reddit_completed": False}, False),
+    ],
+)
+def test_a_stale_step_of_ending_is_completed_where_everything_is_done(
+    tmp_path: Path, said: dict[str, object], over: bool
+) -> None:
+    (tmp_path / "run_state.json").write_text(json.dumps({"runner_status": "stopping", **DONE, **said}))
+    found = completion(tmp_path)
+    assert found.completed is over
+    assert ("all rounds are done" in found.reason) is over
+
+
+def test_a_database_without_any_state_is_what_a_finished_simulation_left(tmp_path: Path) -> None:
+    source = Path(__file__).parents[1] / "data" / "sim_oasisreal0001"
+    (tmp_path / "reddit_simulation.db").write_bytes((source / "reddit_simulation.db").read_bytes())
+    found = completion(tmp_path)
+    assert (found.completed, found.status) == (True, "database")
+    (tmp_path / "state.json").write_text("{}")
+    assert not completion(tmp_path).completed  # a simulator writes run_state.json as soon as it starts
+
+
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"runner_status": null}', '{"runner_status": {"a": 1}}'])
 def test_logs_decide_where_run_state_cannot_be_read(tmp_path: Path, content: str | None) -> None:
     if content is not None:

@@ -58,11 +58,12 @@ def list_(
     out: o.Out = None,
     as_json: o.Json = False,
 ) -> int:
-    """What there is: the simulations under --root, the runs of one simulation, or the methodologies.
+    """What there is: the simulations under --root, the runs of one simulation or in one --out, or the methodologies.
 
     \b
     Examples:
       enquete list --root uploads            simulations and their runs
+      enquete list --out results             the runs there
       enquete list sim_683e8059ab27 --root uploads
       enquete list methods                   methodologies with a shipped instrument
 
@@ -71,6 +72,10 @@ def list_(
     """
     if what in METHODS:
         return list_methods(as_json)
+    if what is None and out is not None:
+        if not Path(out).expanduser().is_dir():
+            raise SimulationNotFound(f"{out}: no such folder; name the one that results were written to with --out")
+        return list_runs(Place(out, root, out), as_json)
     return list_simulations(root, as_json) if what is None else list_runs(Place(what, root, out), as_json)
 
 
@@ -162,13 +167,15 @@ def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
     ]
 
 
-def check(sim: o.Sim, root: o.Root = None, as_json: o.Json = False) -> int:
+def check(sim: o.Sim, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
     """Say what a simulation or personas file holds, what is missing and what does not match. Creates and asks nothing.
+
+    With --out also which runs are there.
 
     \b
     Examples:
       enquete check sim_683e8059ab27 --root uploads
-      enquete check personas.csv
+      enquete check personas.csv --out results
 
     \b
     Exit codes: 0 can be interviewed · 2 not before the errors shown are put right, or no such simulation
@@ -177,10 +184,13 @@ def check(sim: o.Sim, root: o.Root = None, as_json: o.Json = False) -> int:
 
     report = study.check(sim, root=root)
     code = 0 if report.ok else 2
+    runs = study.list_runs(sim, root=root, out=out) if out or report.kind == "simulation" else []
     if as_json:
-        one_object({**report.model_dump(mode="json"), "ok": report.ok, "exit_code": code})
+        one_object({**report.model_dump(mode="json"), "ok": report.ok, "runs": run_objects(runs), "exit_code": code})
     else:
         result(report.render(tongue()))
+        if out or runs:
+            result(f"{say('runs')}: {', '.join(run.run_id for run in runs) or say('no_runs')}")
     return code
 
 
