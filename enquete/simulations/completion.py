@@ -20,6 +20,8 @@ from enquete.simulations.texts import clean, clip, one_line, whole
 from enquete.state.errors import SimulationError
 
 FINISHED = {"completed", "complete", "finished", "done"}
+ENDING = {"stopping", "stopped"}
+"""Steps that a runner which is gone may never have left. `running` is what a simulation that goes on says, too."""
 ERROR_CHARS = 200
 
 
@@ -71,7 +73,7 @@ def from_run_state(path: Path) -> Completion | None:
     progress = (done, planned) if isinstance(done, int) and isinstance(planned, int) and planned else None
     reason = f"run_state.json: runner_status is {clip(word, 60)!r}"
     error = clip(one_line(clean(said.get("error"))), ERROR_CHARS)
-    if status not in FINISHED and not error and all_done(said):
+    if status in ENDING and not error and all_done(said):
         reason += ", but its platforms are completed and all rounds are done"
         return Completion(True, status, reason, progress=progress)
     return Completion(status in FINISHED, status, reason, progress=progress, error=error)

@@ -63,7 +63,8 @@ DONE = {"current_round": 40, "total_rounds": 40, "twitter_completed": True, "red
     ("said", "over"),
     [
         ({}, True),
-        ({"runner_status": "running"}, True),
+        ({"runner_status": "stopped"}, True),
+        ({"runner_status": "running"}, False),
         ({"runner_status": "failed", "error": "RateLimitError"}, False),
         ({"reddit_completed": False, "reddit_current_round": 12}, False),
         ({"reddit_completed": False}, True),  # one platform alone was simulated
