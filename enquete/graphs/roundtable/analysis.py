@@ -180,7 +180,9 @@ def _group(talk: Discussion, run: Run, *, suspicious: bool) -> dict[str, Any]:
             }
             for who in talk.participants
         ],
+        BEFORE: agreement(talk.before),
         "rounds": [_round(number, said) for number, said in enumerate(rounds, 1)],
+        AFTER: agreement(talk.afterwards),
         "over": talk.over,
         "exit_reason": talk.exit.reason if talk.exit else "",
         "exit_details": dict(talk.exit.details) if talk.exit else {},
@@ -202,30 +204,47 @@ def _round(number: int, said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _curve(groups: Sequence[Discussion]) -> list[dict[str, Any]]:
-    """Mean agreement after each round; a group that has ended stays where it ended."""
+    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended."""
     courses = [[one for said in talk.rounds() if (one := agreement(said)) is not None] for talk in groups]
     known = [course for course in courses if course]
-    longest = max(map(len, known), default=0)
-    return [
-        {
-            "round": number,
-            "agreement": fmean(course[min(number, len(course)) - 1] for course in known),
-            "talking": sum(len(course) >= number for course in known),
-            "n": len(known),
-        }
-        for number in range(1, longest + 1)
+    rounds = [
+        _mean(
+            str(number),
+            [course[min(number, len(course)) - 1] for course in known],
+            sum(len(c) >= number for c in known),
+        )
+        for number in range(1, max(map(len, known), default=0) + 1)
     ]
+    private = {
+        BEFORE: [agreement(talk.before) for talk in groups],
+        AFTER: [agreement(talk.afterwards) for talk in groups],
+    }
+    before, after = (_mean(stage, [one for one in found if one is not None], 0) for stage, found in private.items())
+    return [one for one in (before, *rounds, after) if one["n"]] if rounds else []
+
+
+def _mean(stage: str, found: Sequence[float], talking: int) -> dict[str, Any]:
+    return {"stage": stage, "agreement": fmean(found) if found else None, "talking": talking, "n": len(found)}
 
 
 def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
-    """Where everybody stood at every stage: privately before, in the rounds, privately after."""
+    """Where everybody stood at every stage: privately before, in the rounds, privately after. cluster: of positions that are
+    alike at this stage, the largest 1."""
+    stages = {BEFORE: talk.before, AFTER: talk.afterwards, **{str(n): said for n, said in enumerate(talk.rounds(), 1)}}
+    alike = {
+        (stage, who): place
+        for stage, said in stages.items()
+        for place, one in enumerate(clusters(said), 1)
+        for who in one
+    }
     for turn in talk.turns:
         stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
         said = turn.response
         yield {
             "group": talk.unit, "participant": turn.participant, "name": run.name(turn.participant),
             "stakeholder_type": run.types.get(turn.participant, ""), "number": turn.number, "role": turn.role,
-            "reads": talk.reads, "stage": stage, "stance": said.stance, "confidence": said.confidence, "position": said.position,
+            "reads": talk.reads, "stage": stage, "stance": said.stance, "confidence": said.confidence,
+            "cluster": alike.get((stage, turn.participant)), "position": said.position,
         }  # fmt: skip
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from string import ascii_uppercase
 from typing import Any
 
 from enquete.graphs.roundtable.analysis import AFTER, BEFORE
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed, type_name
-from enquete.reports.figures.canvas import Canvas, Figure, answers, note, titled, told
+from enquete.reports.figures.canvas import Canvas, Figure, answers, columns, note, told
 from enquete.reports.figures.heat import ROW, Cell, heat
 from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PALE
 from enquete.reports.figures.text import bold, escaped, wrapped
@@ -23,14 +24,15 @@ HALF_SURE = 0.5
 """Depth of a stance given without a confidence."""
 
 WORDS = {
-    "agreement": N_("Roundtable: agreement after each round"),
+    "agreement": N_("Roundtable: agreement, privately and after each round"),
     "round": N_("round"),
     "mean": N_("mean of the groups"),
     "group": N_("each group"),
     "limit": N_("consensus: {share}"),
-    "agreement_hover": N_("{group}, round {round}: agreement {agreement}, positions: {positions}"),
-    "mean_hover": N_("round {round}: mean agreement {agreement}, {talking} of {n} groups still talking"),
-    "agreement_alt": N_("Mean agreement of {n} groups goes from {first} to {last} over {rounds} rounds."),
+    "agreement_hover": N_("{group}, {stage}: agreement {agreement}"),
+    "mean_hover": N_("{stage}: mean agreement {agreement}, {talking} of {n} groups still talking"),
+    "private_hover": N_("{stage}: mean agreement {agreement} of {n} groups"),
+    "agreement_alt": N_("Mean agreement of {n} groups goes from {first} to {last} over {stages} stages."),
     "stays": N_("a group that has ended stays where it ended"),
     "positions": N_("Roundtable: where everybody stood, stance and confidence"),
     "before": N_("privately before"),
@@ -40,6 +42,7 @@ WORDS = {
         "Stance and confidence of {n} participants at {stages} stages; {changed} took another stance in the end."
     ),
     "blue": N_("blue: yes, orange: no; deeper: surer; before each name its group"),
+    "letters": N_("where no stance was asked for: A, B, … the same position in a group"),
     "part": N_("the first {n} of {total} groups"),
     "persuasion": N_("Roundtable: who moved toward whom"),
     "mover": N_("who moved"),
@@ -81,40 +84,62 @@ def agreement(found: Found, words: Mapping[str, str], language: Language) -> Ite
     curve = listed(found, "curve")
     if not curve:
         return
-    groups = listed(found, "groups")
-    stays = words["stays"] if any(one["talking"] < one["n"] for one in curve) else ""
+    stages, groups = [str(one["stage"]) for one in curve], listed(found, "groups")
+    talking = [one for one in curve if one["stage"] not in (BEFORE, AFTER)]
+    stays = words["stays"] if any(one["talking"] < one["n"] for one in talking) else ""
     canvas = Canvas(words["agreement"], seats(found, words, language, stays), language, CURVE)
-    canvas.data.extend(_course(one, words, language, first=place == 0) for place, one in enumerate(groups[:MOST_LINES]))
-    said = [words["mean_hover"].format(**{**one, "agreement": number(one["agreement"], language)}) for one in curve]
-    canvas.data.append(_line([(one["round"], one["agreement"]) for one in curve], words["mean"], said, COLOURS[0], 3))
-    limit, last = float(figure(found, "limits", "consensus") or 0.9), int(curve[-1]["round"])
+    canvas.data.extend(
+        _course(one, stages, words, language, first=place == 0) for place, one in enumerate(groups[:MOST_LINES])
+    )
+    said = [_mean_told(one, words, language) for one in curve]
+    points = [(float(place), float(one["agreement"])) for place, one in enumerate(curve)]
+    canvas.data.append(_line(points, words["mean"], said, COLOURS[0], 3))
+    limit, last = float(figure(found, "limits", "consensus") or 0.9), len(stages) - 0.7
     canvas.layout.update(
-        xaxis=titled(words["round"], range=[0.7, last + 0.3], dtick=1, showgrid=False),
+        xaxis=columns([_stage(stage, words) for stage in stages], showgrid=False),
         yaxis={"range": [0, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1], "gridcolor": GRID,
                "ticktext": [number(tick, language) for tick in (0, 0.25, 0.5, 0.75, 1)]},
-        shapes=[{"type": "line", "x0": 0.7, "x1": last + 0.3, "y0": limit, "y1": limit, "line": {"color": MUTED, "dash": "dot"}}],
+        shapes=[{"type": "line", "x0": -0.5, "x1": last + 0.2, "y0": limit, "y1": limit, "line": {"color": MUTED, "dash": "dot"}}],
         annotations=[
-            told(words["limit"].format(share=number(limit, language)), last + 0.28, limit, xanchor="right", yanchor="top",
+            told(words["limit"].format(share=number(limit, language)), -0.48, limit, xanchor="left", yanchor="top",
                  font={"size": 10, "color": MUTED})
         ],
     )  # fmt: skip
     first, end = (number(one["agreement"], language) for one in (curve[0], curve[-1]))
-    alt = words["agreement_alt"].format(n=curve[0]["n"], first=first, last=end, rounds=last)
+    alt = words["agreement_alt"].format(n=curve[0]["n"], first=first, last=end, stages=len(stages))
     yield canvas.figure("agreement", alt, lead=True)
 
 
-def _course(one: Row, words: Mapping[str, str], language: Language, *, first: bool) -> dict[str, Any]:
-    rounds = [each for each in one["rounds"] if each["agreement"] is not None]
+def _mean_told(one: Row, words: Mapping[str, str], language: Language) -> str:
+    private = one["stage"] in (BEFORE, AFTER)
+    facts = {**one, "stage": _stage(str(one["stage"]), words), "agreement": number(one["agreement"], language)}
+    return words["private_hover" if private else "mean_hover"].format(**facts)
+
+
+def _course(
+    one: Row, stages: Sequence[str], words: Mapping[str, str], language: Language, *, first: bool
+) -> dict[str, Any]:
+    """One group's line, where it said something at these stages."""
+    agreed = {str(each["round"]): each["agreement"] for each in one["rounds"]}
+    known = {BEFORE: one[BEFORE], **agreed, AFTER: one[AFTER]}
+    shown = [stage for stage in stages if known.get(stage) is not None]
     said = [
         words["agreement_hover"].format(
-            group=group_name(one["group"]), round=each["round"], agreement=number(each["agreement"], language),
-            positions=each["positions"],
+            group=group_name(one["group"]), stage=_stage(stage, words), agreement=number(known[stage], language)
         )
-        for each in rounds
-    ]  # fmt: skip
-    line = _line([(each["round"], each["agreement"]) for each in rounds], words["group"], said, PALE[MUTED], 1.5)
-    links = [answers("roundtable", session=one["group"], round=each["round"]) for each in rounds]
-    return {**line, "showlegend": first, "meta": {"links": links}}
+        for stage in shown
+    ]
+    points = [(float(stages.index(stage)), float(known[stage])) for stage in shown]
+    links = [answers("roundtable", session=one["group"], **_where(stage)) for stage in shown]
+    return {
+        **_line(points, words["group"], said, PALE[MUTED], 1.5),
+        "showlegend": first,
+        "meta": {"links": links},
+    }
+
+
+def _where(stage: str) -> dict[str, object]:
+    return {"round": 0 if stage == BEFORE else stage} if stage != AFTER else {}
 
 
 def _line(
@@ -149,9 +174,9 @@ def positions(found: Found, words: Mapping[str, str], language: Language) -> Ite
     ]
     trace, layout = heat(labels, [_stage(stage, words) for stage in stages], cells, DIVERGING, (-1.0, 1.0))
     part = words["part"].format(n=len(shown), total=len(groups)) if len(shown) < len(groups) else ""
-    canvas = Canvas(
-        words["positions"], seats(found, words, language, words["blue"], part), language, (ROW - 6) * len(seats_)
-    )
+    letters = words["letters"] if any(not one["stance"] for one in rows) else ""
+    notes = seats(found, words, language, words["blue"], letters, part)
+    canvas = Canvas(words["positions"], notes, language, (ROW - 6) * len(seats_))
     canvas.data.append(trace)
     canvas.layout.update(layout)
     changed = sum(_changed(unit, who, stages, by_place) for unit, who in seats_)
@@ -181,20 +206,22 @@ def _stage(stage: str, words: Mapping[str, str]) -> str:
 
 
 def _cell(one: Row | None, stage: str, words: Mapping[str, str], language: Language) -> Cell:
-    if one is None or not one["stance"]:
+    """Without a stance the letter of its position, in no colour."""
+    if one is None or not (one["stance"] or one["cluster"]):
         return Cell(None)
     sure = one["confidence"]
-    stance = in_language(STANCES, language)[str(one["stance"])]
+    letter = ascii_uppercase[min(int(one["cluster"] or 1), len(ascii_uppercase)) - 1]
+    stance = in_language(STANCES, language)[str(one["stance"])] if one["stance"] else letter
     said = words["hover"].format(
         name=escaped(one["name"]), stage=stage, stance=stance, confidence=number(sure, language)
     )
-    depth = SIGNS[str(one["stance"])] * (HALF_SURE if sure is None else float(sure))
+    depth = SIGNS.get(str(one["stance"]), 0.0) * (HALF_SURE if sure is None else float(sure))
     link = answers("roundtable", session=one["group"], participant=one["participant"])
     return Cell(depth, stance if sure is None else f"{stance} {number(sure, language)}", said, link, 1)
 
 
 def _changed(unit: str, who: str, stages: Sequence[str], by_place: Mapping[tuple[Any, Any, Any], Row]) -> bool:
-    own = [by_place[unit, who, stage]["stance"] for stage in stages if (unit, who, stage) in by_place]
+    own = [one["stance"] for stage in stages if (one := by_place.get((unit, who, stage))) and one["stance"]]
     return bool(own) and own[0] != own[-1]
 
 

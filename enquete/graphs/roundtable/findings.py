@@ -4,7 +4,7 @@ transcript.jsonl and positions.csv have the words; beside them stand:
 
 - moved, share, low, high: participants whose stance after was another than before (where there is no stance: whose position
   was), of those asked both times (n), with Wilson's 95 % interval; control: the same share of those who only read.
-- first, last: mean agreement of the groups after their first and their last round (`curve`).
+- first, last: mean agreement of the groups, of what they said privately before and after (else in their first and last round).
 - flagged, groups: groups of whose last round at least two of three signs of groupthink hold.
 - before, after: deliberative reason in its adjusted form, mean over groups; rising: groups in which it rose.
 
@@ -33,8 +33,8 @@ WORDS: Mapping[str, str] = {
         "only read it {control} (n = {n}/{total})."
     ),
     "agreement": N_(
-        "Agreement in the groups went from {first} to {last} (0 to 1); {agreed} of {groups} groups ended in agreement, {settled} "
-        "because nobody moved any more (n = {n}/{total})."
+        "Agreement in the groups went from {first} at first to {last} in the end (0 to 1); {agreed} of {groups} groups ended in "
+        "agreement, {settled} because nobody moved any more (n = {n}/{total})."
     ),
     "groupthink": N_(
         "{flagged} of {groups} groups show signs of groupthink: the same position in the same words, or all of them sure "

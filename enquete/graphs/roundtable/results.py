@@ -19,7 +19,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
 
 POSITIONS = ("group", "participant", "name", "stakeholder_type", "number", "role", "reads", "stage", "stance", "confidence",
-             "position")  # fmt: skip
+             "cluster", "position")  # fmt: skip
 MOVES = ("group", "reads", "participant", "name", "stakeholder_type", "before", "after", "confidence_before", "confidence_after",
          "surer", "kept", "moved", "toward", "argument", "moved_by")  # fmt: skip
 ARGUMENTS = ("id", "label", "group", "turn", "raised", "took_up", "countered")
