@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
-from enquete.graphs.roundtable.measures.reason import conformity, deliberative_reason
+from enquete.graphs.roundtable.measures.reason import Reason, conformity, deliberative_reason
 
 
 def table(**rows: str) -> dict[str, dict[str, float]]:
@@ -45,6 +50,46 @@ def test_random_answers_have_a_positive_standard_index_and_a_lower_adjusted_one(
     assert found.adjusted is not None
     assert found.adjusted < found.index
     assert found.index > 0
+
+
+TABLES = st.lists(
+    st.tuples(st.lists(st.integers(1, 7), min_size=5, max_size=5), st.permutations("wxyz")), min_size=2, max_size=6
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(answers=TABLES, data=st.data())
+def test_the_order_of_people_does_not_matter_and_weak_pairs_only_take_away(
+    answers: list[tuple[list[int], list[str]]], data: st.DataObject
+) -> None:
+    def reason(people: list[int]) -> Reason:
+        rated = {str(who): {str(at): float(one) for at, one in enumerate(answers[who][0])} for who in people}
+        return deliberative_reason(rated, {str(who): answers[who][1] for who in people})
+
+    people = list(range(len(answers)))
+    found, again = reason(people), reason(data.draw(st.permutations(people)))
+    if found.index is None or found.adjusted is None:
+        assert again.index is None
+        return
+    assert again.index == pytest.approx(found.index)
+    assert again.adjusted == pytest.approx(found.adjusted)
+    assert found.adjusted <= found.index + 1e-9
+    assert found.index <= 1 + 1e-9
+
+
+def test_against_scipys_spearman_pair_by_pair() -> None:
+    """The formula of [niemeyer_2024] and [veri_2026] written out, with scipy.stats.spearmanr as the oracle of r."""
+    draw = np.random.default_rng(7)
+    rated = {str(who): {str(item): float(draw.integers(1, 8)) for item in range(8)} for who in range(6)}
+    ranked = {who: [str(option) for option in draw.permutation(5)] for who in rated}
+    terms = []
+    for one, other in combinations(rated, 2):
+        r_c = spearmanr(list(rated[one].values()), list(rated[other].values())).statistic
+        r_p = spearmanr(*([ranked[who].index(str(option)) for option in range(5)] for who in (one, other))).statistic
+        terms.append((1 - abs(r_c - r_p) / np.sqrt(2)) * min(1, max(abs(r_c), abs(r_p)) / 0.2))
+    lowest = 1 - np.sqrt(0.5)
+    expected = 2 * (np.mean(terms) - lowest) / (1 - lowest) - 1
+    assert deliberative_reason(rated, ranked).adjusted == pytest.approx(expected)
 
 
 def test_who_left_something_out_or_gave_one_value_is_counted_not_guessed() -> None:

@@ -106,6 +106,22 @@ def test_findings_name_numbers_and_a_run_without_discussions_has_none(run: enque
     assert list(EVALUATION.findings({}, "de")) == []
 
 
+def test_headlines_are_signs_that_a_further_run_can_confirm(run: enquete.Run) -> None:
+    said = {one.id: one.said for one in EVALUATION.headlines(run.results["roundtable"], "en")}
+    assert (said["roundtable.stance"], said["roundtable.beyond_control"]) == (
+        "yes",
+        0,
+    )  # the cast says yes, and nobody moves
+    nothing = list(EVALUATION.headlines({}, "en"))
+    assert all(one.said is None and not one.leads for one in nothing)
+
+
+def test_agents_have_a_column_of_where_they_began_and_whether_they_moved(run: enquete.Run) -> None:
+    table = pd.read_csv(Path(run.path) / "exports/agents.csv")
+    assert table["roundtable_before"].value_counts().to_dict() == {"yes": 6}  # not the two who read
+    assert table["roundtable_moved"].sum() == 0
+
+
 def test_health_sees_groups_that_agree_like_one(run: enquete.Run) -> None:
     health = json.loads((Path(run.path) / "health.json").read_text("utf-8"))
     told = json.dumps(health)
