@@ -12,7 +12,7 @@ NAMES = {
     "aconduct_interviews", "aestimate", "aresume", "ask",
     "check", "compare", "conduct_interviews",
     "estimate", "export", "list_instruments", "list_runs", "list_simulations",
-    "load_population", "load_run", "on_completed", "on_ready", "resume",
+    "load_population", "load_run", "memory_preferences", "on_completed", "on_ready", "resume", "search_memory", "sync_memory",
 }  # fmt: skip
 
 

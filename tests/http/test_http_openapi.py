@@ -43,7 +43,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     paths = server.get("/openapi.json").json()["paths"]
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
-        ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"),
+        ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"), ("get", "memory"),
         *(("post", f"/api/operations/{name}") for name in operations()),
     }  # fmt: skip
 

@@ -25,6 +25,7 @@ TOOLS = {
     "list_instruments",
     "export_responses",
     "pause_interviews",
+    "search_memory",
 }
 
 

@@ -14,6 +14,9 @@ import pytest
 
 import enquete
 from enquete.checkpoints.ledger import Ledger
+from enquete.interfaces.cli.app import run as command
+from enquete.memory.local import FILE, LocalMemory
+from enquete.memory.records import Preference
 from enquete.state.errors import SettingsError
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.zep_server import KEY, ZepServer, edge, node
@@ -122,19 +125,43 @@ class TestTheStory:
         assert again.status == "completed"
         assert len(story.server.requests) == before
 
+    def test_an_interview_is_found_by_agent_and_topic(self, story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+        wanted = next(text for text in episodes(story) if text.startswith("Agent Agent 3 (interview/delphi/"))
+        words = " ".join(wanted.split("): ", 1)[1].split()[:4])
+        assert command(["memory", "search", str(story.sim), words, "--agent", "agent 3", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["episodes"]
+        assert found[0]["text"] == wanted
+        assert {one["agent_name"] for one in found} == {"Agent 3"}
+        assert command(["memory", "search", str(story.sim), "xylophones"]) == 0
+        assert capsys.readouterr().out == "Nothing that was said fits.\n"
+
+    def test_preferences_of_all_runs_are_shown(self, story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+        compared = Preference(
+            question_id="q", run_id="r", answer_id_a="1", answer_id_b="2", methodology="m", question_type="scale",
+            stakeholder_type="Handel", a="large, 0.7", b="small, 0.5", winner="a",
+        )  # fmt: skip
+        with LocalMemory.opened(story.sim / "interviews") as memory:
+            memory.remember_preference(compared)
+        assert command(["memory", "preferences", str(story.sim)]) == 0
+        best = capsys.readouterr().out.splitlines()[1]
+        assert best.split() == ["scale", "Handel", "large,", "0.7", "1.00", "(0.21–1.00)", "1", "0", "1"]
+
     def test_the_key_is_nowhere(self, story: Story) -> None:
         for file in (story.sim / "interviews").rglob("*"):
             assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
 
 
 def test_a_server_that_is_away_fails_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     sim = simulation(tmp_path / "sim_1", "completed")
     with server_of(monkeypatch) as server:
         monkeypatch.setenv("ZEP_API_URL", server.url)
         server.next("POST /graph/node", 429)
-        server.next("POST /graph", 429, 500)
+        server.next("POST /graph", 429)
         server.retry_after = "60"
         with caplog.at_level(logging.WARNING, "enquete"):
             run = enquete.conduct_interviews(sim, methods=["longitudinal"], phase="T1", memory="zep-cloud")
@@ -145,6 +172,18 @@ def test_a_server_that_is_away_fails_nothing(
         assert "429" in told["why"]
         assert "enquete memory sync" in caplog.text
         assert server.episodes == []
+        server.next("POST /graph", 500)
+        assert sync(sim, capsys) == (1, 0, 2 * (AGENTS + 1))
+        (sim / "interviews" / FILE).unlink()  # what was remembered is remembered again
+        assert sync(sim, capsys) == (0, 2 * (AGENTS + 1), 0)
+        assert sync(sim, capsys) == (0, 0, 0)
+        assert len(server.episodes) == 2 * (AGENTS + 1)
+
+
+def sync(sim: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, int, int]:
+    code = command(["memory", "sync", str(sim), "--json"])
+    said = json.loads(capsys.readouterr().out)
+    return code, said["sent"], len(said["left"])
 
 
 def test_what_is_missing_is_said_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

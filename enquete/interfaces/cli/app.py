@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces.cli import costs, demo, doctor, driving, looking, scaffold, serve
+from enquete.interfaces.cli import costs, demo, doctor, driving, looking, remembering, scaffold, serve
 from enquete.interfaces.cli.method_commands import Commands
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
@@ -61,6 +61,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
 WITH_SETTINGS = ("estimate", "run")
 for name, command in COMMANDS.items():
     app.command(name, cls=SettingsCommand if name in WITH_SETTINGS else None)(command)
+app.add_typer(remembering.memory, name="memory")
 
 
 def print_version(wanted: bool) -> None:
@@ -87,6 +88,7 @@ def enquete(
       enquete estimate my_simulation   what a run would cost
       enquete run my_simulation        interview its agents
       enquete status my_simulation     how far it is, and what to do next
+      enquete memory search my_simulation WORDS   find what was said
       enquete discover --help          single interviews that fill a record
 
     A simulation is named by its sim_id under --root or by its path. Settings come from options, then from the

@@ -160,6 +160,17 @@ TEXTS: Mapping[str, str] = {
     "driven": N_("A process is driving it right now; the figures are those of this moment."),
     "killed": N_("no end is filed: its process was killed. Nothing is lost; resume it"),
     "found": N_("What was found:"),
+    "nothing_remembered": N_("Nothing that was said fits."),
+    "episodes_sent": N_("Sent: {sent} episodes"),
+    "episodes_left": N_("{left} could not be sent ({why}); to try again, call this once more:"),
+    "no_preferences": N_("No answers have been compared yet (a run with --respondent-b compares them)."),
+    "question_type": N_("Question"),
+    "stakeholder_type": N_("Stakeholders"),
+    "configuration": N_("Configuration"),
+    "win_rate": N_("Win rate (95% interval)"),
+    "wins": N_("Wins"),
+    "ties": N_("Ties"),
+    "n": N_("n"),
     "demo_start": N_(
         "The demo interviews invented stakeholders of {topic}, before and after a simulation. No key is needed: "
         "the built-in synthetic respondent answers, in {language}."

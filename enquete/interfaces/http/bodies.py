@@ -146,6 +146,27 @@ class ResultData(OfRun):
     result: dict[str, JsonValue]
 
 
+class EpisodeData(BaseModel):
+    """What an agent, or all of them, said in a methodology and phase; or what it was gathered into."""
+
+    id: str
+    kind: str
+    text: str
+    run_id: str
+    participant: str | None
+    agent_name: str
+    methodology: str
+    phase: str
+    answer_ids: list[str]
+
+
+class MemoryData(BaseModel):
+    """Episodes, best first."""
+
+    sim_id: str
+    episodes: list[EpisodeData]
+
+
 class ReportData(OfRun):
     """Page one as data, the report as Markdown, and what a reader must know before using the data."""
 

@@ -9,6 +9,8 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from enquete.interfaces.http.bodies import (
+    EpisodeData,
+    MemoryData,
     PostBody,
     PreBody,
     ReportData,
@@ -30,6 +32,7 @@ from enquete.state.errors import RunNotFound
 from enquete.study import Run
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted, after, before
+from enquete.study.remembered import search_memory
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task
 
@@ -171,6 +174,16 @@ def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
     return ReportData(**_named(run, sim_id), page_one=run.page_one, report=report_of(rooted, run), flags=run.flags)
+
+
+def read_memory(rooted: Rooted, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:
+    """Raises RunNotFound where nobody was interviewed."""
+    rooted.runs(sim_id)
+    found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(rooted.root))
+    return MemoryData(sim_id=sim_id, episodes=[EpisodeData(**one.model_dump(include=KEPT)) for one in found])
+
+
+KEPT = set(EpisodeData.model_fields)
 
 
 def read_table(rooted: Rooted, sim_id: str, run_id: str | None) -> tuple[Run, Path]:

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.responses import FileResponse, Response
 
 from enquete.interfaces.http.bodies import (
+    MemoryData,
     PostBody,
     PreBody,
     ReportData,
@@ -21,7 +22,7 @@ from enquete.interfaces.http.bodies import (
     StatusData,
 )
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
-from enquete.interfaces.http.reception import Desk, read_report, read_result, read_table
+from enquete.interfaces.http.reception import Desk, read_memory, read_report, read_result, read_table
 from enquete.interfaces.service.steady import steadily
 from enquete.study.apart import apart
 
@@ -35,6 +36,9 @@ TaskId: TypeAlias = Annotated[
     RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
 ]
 WhichRun: TypeAlias = Annotated[RunId | None, Query(description="else the canonical run, else the latest")]
+
+Words: TypeAlias = Annotated[str, Query(max_length=500, description="words, matched by their beginnings")]
+Most: TypeAlias = Annotated[int, Query(ge=1, le=100, description="episodes")]
 
 Nothing: TypeAlias = Envelope[None]
 
@@ -85,7 +89,7 @@ READING = failing(_404="no such simulation or run, or nothing of the kind yet")
 
 
 def make_router(desk: Desk) -> APIRouter:
-    """The eight paths over one desk."""
+    """The nine paths over one desk."""
     router = APIRouter(prefix=PREFIX, tags=["interviews"])
     starting: dict[str, Any] = {
         "status_code": 202,
@@ -144,6 +148,16 @@ def make_router(desk: Desk) -> APIRouter:
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
         """A methodology's findings."""
         return succeeded(await apart(lambda: steadily(lambda: read_result(desk.rooted, sim_id, methodology, run_id))))
+
+    @router.get(
+        "/{sim_id}/memory",
+        response_model=Envelope[MemoryData],
+        responses=READING,
+        dependencies=[only("query", "agent", "limit")],
+    )
+    async def memory(sim_id: SimId, query: Words = "", agent: Words = "", limit: Most = 10) -> Response:
+        """What agents said, found by words and by agent."""
+        return succeeded(await apart(lambda: read_memory(desk.rooted, sim_id, query, agent, limit)))
 
     table: dict[int | str, dict[str, Any]] = {
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "docs/files-on-disk.md"}

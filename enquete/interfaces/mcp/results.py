@@ -26,6 +26,8 @@ from enquete.interfaces.mcp.paging import (
 )
 from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
 from enquete.interfaces.mcp.shapes import (
+    Episode,
+    EpisodesState,
     EstimateState,
     ExportedFile,
     ExportState,
@@ -46,10 +48,12 @@ from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
 from enquete.state.errors import SettingsError
 from enquete.study.apart import apart
+from enquete.study.remembered import search_memory as memory_search
 from enquete.study.rooted import OutsideRoot
 
 A_PAGE = 25
 MOST_SECTIONS = 60
+LONGEST_EPISODE = 250
 
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
@@ -200,6 +204,30 @@ def list_instruments() -> Annotated[CallToolResult, InstrumentsState]:
         ]
     )
     return answer(state, "\n".join(f"- {one.name}: {one.title_en} ({one.resource_uri})" for one in state.instruments))
+
+
+def search_memory(
+    ctx: Ctx,
+    sim_id: SimId,
+    words: Annotated[
+        str, Field(max_length=500, description="matched by their beginnings; the newest without any")
+    ] = "",
+    agent: Annotated[str, Field(max_length=200, description="only of this agent, by name or id")] = "",
+) -> Annotated[CallToolResult, EpisodesState]:
+    """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and phase."""
+    with told(ctx) as desk:
+        desk.rooted.simulation(sim_id)
+        found = memory_search(sim_id, words, agent=agent, limit=A_PAGE, root=str(desk.rooted.root))
+        state = EpisodesState(
+            episodes=[
+                Episode(
+                    id=one.id, text=one.text[:LONGEST_EPISODE], agent=one.agent_name, methodology=one.methodology,
+                    phase=one.phase, run_id=one.run_id,
+                )
+                for one in found
+            ]
+        )  # fmt: skip
+        return answer(state, "\n".join(f"- {one.text}" for one in state.episodes) or "Nothing that was said fits.")
 
 
 def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> Annotated[CallToolResult, ExportState]:

@@ -37,6 +37,7 @@ TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
     (running.pause_interviews, "Pause interviews", WRITES),
     (results.get_interview_results, "Results of a methodology", READS),
     (results.get_interview_report, "Report", READS),
+    (results.search_memory, "Search interviews", READS),
     (results.export_responses, "Export responses", WRITES),
 )
 

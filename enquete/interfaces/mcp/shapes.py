@@ -149,6 +149,21 @@ class ExportState(BaseModel):
     files: list[ExportedFile]
 
 
+class Episode(BaseModel):
+    id: str
+    text: str
+    agent: Annotated[str, Field(description="empty: of all agents")]
+    methodology: str
+    phase: str
+    run_id: str
+
+
+class EpisodesState(BaseModel):
+    """What was said in interviews, best first."""
+
+    episodes: list[Episode]
+
+
 def answer(state: BaseModel, text: str) -> CallToolResult:
     """Structured content for programs, a short text for the calling model."""
     return CallToolResult(
