@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC
+from enquete.reports.citations import rows as citation_rows
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
@@ -55,6 +56,7 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     write_json(exports / "codebook.json", book)
     write_atomically(exports / "codebook.md", markdown(book, language))
     write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked, material.found.results))
+    write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / "crossing.json", crossing_file(material, language))
     write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
     write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations, language))

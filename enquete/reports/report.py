@@ -18,7 +18,7 @@ from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
 from enquete.nodes.planning import CRITIC
-from enquete.reports import accounts
+from enquete.reports import accounts, citations
 from enquete.reports.context import Found, listed
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.agents import AgentTable
@@ -74,6 +74,7 @@ class Material:
     associations: Sequence[CrossFinding]
     figures: Sequence[Figure]
     preference: Preference | None = None
+    citations: Sequence[citations.Citation] = ()
 
 
 @dataclass(frozen=True)
@@ -245,11 +246,14 @@ class Report:
         for title, text in (
             (N_("Differences between groups across methodologies (not tested here)"), claims),
             (N_("Findings of all agents, pair by pair"), pairs),
-            (N_("Replicates"), again), (CHECKS_TITLE, checks),
+            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, checks),
             (N_("Distribution shapes"), self._shapes()),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
+
+    def _named(self) -> str:
+        return citations.section(self.material.citations, self.material.frame, self.language)
 
     def _shapes(self) -> str:
         shapes = self.material.health.shapes

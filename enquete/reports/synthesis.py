@@ -20,6 +20,7 @@ from enquete.nodes.provenance import as_file
 from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
 from enquete.reports.accounts import every_call_failed
+from enquete.reports.citations import citations
 from enquete.reports.context import RESPONDED, statuses, with_ids
 from enquete.reports.crossing import narrative
 from enquete.reports.crossing.agents import agent_table
@@ -185,6 +186,7 @@ def _material(
     return Material(
         frame, stages, found, crossing, narrative.stored(reading, crossing.claims), health, items(reading, frame), replicates, agents,
         associate(agents), drawn(record.methods, found.results, reading.language, file, **files), against,
+        citations(reading, frame),
     )  # fmt: skip
 
 

@@ -11,8 +11,12 @@ from enquete.models.parsing import looks_like_refusal, read_object
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.numerals import DECIMAL, parse_number
 from enquete.respondents.questions import Names
+from enquete.simulations.digest import unmarked
 from enquete.state.asking import Answer, Item
 from enquete.state.desk import Completion
+
+NAMES = "names "
+"""What a note begins with that lists the entries of a memory which the words rest on: others see the words without marks."""
 
 
 @dataclass
@@ -75,9 +79,10 @@ def read_answer(item: Item, given: JsonValue) -> Answer | None:
     if found is None:
         return None
     reason = members.get("reason", members.get("text")) if item.reason else ""
-    text = found.text or (reason.strip() if isinstance(reason, str) else "")
+    text, named = unmarked(found.text or (reason.strip() if isinstance(reason, str) else ""))
     confidence, notes = _confidence(item, members)
     notes = ("no reason given", *notes) if item.reason and not text else notes
+    notes = (NAMES + " ".join(named), *notes) if named else notes
     return replace(found, text=text, confidence=confidence, notes=(*found.notes, *notes))
 
 

@@ -34,6 +34,8 @@ HEADINGS: Mapping[str, str] = {
     "shown": N_("Posts of others that were shown:"),
     "known": N_("On record:"),
 }
+NAMED = re.compile(r"\s*\[\s*([PRSK]\d{1,3}(?:\s*[,;]\s*[PRSK]\d{1,3})*)\s*\]")
+"""Marks in an answer, one or several between brackets."""
 MARKED = re.compile(r"^- \[([A-Z])(\d+)\] ", re.MULTILINE)
 NOTHING = N_("No activity was recorded in the simulation.")
 ANSWERING = C_("of a reply", "on")
@@ -103,6 +105,13 @@ def digests(
         sources={experience.platform: experience.source for experience in experiences},
         exposure={experience.platform: experience.exposure for experience in experiences},
     )
+
+
+def unmarked(text: str) -> tuple[str, list[str]]:
+    """An answer without the marks of what it rests on, and these; as it is where nothing else is in it."""
+    marks = [mark for group in NAMED.findall(text) for mark in re.findall(r"\w+", group)]
+    bare = NAMED.sub("", text).strip()
+    return (bare, list(dict.fromkeys(marks))) if marks and any(map(str.isalnum, bare)) else (text, [])
 
 
 def covers(experience: Experience, participant_id: str) -> bool:

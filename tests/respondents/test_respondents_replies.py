@@ -243,3 +243,20 @@ def test_any_value_is_an_answer_or_none(item: Item, given: Any) -> None:
 def test_any_text_at_all(text: str, finish: str) -> None:
     reading = read_reply(Completion(text, finish), ALL, own(ALL))
     assert reading.answers.keys() <= {item.id for item in ALL}
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "notes"),
+    [
+        ("The sea is empty [S2].", "The sea is empty.", ("names S2",)),
+        ("I wrote it [P1, S12]; so I think [P1].", "I wrote it; so I think.", ("names P1 S12",)),
+        ("[P1]", "[P1]", ()),  # nothing else is in it
+        ("As G20 [1] and [X1] say", "As G20 [1] and [X1] say", ()),
+    ],
+)
+def test_marks_of_a_memory_are_noted_and_taken_out(said: str, text: str, notes: tuple[str, ...]) -> None:
+    """Others, and whoever gathers themes, see the words without marks, which mean something else in their memories."""
+    free, reason = read(TEXT, {"text": said}), read(WHY, {"value": 3, "reason": said})
+    assert free is not None
+    assert reason is not None
+    assert (free.text, free.notes) == (reason.text, reason.notes) == (text, notes)

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +20,9 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.interfaces.cli.app import run as command
 from enquete.memory.local import FILE, LocalMemory
 from enquete.memory.records import Preference
+from enquete.reports.citations import citations, section
+from enquete.reports.context import with_ids
+from enquete.reports.run_reading import open_run
 from enquete.state.errors import SettingsError
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.zep_server import KEY, ZepServer, edge, node
@@ -145,6 +151,34 @@ class TestTheStory:
         assert command(["memory", "preferences", str(story.sim)]) == 0
         best = capsys.readouterr().out.splitlines()[1]
         assert best.split() == ["scale", "Handel", "large,", "0.7", "1.00", "(0.21–1.00)", "1", "0", "1"]
+
+    def test_the_report_says_which_posts_the_movers_named(self, story: Story) -> None:
+        lines = (story.run.path / "exports" / "citations.jsonl").read_text("utf-8").splitlines()
+        named = [json.loads(line) for line in lines]
+        one = next(cited for cited in named if cited["participant"] == WHO)
+        assert (one["mark"], one["source"], one["exists"]) == ("P1", "reddit post 1", True)
+        assert one["text"] == "Agent 1 hat am Hafen etwas beobachtet."
+        rows = with_ids(story.run.responses).set_index("answer_id")
+        assert "[P1]" not in rows.loc[one["answer_id"], "text"]
+        assert all(cited["moved"] for cited in named)  # 14 items on seven points with noise: each moved somewhere
+        appendix = (story.run.path / "appendix.md").read_text("utf-8")
+        assert "## What answers name of a memory" in appendix
+        assert "| Agent 1 hat am Hafen etwas beobachtet. | reddit post 1 | own post | 1 | 1 |" in appendix
+
+    def test_a_mark_that_stands_nowhere_is_counted_and_not_believed(self, story: Story, tmp_path: Path) -> None:
+        folder = shutil.copytree(story.run.folder, tmp_path / story.run.run_id)
+        with closing(sqlite3.connect(folder / "ledger.sqlite")) as ledger:
+            ledger.execute("""UPDATE answers SET notes = '["names P1 S9"]' WHERE notes LIKE '%names P1%'""")
+            ledger.commit()
+        with open_run(folder) as reading:
+            found = citations(reading, story.run.responses)
+        assert {(one.mark, one.source) for one in found if one.participant == WHO} == {
+            ("P1", "reddit post 1"),
+            ("S9", ""),
+        }
+        told = section(found, story.run.responses, "en")
+        assert f"are not counted: {AGENTS}." in told
+        assert "S9" not in told
 
     def test_the_key_is_nowhere(self, story: Story) -> None:
         for file in (story.sim / "interviews").rglob("*"):

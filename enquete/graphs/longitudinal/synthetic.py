@@ -20,6 +20,7 @@ from enquete.instruments.pack import NEUTRAL, Data, Lines, Pack, Sides, pack_nam
 from enquete.instruments.text import Text
 from enquete.respondents.planted import answer_at, normal, persona_hash, pick, spread, uniform
 from enquete.respondents.stakeholders import type_of, voice
+from enquete.simulations.digest import MARKED
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 
 METHODOLOGY = "longitudinal"
@@ -137,7 +138,8 @@ class Planted:
         if uniform(*key, "order") < 0.5:
             sentences.reverse()
         if phase == "T1" and who.digest:
-            sentences.append(pick(_general().experience[language], *key, "experience"))
+            felt = pick(_general().experience[language], *key, "experience")
+            sentences.append(felt + "".join(f" [{letter}{n}]" for letter, n in MARKED.findall(who.digest)[:1]))
         return " ".join(sentences)
 
     def _view(self, position: float, family: str, item: str, who: Participant, language: Language, seed: int) -> str:

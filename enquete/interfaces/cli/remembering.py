@@ -40,7 +40,7 @@ def search(
     \b
     Examples:
       enquete memory search ./my_sim quota
-      enquete memory search ./my_sim "fishing ban" --agent "Marie Holm"
+      enquete memory search ./my_sim "parking ban" --agent "Marie Holm"
 
     \b
     Exit codes: 0 looked · 1 the memory cannot be read · 2 no such simulation, or nobody interviewed
