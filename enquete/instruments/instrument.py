@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
@@ -20,6 +20,7 @@ from enquete.instruments.reading import (
     shown,
     wrong,
 )
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import AGREEMENT, Ends, Scale, with_builtin_scales
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Spoken
@@ -75,6 +76,10 @@ class Instrument(Part):
     def human_answers(self) -> Mapping[str, Human]:
         """What the file says of people's answers, by item id; a methodology with closed items of its own names theirs."""
         return {}
+
+    def wordings(self) -> Iterable[Wording]:
+        """What is asked, item by item, for those who review it; a methodology names its own."""
+        return ()
 
     @classmethod
     def complete(cls, draft: Draft) -> None:

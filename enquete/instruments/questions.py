@@ -5,7 +5,7 @@ enquete.ask(sim, Likert("Quotas are fair."), Choice("Who should decide?", "the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
@@ -14,6 +14,7 @@ from enquete.instruments.derived import Draft, slug
 from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, wrong
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
@@ -25,7 +26,7 @@ INSTRUCTION = {
 }
 Kind = Literal["likert", "choice", "number", "open"]
 QuestionId = Annotated[Line, AfterValidator(identifier("question"))]
-Wording: TypeAlias = "str | Mapping[str, str]"
+Words: TypeAlias = "str | Mapping[str, str]"
 Entry: TypeAlias = dict[str, Any]
 """A question as it stands in a file."""
 
@@ -101,6 +102,13 @@ class QuestionsInstrument(Instrument):
     def scale_of(self, question: Question) -> Scale:
         return self.scales[question.scale or self.scale]
 
+    def wordings(self) -> Iterator[Wording]:
+        """Questions and options."""
+        for question in self.questions:
+            yield Wording(question.question_id, question.wording, "item" if question.kind == "likert" else "question")
+            for place, option in enumerate(question.options, start=1):
+                yield Wording(f"{question.question_id}.{place}", option.label, "text")
+
     def human_answers(self) -> dict[str, Human]:
         return {one.question_id: one.human for one in self.questions if one.human is not None}
 
@@ -136,7 +144,7 @@ def kind_of(part: Mapping[Any, Any]) -> Kind:
 class Asked:
     """A question as an object. `wording`: a text, or one in each language: {"de": …, "en": …}."""
 
-    def __init__(self, wording: Wording, /, *, id: str = "", **more: Any):
+    def __init__(self, wording: Words, /, *, id: str = "", **more: Any):
         self.wording, self.id = wording, id
         self._more = {key: value for key, value in more.items() if value is not None}
 
@@ -147,34 +155,32 @@ class Asked:
 class Likert(Asked):
     """A statement that is rated: on likert5 unless another scale (or a number of points) is named."""
 
-    def __init__(self, wording: Wording, /, *, scale: str | int | None = None, id: str = ""):
+    def __init__(self, wording: Words, /, *, scale: str | int | None = None, id: str = ""):
         super().__init__(wording, id=id, scale=scale, kind="likert")
 
 
 class Choice(Asked):
     """One of several options."""
 
-    def __init__(self, wording: Wording, /, *options: Wording, id: str = ""):
+    def __init__(self, wording: Words, /, *options: Words, id: str = ""):
         super().__init__(wording, id=id, options=list(options), kind="choice")
 
 
 class Number(Asked):
     """A number, between bounds where there are any."""
 
-    def __init__(
-        self, wording: Wording, /, minimum: float | None = None, maximum: float | None = None, *, id: str = ""
-    ):
+    def __init__(self, wording: Words, /, minimum: float | None = None, maximum: float | None = None, *, id: str = ""):
         super().__init__(wording, id=id, minimum=minimum, maximum=maximum, kind="number")
 
 
 class Open(Asked):
     """Answered in one's own words."""
 
-    def __init__(self, wording: Wording, /, *, id: str = ""):
+    def __init__(self, wording: Words, /, *, id: str = ""):
         super().__init__(wording, id=id, kind="open")
 
 
-def as_document(questions: tuple[Asked, ...], topic: str, instruction: Wording | None) -> Entry:
+def as_document(questions: tuple[Asked, ...], topic: str, instruction: Words | None) -> Entry:
     """The file that these questions would be."""
     head = {"instrument_id": slug(topic)[:64] if topic else "questions", "version": "1", "title": topic, "topic": topic}
     said = {key: value for key, value in {**head, "instruction": instruction}.items() if value}

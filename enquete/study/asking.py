@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from enquete.graphs.registry import methodologies
-from enquete.instruments.questions import Asked, QuestionsInstrument, Wording, as_document
+from enquete.instruments.questions import Asked, QuestionsInstrument, Words, as_document
 from enquete.state.errors import SettingsError
 from enquete.study import conduct_interviews
 from enquete.study.run import Run
 
 
 def ask(
-    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Wording | None = None, **request: Any
+    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Words | None = None, **request: Any
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
 

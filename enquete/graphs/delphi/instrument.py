@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
@@ -12,6 +12,7 @@ from enquete.analysis.agreement.exits import Limits
 from enquete.instruments.derived import Draft
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, suggestion, wrong
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.asking import Item, Language
@@ -177,6 +178,13 @@ class DelphiInstrument(Instrument):
             Item(id=question.question_id, kind="text", wording=question.wording.in_(language))
             for question in self.questions
         )
+
+    def wordings(self) -> Iterator[Wording]:
+        """The open questions, and what themes are rated on."""
+        for question in self.questions:
+            yield Wording(question.question_id, question.wording, "question")
+        for dimension in self.dimensions:
+            yield Wording(dimension.dimension_id, dimension.wording, "text")
 
     def rating_items(
         self, themes: Sequence[tuple[str, str, str]], language: Language, reason: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, ValidationInfo, field_validator
@@ -13,6 +13,7 @@ from enquete.instruments.derived import Draft
 from enquete.instruments.human import Human, on_scale
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, shown, wrong
+from enquete.instruments.review import Wording
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
 
@@ -230,6 +231,14 @@ class DiversityInstrument(Instrument):
             )
             for axis in self.likert_axes
         )
+
+    def wordings(self) -> Iterator[Wording]:
+        """Statements, and the axes with their poles."""
+        for statement in self.statements:
+            yield Wording(statement.statement_id, statement.label, "statement")
+        for axis in self.likert_axes:
+            for part, text in (("", axis.label), (".low", axis.low), (".high", axis.high)):
+                yield Wording(f"{axis.axis_id}{part}", text, "text")
 
     def human_answers(self) -> dict[str, Human]:
         """By axis; places in a forced sort have no marginals of their own."""

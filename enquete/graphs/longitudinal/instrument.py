@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import AfterValidator, StrictBool, ValidationInfo, field_validator
@@ -10,6 +11,7 @@ from enquete.instruments.derived import Draft, in_every_language, slug, spelled
 from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import Line, identifier, not_empty, reference
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language
@@ -108,6 +110,13 @@ class LongitudinalInstrument(Instrument):
     def human_answers(self) -> dict[str, Human]:
         """By item id."""
         return {item.item_id: item.human for item in self.items if item.human is not None}
+
+    def wordings(self) -> Iterator[Wording]:
+        """Items with their keying; a control is nobody's family."""
+        for item in self.items:
+            yield Wording(item.item_id, item.wording, "item", "" if item.control else item.family, item.reverse_coded)
+        if self.comment is not None:
+            yield Wording(self.comment.item_id, self.comment.wording, "question")
 
     def item(self, item_id: str) -> LongitudinalItem:
         """The closed item of that id; KeyError for the comment and for unknown ids."""

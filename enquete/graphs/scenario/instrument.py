@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictInt, field_validator
@@ -12,6 +12,7 @@ from enquete.instruments.derived import Draft, in_every_language, spelled
 from enquete.instruments.human import Human, on_scale, points_of
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, not_empty, shown, suggestion, wrong
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import AMOUNT, Scale, ScaleName
 from enquete.instruments.text import Part, Text
 from enquete.locale import N_, tell
@@ -158,6 +159,16 @@ class ScenarioInstrument(Instrument):
             for scenario in self.scenarios
             for dimension, human in (scenario.human or {}).items()
         }
+
+    def wordings(self) -> Iterator[Wording]:
+        """Scenarios are read, dimensions asked."""
+        for scenario in self.scenarios:
+            yield Wording(f"{scenario.scenario_id}.label", scenario.label, "text")
+            yield Wording(scenario.scenario_id, scenario.description, "text")
+        for dimension in self.dimensions:
+            yield Wording(dimension.dimension_id, dimension.description or dimension.label, "question")
+        if self.open_question is not None:
+            yield Wording(OPEN, self.open_question, "question")
 
     def introduction(self, scenario_id: str, language: Language) -> str:
         """What stands above the questions: the instruction and the scenario's name and text."""

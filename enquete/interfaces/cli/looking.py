@@ -14,8 +14,11 @@ from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.driving import show
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.place import Place
+from enquete.interfaces.cli.requests import requested
+from enquete.interfaces.cli.reviewing import check_instrument
 from enquete.interfaces.cli.words import say, tongue
-from enquete.state.errors import RunNotFound, SimulationNotFound
+from enquete.interfaces.service.declared import taking
+from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
 
 if TYPE_CHECKING:
     from enquete.study import Run, RunSummary
@@ -167,21 +170,50 @@ def run_objects(runs: list[RunSummary]) -> list[dict[str, Any]]:
     ]
 
 
-def check(sim: o.Sim, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
+@taking(o.some("model", "base_url", "respondent", "language", "types", "where", "seed", "budget_tokens"))
+def check(
+    sim: Annotated[
+        str | None, typer.Argument(metavar="[SIM]", help="As for run; may be left out with --instrument.")
+    ] = None,
+    instrument: Annotated[
+        str | None,
+        typer.Option("--instrument", metavar="[METHOD=]FILE", help="Read this instrument's items by the rules."),
+    ] = None,
+    pilot: Annotated[
+        int | None,
+        typer.Option(
+            "--pilot", metavar="N", min=1, max=100, help="Try it on so many agents of SIM; costs are shown before."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a pilot is paid.")] = False,
+    root: o.Root = None,
+    out: o.Out = None,
+    as_json: o.Json = False,
+    **said: Any,
+) -> int:
     """Say what a simulation or personas file holds, what is missing and what does not match. Creates and asks nothing.
 
-    With --out also which runs are there.
+    With --out also which runs are there. With --instrument an instrument instead: what is derived, and items that are
+    double-barrelled, leading, negated, vague, too long, keyed one way, translated otherwise or said twice. --pilot asks a few
+    agents, once more in another order of the items, and says which items nobody differs in, are not read, or depend on the order.
 
     \b
     Examples:
       enquete check sim_683e8059ab27 --root uploads
       enquete check personas.csv --out results
+      enquete check --instrument my.yaml
+      enquete check ./my_sim --instrument longitudinal=my.csv --pilot 8
 
     \b
     Exit codes: 0 can be interviewed · 2 not before the errors shown are put right, or no such simulation
     """
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
+    if instrument is not None:
+        request = requested({**said, "root": root, "out": out})
+        return check_instrument(sim, instrument, pilot, yes, as_json, request)
+    if sim is None or pilot is not None:
+        raise SettingsError("check: name a simulation or personas file, or an instrument with --instrument FILE")
     report = study.check(sim, root=root)
     code = 0 if report.ok else 2
     runs = study.list_runs(sim, root=root, out=out) if out or report.kind == "simulation" else []

@@ -19,6 +19,11 @@ def options(*about: About) -> dict[str, Parameter]:
     return {name: _parameter(name) for name in offered(*about, at="cli")}
 
 
+def some(*fields: str) -> dict[str, Parameter]:
+    """Parameters of a command that takes only these."""
+    return {name: _parameter(name) for name in fields}
+
+
 def option_name(field: str) -> str:
     """As it is typed."""
     return mark_of(field).option or f"--{field.replace('_', '-')}"

@@ -24,6 +24,19 @@ def say(key: str, /, **values: object) -> str:
 
 
 TEXTS: Mapping[str, str] = {
+    "reviewed": N_("{file}: read as an instrument for {method}"),
+    "review_ok": N_("The rules find nothing to change in its items."),
+    "review_found": N_("{n} remarks on its items. They are advice: rules know words, not what you mean."),
+    "pilot_confirm": N_("Ask these agents?"),
+    "pilot_item": N_("Item"),
+    "pilot_answers": N_("answers"),
+    "pilot_values": N_("different"),
+    "pilot_apart": N_("other order"),
+    "pilot_told": N_("remarks"),
+    "pilot_unread": N_("not everybody's answer could be read"),
+    "pilot_no_variance": N_("everybody says the same"),
+    "pilot_order_effect": N_("answered otherwise in another order"),
+    "pilot_kept": N_("The pilot's run is in {path}."),
     "completed": N_("completed"),
     "awaiting_simulation": N_("awaiting the simulation"),
     "waiting": N_("waiting for a person"),

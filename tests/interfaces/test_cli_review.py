@@ -1,0 +1,67 @@
+"""`enquete check --instrument`: the rules' findings, and a pilot of four agents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from enquete.interfaces.cli.app import run
+from tests.support.studies import personas
+
+ITEMS = """id,text,family,reverse
+honest,The bank is honest and cheap.,trust,
+fees,Many fees are hidden.,trust,
+app,The app is good.,trust,
+"""
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    (tmp_path / "items.csv").write_text(ITEMS, "utf-8")
+    return tmp_path / "items.csv"
+
+
+def test_findings_without_a_simulation(items: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--instrument", f"longitudinal={items}"]) == 0
+    said = capsys.readouterr().out
+    assert "honest (en): asks two things at once (“and”)" in said
+    assert "fees (en): is vague (“Many”)" in said
+    assert "trust: 3 of 3 items are keyed the same way" in said
+
+
+def test_a_pilot_shows_its_cost_and_item_health(
+    items: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sim = personas(tmp_path, 6)
+    words = [
+        "check",
+        str(sim),
+        "--instrument",
+        str(items),
+        "--pilot",
+        "4",
+        "--out",
+        str(tmp_path / "o"),
+        "--language",
+        "en",
+    ]
+    assert run([*words, "--respondent", "synthetic", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["methodology"] == "longitudinal"
+    assert [(one["item"], one["asked"]) for one in found["pilot"]["items"]] == [("honest", 4), ("fees", 4), ("app", 4)]
+    assert all(one["apart"] is not None for one in found["pilot"]["items"])
+
+
+def test_what_is_missing_is_said(items: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check"]) == 2
+    assert run(["check", "--instrument", str(items), "--pilot", "4"]) == 2
+    assert run(["check", "--instrument", f"nothing={items}"]) == 2
+    said = capsys.readouterr().err
+    for part in (
+        "name a simulation or personas file, or an instrument",
+        "name whose agents",
+        "no methodology 'nothing'",
+    ):
+        assert part in said
