@@ -25,6 +25,7 @@ from enquete.state.channels import ShardSpec
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine
 from tests.support.populations import go_on
+from tests.support.shared import made_once
 
 AVAILABLE = {name: f"enquete.graphs.{name}:METHODOLOGY" for name in ("longitudinal", "delphi")}
 ALL = dotted_paths()
@@ -145,38 +146,48 @@ def simulation(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """One whole run on the real simulation, in English, for tests that only read it."""
-    folder = tmp_path_factory.mktemp("whole") / "sim_683e8059ab27"
-    shutil.copytree(DATA / "sim_683e8059ab27", folder)
-    request = RunRequest(sim=str(folder), respondent="synthetic", language="en")
-    return asyncio.run(_make(request, None, None, False, True, None))
+
+    def run(folder: Path) -> Path:
+        simulation = shutil.copytree(DATA / "sim_683e8059ab27", folder / "sim_683e8059ab27")
+        request = RunRequest(sim=str(simulation), respondent="synthetic", language="en")
+        return asyncio.run(_make(request, None, None, False, True, None)).folder
+
+    return Made(made_once(tmp_path_factory, "whole", run))
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """All methodologies on the twelve agents of the real database, in German: they form archetypes."""
-    folder = tmp_path_factory.mktemp("full") / "sim_oasisreal0001"
-    shutil.copytree(DATA / "sim_oasisreal0001", folder)
-    request = RunRequest(sim=str(folder), respondent="synthetic", language="de", methods=list(ALL))
-    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+
+    def run(folder: Path) -> Path:
+        simulation = shutil.copytree(DATA / "sim_oasisreal0001", folder / "sim_oasisreal0001")
+        request = RunRequest(sim=str(simulation), respondent="synthetic", language="de", methods=list(ALL))
+        return asyncio.run(_make(request, None, None, False, True, None, ALL)).folder
+
+    return Made(made_once(tmp_path_factory, "full", run))
 
 
 @pytest.fixture(scope="session")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Forty personas of four types, in English: enough for groups to be compared."""
-    folder = tmp_path_factory.mktemp("crowd")
-    people = [
-        {"name": f"Agent {i}", "persona": f"{TYPES[i % len(TYPES)]} no. {i} at the Baltic coast, a fisher", "type": TYPES[i % len(TYPES)]}
-        for i in range(40)
-    ]  # fmt: skip
-    (folder / "people.json").write_text(json.dumps(people), "utf-8")
-    request = RunRequest(
-        sim=str(folder / "people.json"),
-        out=str(folder / "out"),
-        respondent="synthetic",
-        language="en",
-        methods=["longitudinal", "diversity", "delphi", "scenario"],
-    )
-    return asyncio.run(_make(request, None, None, False, True, None, ALL))
+
+    def run(folder: Path) -> Path:
+        kinds = [TYPES[i % len(TYPES)] for i in range(40)]
+        people = [
+            {"name": f"Agent {i}", "persona": f"{kind} no. {i} at the Baltic coast, a fisher", "type": kind}
+            for i, kind in enumerate(kinds)
+        ]
+        (folder / "people.json").write_text(json.dumps(people), "utf-8")
+        request = RunRequest(
+            sim=str(folder / "people.json"),
+            out=str(folder / "out"),
+            respondent="synthetic",
+            language="en",
+            methods=["longitudinal", "diversity", "delphi", "scenario"],
+        )
+        return asyncio.run(_make(request, None, None, False, True, None, ALL)).folder
+
+    return Made(made_once(tmp_path_factory, "crowd", run))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ Numbers = dict[str, float]
 def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """rows: the main arm's rows of the finding's methodology."""
     answered = rows[rows["status"].isin(["ok", "repaired"])]
-    if finding["methodology"] not in ("laddering", "discovery"):
+    if finding["methodology"] not in ("laddering", "discovery", "roundtable", "poll"):
         answered = answered[answered["value"].notna()]
     name = finding["id"].partition(".")[0]
     return RECIPES[finding["methodology"], name](finding, answered)
@@ -296,6 +296,19 @@ def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     return {"n": n, "questions": len(rows) / n}
 
 
+def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """The option that most chose, with Wilson's interval."""
+    own = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
+    most = int(own.value_counts().iloc[0])
+    wilson = stats.binomtest(most, len(own)).proportion_ci(method="wilson")
+    return {"share": most / len(own), "low": wilson.low, "high": wilson.high}
+
+
+def rated(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    own = rows[rows["item_id"].eq(finding["items"][0])]
+    return interval(own["value"], *scale(own))
+
+
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
     ("longitudinal", "drift"): drift,
     ("longitudinal", "agreement"): agreement,
@@ -313,6 +326,8 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
     ("delphi", "revision"): revision,
     ("laddering", "by_rule"): by_rule,
     ("discovery", "complete"): talked,
+    ("poll", "chosen"): chosen,
+    ("poll", "mean"): rated,
     ("diversity", "views"): views,
     ("diversity", "largest"): largest,
     ("diversity", "divides"): statement,

@@ -76,7 +76,8 @@ def _moved(found: Found, seated: int, language: Language) -> Iterator[KeyFinding
         control=share(control, language),
     )  # fmt: skip
     numbers = {**shares, "moved": moved, "n": n, **({} if control is None else {"control": control})}
-    yield KeyFinding("moved", text, "position", moved / n, n, seated, figure="persuasion", numbers=numbers)
+    drawn = "persuasion" if listed(found, "persuasion") else "positions"
+    yield KeyFinding("moved", text, "position", moved / n, n, seated, figure=drawn, numbers=numbers)
 
 
 def _agreement(found: Found, n: int, total: int, language: Language) -> Iterator[KeyFinding]:

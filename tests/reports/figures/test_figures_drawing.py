@@ -25,11 +25,13 @@ EVERY = [
     *(f"scenario/{name}" for name in ("quadrants", "groups")),
     *(f"laddering/{name}" for name in ("value_map", "saturation")),
     *(f"discovery/{name}" for name in ("completeness", "coverage")),
+    *(f"roundtable/{name}" for name in ("agreement", "positions")),
+    *(f"poll/{name}" for name in ("means", "shares")),
     "health/glance",
-]  # twelve agents of nine types: no group is large enough for changes by group
+]  # twelve agents of nine types: no group is large enough for changes by group; nobody moves toward anybody
 WORDS: dict[Language, tuple[str, str]] = {
-    "de": ("simulierte Befragte", r"\d von \d+"),
-    "en": ("simulated respondents", r"\d of \d+"),
+    "de": ("simulierte Befragte", r"\d von \d+|\d Teilnehmende in \d Gruppen"),
+    "en": ("simulated respondents", r"\d of \d+|\d participants in \d groups"),
 }
 
 
