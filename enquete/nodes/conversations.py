@@ -140,6 +140,10 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
     def block(self, talk: TalkT, asked: Asked, desk: Desk) -> Block:
         """What a turn is asked with, from the turns before it (of which it may show fewer: those of earlier rounds, say)."""
 
+    def asked_with(self, talk: TalkT, turn: TurnT, desk: Desk) -> Sequence[Block]:
+        """What a stored turn was asked with: its block, or several where it took more than one to have the answer."""
+        return [self.block(talk, turn, desk)]
+
     @abstractmethod
     async def advance(self, talk: TalkT, desk: Desk) -> TalkT | Outcome:
         """Hold the next turn, or those of a round: `hear`, work, `keep`. Or how it could not be: short, waiting, failed."""
@@ -148,7 +152,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         """The turns so far, and what is due: how many follow is not known before."""
         talk, found = self.begun(unit, desk), list[Block]()
         for turn in self.stored(unit, desk):
-            found.append(self.block(talk, turn, desk))
+            found.extend(self.asked_with(talk, turn, desk))
             talk = talk.after(turn)
         return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
 
@@ -156,9 +160,10 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
         """From the last stored turn to the end, or to where budget or answers are missing."""
         talk = self.begun(unit, desk)
         for turn in self.stored(unit, desk):
-            retried = await _ask_again(self.block(talk, turn, desk), desk)
-            if retried != "done":
-                return retried
+            for block in self.asked_with(talk, turn, desk):
+                retried = await _ask_again(block, desk)
+                if retried != "done":
+                    return retried
             talk = talk.after(turn)
         while not talk.stop and self.due(talk, desk):
             ahead = await self.advance(talk, desk)

@@ -16,7 +16,7 @@ from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.roundtable.measures.arguments import statements
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.summaries import SUMMARISER
-from enquete.graphs.roundtable.table import laid
+from enquete.graphs.roundtable.table import Table, laid
 from enquete.nodes.conversations import Asked, Conversations
 from enquete.respondents.roles import Role
 from enquete.respondents.themes.coding import code_themes
@@ -74,19 +74,13 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return due(talk, self.settings)
 
     def block(self, talk: Discussion, asked: Asked, desk: Desk) -> Block:
-        shown = self._read(talk, desk) or talk
-        return laid(desk, self.instrument, self.settings, talk, shown).block(asked)
+        return self._table(talk, desk).block(asked)
 
-    def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
-        """With those that were asked once more."""
-        talk, found = self.begun(unit, desk), list[Block]()
-        for turn in self.stored(unit, desk):
-            first = self.block(talk, turn, desk)
-            found.append(first)
-            if turn.retried:
-                found.append(laid(desk, self.instrument, self.settings, talk, talk).again(first, turn.answer, ()))
-            talk = talk.after(turn)
-        return found if talk.stop else [*found, *(self.block(talk, asked, desk) for asked in self.due(talk, desk))]
+    def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: Desk) -> Sequence[Block]:
+        """Who did not keep to the mode was asked once more."""
+        table = self._table(talk, desk)
+        first = table.block(turn)
+        return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
 
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         if desk.frozen("groups") is None:
@@ -154,7 +148,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             if talk.seated or talk.reads:
                 yield from [len(private_form(words, language, after=True))] * n
         if talk.seated:
-            mode, roles = self.settings.played.mode, laid(desk, words, self.settings, talk, talk).roles
+            mode, roles = self.settings.played.mode, self._table(talk, desk).roles
             for round in range(rounds):
                 yield from (len(public_form(words, mode, role, round == 0, language)) for role in roles.values())
 
@@ -171,6 +165,9 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
             "unseated": list(seating.unseated),
             "unknown": list(seating.unknown),
         }
+
+    def _table(self, talk: Discussion, desk: Desk) -> Table:
+        return laid(desk, self.instrument, self.settings, talk, self._read(talk, desk) or talk)
 
     def _read(self, talk: Discussion, desk: Desk) -> Discussion | None:
         """What a control reads."""

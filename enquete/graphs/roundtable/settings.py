@@ -17,12 +17,15 @@ from enquete.graphs.roundtable.modes.seats import Perspectives
 from enquete.instruments.layers import require_language
 from enquete.instruments.reading import suggestion
 from enquete.state.errors import SettingsError
+from enquete.state.regular_files import read_regular
 
 Worker = Literal["model", "rule"]
 Cast = Literal["mixed", "consensus", "convergence", "polarisation", "groupthink", "unruly"]
 Composed = Literal["mixed", "type", "views", "hand"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+VIEWS = "views"
+MOST_BYTES = 100_000_000  # of a qmethod.json of thousands of sorts
 LEAST_SIZE, MOST_SIZE, MOST_ROUNDS = 2, 10, 12
 
 
@@ -91,7 +94,7 @@ class RoundtableSettings(BaseModel):
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
         if self.layers is None:
-            views = read_views(self.views) if self.views else {}
+            views = read_views(self.views, context.get("shelf")) if self.views else {}
             self.layers = Layers(mode=load_mode(self.mode, context.get("shelf")), views=views)
         if language := context.get("language"):
             require_language("roundtable.mode", self.mode, self.layers.mode, language)
@@ -141,11 +144,14 @@ class RoundtableSettings(BaseModel):
         return {who.strip(): role.strip() for who, _, role in pairs}
 
 
-def read_views(path: str) -> dict[str, tuple[float, ...]]:
-    """participant → loadings, of a diversity run's qmethod.json. Raises SettingsError."""
-    file = Path(path).expanduser()
+def read_views(path: str, shelf: str | None = None) -> dict[str, tuple[float, ...]]:
+    """participant → loadings, of a diversity run's qmethod.json; with a `shelf`, a folder, of one that lies there as
+    views/NAME.json, and no path. Raises SettingsError."""
+    if shelf is not None and Path(path).name != path:
+        raise SettingsError(f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf")
+    file = Path(path).expanduser() if shelf is None else Path(shelf, VIEWS, path).with_suffix(".json")
     try:
-        found: Any = json.loads(file.read_text("utf-8"))
+        found: Any = json.loads(read_regular(file, MOST_BYTES))
         members = {str(one["participant"]): tuple(map(float, one["loadings"])) for one in found["members"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(f"views: {path} is no qmethod.json of a diversity run ({error})") from None

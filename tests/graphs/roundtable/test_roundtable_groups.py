@@ -87,6 +87,10 @@ def test_groups_of_most_different_views_keep_like_minded_apart(tmp_path: Path) -
     assert seating.unseated == (people[8].id,)  # of no known view
     with pytest.raises(SettingsError, match=r"no qmethod\.json"):
         seat(people, compose="views", views=str(tmp_path / "none.json"))
+    with pytest.raises(SettingsError, match="is a path"):  # said by somebody from outside, who may open nothing
+        RoundtableSettings.model_validate(
+            {"compose": "views", "views": str(file)}, context={"shelf": str(tmp_path / "shelf")}
+        )
 
 
 def test_controls_join_no_group_and_share_out_what_they_read() -> None:
