@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from enquete.nodes.critic.matching import MatchingBuffer, Side
@@ -158,13 +159,14 @@ class _Stage:
         )
 
     def partners(self, left: Iterable[tuple[Side, Asked]]) -> Iterator[tuple[Asked, Asked]]:
-        """A's answers that left the buffer alone, with B's from the ledger. A B's that left is found by its A's."""
-        for side, asked in left:
-            if side == "a":
-                theirs = self.asked("b", *asked.unit)
-                other = next((one for one in theirs if one.question_id == asked.question_id), None)
-                if other:
-                    yield asked, other
+        """A's answers that left the buffer alone, with B's from the ledger. A B's that left is found by its A's.
+
+        A group that discusses was asked more than the buffer holds: what B was asked is made once for all of it.
+        """
+        alone = (asked for side, asked in left if side == "a")
+        for unit, ours in groupby(alone, key=lambda asked: asked.unit):
+            theirs = {one.question_id: one for one in self.asked("b", *unit)}
+            yield from ((one, theirs[one.question_id]) for one in ours if one.question_id in theirs)
 
     def pairs(self, both: Iterable[tuple[Asked, Asked]]) -> Iterator[Pair]:
         """Those of which neither is missing, refused or a tool call, and that answer the same question."""
