@@ -12,7 +12,7 @@ from enquete.models.prices import Prices
 from enquete.nodes.critic.cost import critic_lines
 from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
 from enquete.nodes.opening import Choice, run_population
-from enquete.nodes.planning import NARRATIVE
+from enquete.nodes.planning import CRITIC, NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import asked_url
@@ -109,6 +109,7 @@ def _over(estimate: Estimate, exceeds: str) -> tuple[str, str]:
     listed = ", ".join(f"{name} {share.low:,.0f} to {share.high:,.0f}" for name, share in shares)
     return (
         f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\nBy part, in tokens: {listed}.",
-        f"What would make it fit: {fits}; or fewer methodologies (--methods), shorter memories (digest_chars); "
+        f"What would make it fit: {fits}; or fewer methodologies (--methods), shorter memories (digest_chars)"
+        f"{', fewer pairs for the critic (--critic-pairs)' if CRITIC in estimate.by_claim() else ''}; "
         "or go ahead all the same with --yes (confirm=True): the run then pauses at the cap and can be resumed.",
     )

@@ -66,7 +66,7 @@ def row_of(event: Event) -> Row:
 
 def title(row: Row) -> str:
     methodology, phase, arm, number_ = row
-    words = [methodology, phase, say("round", round=number_)]
+    words = [part for part in (methodology, phase, say("round", round=number_)) if part]  # the critic has no phase
     return " ".join(words if arm == "main" else [*words, f"({arm})"])
 
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Final, NotRequired, TypeVar
 from weakref import WeakKeyDictionary
 
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
@@ -68,7 +69,7 @@ async def grade(state: CriticState) -> dict[str, Any]:
     async with using(state["run"]) as workplace:
         judge = _judge(workplace)
         pairs = _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
-        graded = await _each(_open(workplace, judge.second, pairs), lambda pair: _both(judge, pair))
+        graded = await _each(_open(workplace, judge.second, pairs), lambda pair: _both(judge, pair), _told(workplace, 1))
         return {"pairs": len(pairs), "outcome": "" if graded else "short"}
 
 
@@ -90,7 +91,7 @@ async def pairwise_grading(state: CriticState) -> dict[str, Any]:
             found = await judge.judge(pair, again=pair.a.question_id in again)
             await _freeze(workplace, judge.second, f"{PAIR}{found.question_id}", found.model_dump(mode="json"))
 
-        whole = await _each(_open(workplace, judge.second, pairs), judged)
+        whole = await _each(_open(workplace, judge.second, pairs), judged, _told(workplace, 2))
         n = sum(1 for _ in pair_records(workplace.ledger, judge.second.id))
         return {"judged": n, "outcome": "" if whole else "short"}
 
@@ -158,9 +159,20 @@ def _repeated(workplace: Workplace, pairs: Sequence[Pair]) -> set[str]:
     return set(sorted(names, key=lambda name: uniform(workplace.record.seed, "again", name))[:REPEATED])
 
 
-async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> bool:
+def _told(workplace: Workplace, number: int) -> Callable[[int, int], None]:
+    """Progress as rounds report it: (pairs done, of all)."""
+    report, budget = get_stream_writer(), workplace.budget
+    second = workplace.record.second
+    row = {"methodology": CRITIC, "phase": "", "arm": second.id if second else "", "round": number}
+    return lambda done, total: report(
+        {**row, "done": done, "total": total, "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected}
+    )
+
+
+async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]], tell: Callable[[int, int], None]) -> bool:
     """Some at a time. False once the budget is short: the rest is not begun. A bug ends the node."""
     for start in range(0, len(items), AT_ONCE):
+        tell(start, len(items))
         done = await asyncio.gather(*(work(item) for item in items[start : start + AT_ONCE]), return_exceptions=True)
         faults = [one for one in done if isinstance(one, BaseException)]
         for fault in faults:
@@ -168,6 +180,7 @@ async def _each(items: Sequence[T], work: Callable[[T], Awaitable[R]]) -> bool:
                 raise fault
         if faults:
             return False
+    tell(len(items), len(items))
     return True
 
 
