@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import json
 from collections import Counter
@@ -12,57 +11,28 @@ from typing import Any
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.ledger import Ledger
 from enquete.memory.local import LocalMemory
 from enquete.nodes.critic.record import PairRecord
-from enquete.nodes.rounds import rounds_graph
-from enquete.nodes.study_graph import build
-from enquete.reports.synthesis import synthesise
-from enquete.state.asking import Arm
 from enquete.state.errors import SettingsError
-from enquete.state.methodology import Steps
-from enquete.state.request import CriticSettings
-from enquete.state.settings import Machine
-from enquete.study.driver import Driver
 from enquete.study.run import Run
-from tests.support.begun import record
 from tests.support.model_server import ModelServer
-from tests.support.populations import participants
-from tests.support.studies import personas, rows, stored_answers
+from tests.support.studies import call_keys, personas, rows, stored_answers
 
+QUESTION = "What is the boiling point of water at sea level?"
 SAID = {"model-a": "At 100 degrees Celsius.", "model-b": "When it bubbles."}
-STORY = build(
-    "story", {"story": ("tests.support.story:METHODOLOGY", ("T1",), rounds_graph("story", Steps()))}, synthesise
-)
 
 
 def script(body: dict[str, Any]) -> str | None:
     """Answers by model; the critic's requests have no schema and are the server's own to answer."""
-    return json.dumps({"q1": {"text": SAID[body["model"]]}}) if "response_format" in body else None
+    return json.dumps({"q1": {"text": SAID[body["model"]]}}) if body["model"] in SAID else None
 
 
-def begun(folder: Path, *, agents: int = 1) -> Path:
-    arms = [
-        Arm(respondent="llm", model="model-a", temperature=0),
-        Arm(id="b", role="b", respondent="llm", model="model-b", temperature=0.7),
-    ]
-    made = record(folder.name, arms, "story").model_copy(update={"critic": CriticSettings(model="model-c")})
-
-    async def write() -> None:
-        folder.mkdir(parents=True)
-        ledger = Ledger(folder / LEDGER, made.run_id, create=True)
-        await ledger.store_population(participants(agents))
-        await ledger.freeze("", "", "", "record", made.model_dump(mode="json"))
-        await ledger.close()
-
-    asyncio.run(write())
-    return folder
-
-
-def drive(folder: Path, server: ModelServer, **more: Any) -> str:
-    machine = Machine(base_url=server.base_url, **more)
-    return asyncio.run(Driver(folder, machine, graph=STORY).drive())
+def told(folder: Path, server: ModelServer, agents: int = 1, **more: Any) -> Run:
+    """The story: one question to a model and to another at temperature 0.7, judged by a third."""
+    return enquete.ask(
+        str(personas(folder, agents)), enquete.Open(QUESTION), out=str(folder / "out"), base_url=server.base_url, language="en",
+        model="model-a", temperature=0, respondent_b=True, model_b="model-b", temperature_b=0.7, critic_model="model-c", **more,
+    )  # fmt: skip
 
 
 def pairs(folder: Path) -> list[PairRecord]:
@@ -70,44 +40,40 @@ def pairs(folder: Path) -> list[PairRecord]:
     return [PairRecord.model_validate_json(value) for (value,) in found]
 
 
-def preference(folder: Path) -> dict[str, Any]:
-    text = (folder.parent.parent / "synthesis" / folder.name / "preference.json").read_text("utf-8")
-    return dict(json.loads(text))
+def preference(run: Run) -> dict[str, Any]:
+    return dict(json.loads((run.path / "preference.json").read_text("utf-8")))
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModelServer]:
-    """The story of one agent, told to its end."""
-    folder = begun(tmp_path_factory.mktemp("story") / "runs" / "run_story")
+def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, ModelServer]:
     with ModelServer(script=script) as server:
-        assert drive(folder, server) == "completed"
-    return folder, server
+        return told(tmp_path_factory.mktemp("story"), server), server
 
 
-def test_a_question_has_two_answers_and_one_result(told: tuple[Path, ModelServer]) -> None:
-    folder, server = told
-    (pair,) = pairs(folder)
-    assert "100" in stored_answers(folder)[0][7]
-    assert stored_answers(folder, "b")[0][7] == SAID["model-b"]
-    assert pair.question_id in pair.answer_id_a
-    assert pair.question_id in pair.answer_id_b
-    assert pair.answer_id_a != pair.answer_id_b
+def test_a_question_has_two_answers_and_one_result(story: tuple[Run, ModelServer]) -> None:
+    run, server = story
+    assert run.status == "completed"
+    (pair,) = pairs(run.folder)
+    assert "100" in stored_answers(run.folder)[0][7]
+    assert stored_answers(run.folder, "b")[0][7] == SAID["model-b"]
+    assert pair.answer_id_a == f"{run.run_id}/main/{pair.question_id}"
+    assert pair.answer_id_b == f"{run.run_id}/b/{pair.question_id}"
     assert pair.winner in ("A", "B")  # the server's critic prefers the same response wherever it stands
     assert {pair.forward, pair.backward, pair.again} == {pair.winner}
     assert pair.score_a in range(1, 6)
     assert pair.score_b in range(1, 6)
     assert pair.reason == "closer to the person."
     asked = {request.body["model"]: request.body["temperature"] for request in server.requests}
-    assert (asked["model-a"], asked["model-b"], asked["model-c"]) == (0, 0.7, 0)
+    assert [asked[f"model-{one}"] for one in "abc"] == [0, 0.7, 0]
 
 
-def test_both_records_are_annotated_and_keep_what_they_held(told: tuple[Path, ModelServer]) -> None:
-    folder, _ = told
-    (pair,) = pairs(folder)
-    with LocalMemory.opened(folder.parent.parent, read_only=True) as memory:
+def test_both_records_are_annotated_and_keep_what_they_held(story: tuple[Run, ModelServer]) -> None:
+    run, _ = story
+    (pair,) = pairs(run.folder)
+    with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
         both = [memory.record(answer) for answer in (pair.answer_id_a, pair.answer_id_b)]
         (kept,) = memory.preferences()
-    assert [one.text.splitlines()[-1] for one in both if one] == list(SAID.values())
+    assert [one.text.splitlines() for one in both if one] == [[QUESTION, said] for said in SAID.values()]
     noted = [one.model_extra for one in both if one]
     assert noted == [
         {"respondent_id": "main", "critic_score": pair.score_a, "pairwise_winner": pair.winner == "A"},
@@ -116,67 +82,61 @@ def test_both_records_are_annotated_and_keep_what_they_held(told: tuple[Path, Mo
     assert (kept.a, kept.b, kept.winner) == ("model-a, temperature 0", "model-b, temperature 0.7", pair.winner.lower())
 
 
-def test_a_alone_is_in_the_results(told: tuple[Path, ModelServer]) -> None:
-    folder, _ = told
-    run = Run(folder)
+def test_a_alone_is_in_the_results(story: tuple[Run, ModelServer]) -> None:
+    run, _ = story
     assert list(run.responses["arm"]) == ["main"]
-    assert run.results["story"]["said"] == [SAID["model-a"]]
-    exported = folder.parent.parent / "synthesis" / folder.name
     for name in ("exports/all_responses.csv", "exports/episodes.jsonl", "results.json", "page_one.json"):
-        assert SAID["model-b"] not in (exported / name).read_text("utf-8"), name
-    assert SAID["model-b"] in (folder.parent.parent / "T1" / "story" / folder.name / "audit.jsonl").read_text("utf-8")
-    with (folder / "pairs.csv").open(encoding="utf-8", newline="") as file:
+        assert SAID["model-b"] not in (run.path / name).read_text("utf-8"), name
+    (audit,) = run.folder.parent.parent.glob("T1/*/*/audit.jsonl")
+    assert SAID["model-b"] in audit.read_text("utf-8")
+    with (run.folder / "pairs.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert list(row)[:7] == ["question_id", "answer_id_a", "answer_id_b", "winner", "score_a", "score_b", "reason"]
 
 
 def test_neither_a_refusal_nor_a_mute_critic_costs_more_than_the_comparison(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "runs" / "run_mute", agents=2)
-    refused = participants(2)[0].persona
-
     def answer(body: dict[str, Any]) -> str | None:
-        if body["model"] == "model-b" and refused in body["messages"][0]["content"]:
+        if body["model"] == "model-b" and "Nr. 0" in body["messages"][0]["content"]:
             return "I'm sorry, I can't assist with that."
         return script(body) or "I select Response B."
 
     with ModelServer(script=answer) as server:
-        assert drive(folder, server) == "completed"
-    (pair,) = pairs(folder)  # the other's answer is missing: no comparison
-    assert pair.participant == participants(2)[1].id
+        run = told(tmp_path, server, 2)
+    assert run.status == "completed"
+    (pair,) = pairs(run.folder)  # the other's answer is missing: no comparison
+    assert "person-1" in pair.participant
     assert (pair.winner, pair.score_a, pair.score_b) == ("", None, None)
-    with LocalMemory.opened(tmp_path, read_only=True) as memory:
+    with LocalMemory.opened(tmp_path / "out", read_only=True) as memory:
         assert memory.preferences() == []
-    assert (preference(folder)["unread"], preference(folder)["position_bias"]["verdict"]) == (1, "not judged")
+    assert (preference(run)["unread"], preference(run)["position_bias"]["verdict"]) == (1, "not judged")
 
 
 def test_short_of_budget_the_critic_waits_and_goes_on(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "runs" / "run_short", agents=3)
     with ModelServer(script=script) as server:
-        whole = begun(tmp_path / "whole" / "runs" / "run_short", agents=3)
-        assert drive(whole, server) == "completed"
-        tokens = sum(rows(whole, "SELECT input_tokens + output_tokens FROM calls WHERE methodology<>'critic'")[0])
-        asked = server.count()
-        assert drive(folder, server, cap_tokens=12 * tokens) == "paused"
-        assert len(stored_answers(folder)) == 3  # A is complete
-        assert 0 <= len(pairs(folder)) < 3
-        assert drive(folder, server, cap_tokens=10**6) == "completed"
-        assert pairs(folder) == pairs(whole)
-        assert server.count() == 2 * asked  # nothing was paid twice
+        short = told(tmp_path, server, 3, budget_tokens=6_000, confirm=True)
+        assert short.status == "paused"
+        assert "critic short" in short.note
+        assert len(stored_answers(short.folder)) == 3  # A is complete
+        assert len(pairs(short.folder)) < 3
+        done = enquete.resume(
+            short.resume_token, out=str(tmp_path / "out"), base_url=server.base_url, budget_tokens=10**6
+        )
+        assert done.status == "completed"
+        assert len(pairs(done.folder)) == 3
+        assert server.count() == len(call_keys(done.folder))  # nothing was paid twice
 
 
 # --- planted: without a model ---------------------------------------------------------------------------------------
 
 
 def planted(folder: Path, agents: int, **asked: Any) -> Run:
-    return enquete.conduct_interviews(
-        str(personas(folder, agents)), out=str(folder / "out"), methods=["scenario"], respondent="synthetic", language="en",
-        respondent_b=True, **asked,
-    )  # fmt: skip
+    common = {"out": str(folder / "out"), "methods": ["scenario"], "respondent": "synthetic", "language": "en"}
+    return enquete.conduct_interviews(str(personas(folder, agents)), **{**common, "respondent_b": True, **asked})
 
 
 def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
     run = planted(tmp_path, 10, model_b="synthetic:worse")
-    found = preference(run.folder)
+    found = preference(run)
     whole = found["win_rates"][0]["found"]
     assert found["usable"]
     assert whole["high"] < 0.5
@@ -190,13 +150,13 @@ def test_a_plainly_worse_second_model_loses(tmp_path: Path) -> None:
 
 
 def test_an_equal_one_ties_within_the_interval(tmp_path: Path) -> None:
-    whole = preference(planted(tmp_path, 8).folder)["win_rates"][0]["found"]
+    whole = preference(planted(tmp_path, 8))["win_rates"][0]["found"]
     assert whole["low"] < 0.5 < whole["high"]
 
 
 def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) -> None:
     run = planted(tmp_path, 4, critic_model="synthetic:first", model_b="synthetic:worse")
-    found = preference(run.folder)
+    found = preference(run)
     assert (found["position_bias"]["rate"], found["position_bias"]["verdict"], found["usable"]) == (
         1.0,
         "unusable",
@@ -204,6 +164,20 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
     )
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
+
+
+def test_without_it_nothing_changes(tmp_path: Path) -> None:
+    """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
+    both = planted(tmp_path, 3)
+    alone = planted(tmp_path, 3, respondent_b=False, new=True)
+    asked = (
+        "SELECT methodology, purpose, subject, attempt, messages, response FROM calls WHERE arm='main' ORDER BY subject"
+    )
+    assert rows(alone.folder, asked) == rows(both.folder, asked)
+    assert stored_answers(alone.folder) == stored_answers(both.folder)
+    assert "critic" not in json.loads(rows(alone.folder, "SELECT value FROM frozen WHERE name='record'")[0][0])
+    assert not rows(alone.folder, "SELECT 1 FROM stages WHERE phase='critic'")
+    assert not (alone.path / "preference.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,9 @@ async def grade(state: CriticState) -> dict[str, Any]:
     async with using(state["run"]) as workplace:
         judge = _judge(workplace)
         pairs = _MATCHED[workplace] = await matched(workplace, judge.second, judge.how.pairs)
-        graded = await _each(_open(workplace, judge.second, pairs), lambda pair: _both(judge, pair), _told(workplace, 1))
+        graded = await _each(
+            _open(workplace, judge.second, pairs), lambda pair: _both(judge, pair), _told(workplace, 1)
+        )
         return {"pairs": len(pairs), "outcome": "" if graded else "short"}
 
 

@@ -15,6 +15,7 @@ from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Language
 
 ROW, LABEL = 30, 300  # px
+TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 WORDS = {
     "title": N_("How often respondent B's answer is preferred to respondent A's"),
@@ -49,14 +50,19 @@ def figures(found: Found, titles: Mapping[str, str], language: Language) -> Iter
     )  # fmt: skip
     said = words["stand_in"] if at(found, "stand_in") else words["critic"].format(critic=at(found, "critic"))
     canvas = Canvas(
-        words["title"], note(language, said), language, ROW * len(known), [half, points], _layout(labels, words)
+        words["title"],
+        note(language, said),
+        language,
+        ROW * len(known),
+        [half, points],
+        _layout(labels, words, language),
     )
     first = {name: share(values[0], language) for name, values in (("rate", rate), ("low", low), ("high", high))}
     yield canvas.figure("win-rates", words["alt"].format(n=at(known[0], "found", "n"), **first))
 
 
-def _layout(labels: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
-    axis = {"range": [0, 1], "tickformat": ".0%", "dtick": 0.25}
+def _layout(labels: Sequence[str], words: Mapping[str, str], language: Language) -> dict[str, Any]:
+    axis = {"range": [0, 1], "tickvals": list(TICKS), "ticktext": [share(one, language) for one in TICKS]}
     return {"xaxis": titled(words["axis"], **axis), "yaxis": rows([wrapped(one, LABEL, 2) for one in labels])}
 
 
