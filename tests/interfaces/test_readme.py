@@ -28,7 +28,7 @@ def test_the_drawing_is_the_parent_graph() -> None:
     assert drawn
     real = {(edge.source, edge.target) for edge in graph.get_graph().edges}
     # LangGraph draws an edge to the deferred synthesis for every node with an error handler; no run takes it.
-    handled = {(node, "synthesis") for node in ("longitudinal_T0", "longitudinal_T1", *methodologies())}
+    handled = {(node, "synthesis") for node in ("longitudinal_T0", "longitudinal_T1", "critic", *methodologies())}
     assert set(EDGE.findall(drawn[1])) == {e for e in real if "__error_handler__" not in "".join(e)} - handled
 
 
