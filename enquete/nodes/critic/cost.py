@@ -9,13 +9,13 @@ from enquete.nodes.critic.graph import REPEATED
 from enquete.nodes.estimate import BYTES_LEAST, BYTES_MOST, Line, Range, priced_line
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.rehearsal import Rehearsal
-from enquete.respondents.critic.prompts import COMPARE_TOKENS, GRADE_TOKENS, Question, comparing, grading
+from enquete.respondents.critic.prompts import Question, comparing, grading
 from enquete.respondents.critic.standin import STAND_IN
 
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
-WRITTEN = 60
-"""Tokens of a reply in the middle: a sentence or two, and the result."""
+WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)
+"""Tokens of a reply, least, likely, most: a sentence or two, and the result; of the stand-in, which always writes the same."""
 ANSWERED = 0.5
 """Share of questions that both answer, at least. What both say alike is graded once and not compared; in the middle, half."""
 
@@ -34,16 +34,16 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
         if stage[0] not in record.carried
     ]
     likely, most = (sum(min(each[end], how.pairs or each[end]) for each in stages) for end in (0, 1))
-    asked = Question("", "")
+    written, asked = WRITTEN if has_model else BY_STAND_IN, Question("", "")
     graded = grading(asked, "", how.rubric, record.language)
     compared = comparing(asked, "", "", how.rubric, record.language)
     prompts = {
-        "grade": (graded, 1, GRADE_TOKENS, (ANSWERED * likely, 1.5 * likely, 2 * most)),
-        "compare": (compared, 2, COMPARE_TOKENS, (0, likely, 2 * most)),
-        "again": (compared, 2, COMPARE_TOKENS, (0, min(likely, REPEATED), min(most, REPEATED))),
+        "grade": (graded, 1, (ANSWERED * likely, 1.5 * likely, 2 * most)),
+        "compare": (compared, 2, (0, likely, 2 * most)),
+        "again": (compared, 2, (0, min(likely, REPEATED), min(most, REPEATED))),
     }
     lines = []
-    for purpose, (prompt, answers, room, (low, middle, high)) in prompts.items():
+    for purpose, (prompt, answers, (low, middle, high)) in prompts.items():
         own = len(prompt.system.encode()) + len(prompt.messages[0]["content"].encode())
         data = PERSONA + QUESTION + answers * ANSWER
         lines.append(
@@ -58,9 +58,9 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
                 input_tokens=Range(
                     low=low * own / BYTES_MOST,
                     likely=middle * (own + data) / BYTES_PER_TOKEN,
-                    high=high * (own + 2 * data) / BYTES_LEAST,
+                    high=high * (own + 2 * data) / (BYTES_LEAST if has_model else BYTES_PER_TOKEN),
                 ).whole(),
-                output_tokens=Range(low=low * 10, likely=middle * WRITTEN, high=high * room).whole(),
+                output_tokens=Range(low=low * written[0], likely=middle * written[1], high=high * written[2]).whole(),
                 price=prices.of(model, url),
             )
         )
