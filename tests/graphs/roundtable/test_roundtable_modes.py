@@ -291,6 +291,7 @@ def test_an_eighth_mode_is_one_file(tmp_path: Path) -> None:
     [
         ("context: [anonymous]", "context: [anonymus]", "'anonymus' is no context processor; did you mean 'anonymous'"),
         ("check: at_least", "check: at_most", "'at_most' is no check"),
+        ("assign: alternate", "assign: split", "names 2; to split a group takes 3"),
         ("section: wish, least", "section: wishes, least", "checks.section: 'wishes' is not defined here"),
         (
             "roles: [teller]}\nverification",

@@ -35,6 +35,7 @@ from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language
 
 LAYER = "roundtable"
+SPLIT_ROLES = 3
 
 RoleId = Annotated[Line, AfterValidator(identifier("role"))]
 SectionId = Annotated[Line, AfterValidator(identifier("section"))]
@@ -91,6 +92,8 @@ class Mode(LayerFile):
                 raise wrong(f"{place}: {unknown!r} is not defined here{suggestion(unknown, tuple(known))}")
         if not self.roles:
             raise wrong("roles: names none; a mode has at least one")
+        if self.assign == "split" and len(self.roles) < SPLIT_ROLES:
+            raise wrong(f"roles: names {len(self.roles)}; to split a group takes {SPLIT_ROLES}: for, against, weighing")
         return self
 
     def _references(self) -> Iterator[tuple[str, tuple[str, ...], Mapping[str, object]]]:
