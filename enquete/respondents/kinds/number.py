@@ -24,6 +24,9 @@ class Number(Kind):
         return "" if low <= high else f"has nothing between {low:g} and {high:g}"
 
     def lines(self, item: Item, words: Wording) -> list[str]:
+        """None where there are no bounds: then the wording says what is wanted."""
+        if item.minimum is None and item.maximum is None:
+            return []
         low, high = ("" if bound is None else f"{bound:g}" for bound in (item.minimum, item.maximum))
         return [f"({words.number.format(low=low, high=high)})"]
 
