@@ -29,7 +29,7 @@ ENTITY_WEIGHT, SCORE_WEIGHT, FETCHED = 0.1, 0.05, 3
 """Of a name in the query that is the agent's, and of each point of the critic's above 3; records fetched for each kept."""
 PAGE, BATCH = 1000, 500
 INDEX = """CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-    id UNINDEXED, agent, text, tokenize="unicode61 remove_diacritics 2", prefix='3 4 5')"""
+    id UNINDEXED, kind UNINDEXED, agent, text, tokenize="unicode61 remove_diacritics 2", prefix='3 4 5')"""
 _WORD = re.compile(r"\w+")
 log = logging.getLogger("enquete")
 
@@ -77,8 +77,8 @@ class LocalMemory:
                 return 0
             self._connection.execute("BEGIN")
             self._connection.executemany(
-                "INSERT INTO words(id, agent, text) VALUES(?,?,?)",
-                [(one.id, f"{one.agent_name} {one.participant or ''}", one.text) for one in new],
+                "INSERT INTO words(id, kind, agent, text) VALUES(?,?,?,?)",
+                [(one.id, one.kind, f"{one.agent_name} {one.participant or ''}", one.text) for one in new],
             )
             self._connection.execute("COMMIT")
             self._store.batch(
@@ -103,15 +103,18 @@ class LocalMemory:
     def search(self, query: str, *, agent: str = "", limit: int = 10) -> list[Record]:
         """Best first: how well the words fit (1 for the best, by BM25), + 0.1 where the query names the agent, + 0.05 for
         each point the critic gave above 3. Words match by their beginnings. `agent`: only of whom this name or id is.
-        Without words the newest."""
+        Without words the newest. Episodes alone: single answers are there to be annotated."""
         asked = _WORD.findall(query)
         parts = [f"agent : ({_all(_WORD.findall(agent))})"] if _WORD.findall(agent) else []
         parts += [f"{{agent text}} : ({_any(asked)})"] if asked else []
         if not parts:
-            rows = self._connection.execute("SELECT id, 0 FROM words ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
+            rows = self._connection.execute(
+                "SELECT id, 0 FROM words WHERE kind != 'answer' ORDER BY rowid DESC LIMIT ?", (limit,)
+            ).fetchall()
         else:
             rows = self._connection.execute(
-                "SELECT id, bm25(words, 0, 2, 1) FROM words WHERE words MATCH ? ORDER BY 2, rowid DESC LIMIT ?",
+                "SELECT id, bm25(words, 0, 0, 2, 1) FROM words WHERE words MATCH ? AND kind != 'answer'"
+                " ORDER BY 2, rowid DESC LIMIT ?",
                 (" AND ".join(parts), FETCHED * limit),
             ).fetchall()
         best = min((rank for _, rank in rows), default=0) or 1
@@ -135,9 +138,9 @@ class LocalMemory:
     def undelivered(self, graph: str) -> list[Record]:
         """What this graph has not got for certain, oldest first. Answers are for the embedded memory alone."""
         states = self.delivered(graph)
-        rows = self._connection.execute("SELECT id FROM words ORDER BY rowid").fetchall()
+        rows = self._connection.execute("SELECT id FROM words WHERE kind != 'answer' ORDER BY rowid").fetchall()
         missing = [self.record(row[0]) for row in dict.fromkeys(rows) if states.get(row[0]) != "sent"]
-        return [record for record in missing if record is not None and record.kind != "answer"]
+        return [record for record in missing if record is not None]
 
     # --- preferences --------------------------------------------------------------------------------------------------
 

@@ -24,8 +24,8 @@ REFUSED = (400, 413, 422)
 class Wire:
     """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere."""
 
-    def __init__(self, timeout_s: float = TIMEOUT_S):
-        self._wait: str = ""
+    def __init__(self, secret: str, timeout_s: float = TIMEOUT_S):
+        self._wait, self._secret = "", secret
         self.client = httpx.Client(
             timeout=timeout_s, follow_redirects=False, event_hooks={"response": [self._note_wait]}
         )
@@ -51,7 +51,8 @@ class Wire:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             return MemoryFault(f"{what}: an answer that cannot be read ({type(error).__name__})", unsure=True)
-        said = clip(one_line(str(getattr(error, "body", ""))), 200)
+        body = one_line(str(getattr(error, "body", "")))
+        said = clip(body.replace(self._secret, "…"), 200)  # a server may echo it
         wait = (seconds(self._wait) or RATE_LIMIT_WAIT_S) if status == 429 else None
         return MemoryFault(
             f"{what}: {status} {said}".strip(), wait_s=wait, unsure=status >= 500, refused=status in REFUSED

@@ -28,7 +28,7 @@ class ZepSessions:
 
         self.name = f"zep/{sim_id}"
         self._sim_id = sim_id
-        self._wire = Wire(timeout_s)
+        self._wire = Wire(api_key, timeout_s)
         # Without a base_url the library asks the host "None", and without a timeout it waits for ever.
         self._zep = Zep(base_url=url.rstrip("/"), api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s)
         self._unknown, self._known_already = NotFoundError, (BadRequestError, ConflictError)

@@ -26,7 +26,7 @@ class ZepCloudGraph:
 
         self.name = f"zep-cloud/{graph_id}"
         self._graph_id = graph_id
-        self._wire = Wire(timeout_s)
+        self._wire = Wire(api_key, timeout_s)
         named: dict[str, Any] = {"base_url": f"{url.rstrip('/')}/api/v2"} if url else {}
         self._zep = Zep(api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s, **named)
 

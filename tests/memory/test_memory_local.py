@@ -63,7 +63,9 @@ def test_annotations_are_merged_and_weigh(tmp_path: Path, caplog: pytest.LogCapt
 
 def test_a_kill_between_index_and_record_loses_nothing(tmp_path: Path) -> None:
     with LocalMemory.opened(tmp_path) as memory:
-        memory._connection.execute("INSERT INTO words VALUES(?,?,?)", (MARIE.id, "Marie Holm", MARIE.text))
+        memory._connection.execute(
+            "INSERT INTO words VALUES(?,?,?,?)", (MARIE.id, "interview", "Marie Holm", MARIE.text)
+        )
         assert memory.search("quota") == []
         assert memory.remember([MARIE]) == 1
         assert [one.id for one in memory.search("quota")] == [MARIE.id]
@@ -78,6 +80,7 @@ def test_markers_stand_by_graph(tmp_path: Path) -> None:
         assert memory.delivered("one") == {MARIE.id: "sent", OLAF.id: "sending"}
         assert [one.id for one in memory.undelivered("one")] == [OLAF.id]
         assert [one.id for one in memory.undelivered("two")] == [MARIE.id, OLAF.id]
+        assert memory.search("answer") == []
         memory.mark("one", OLAF.id, "")
         assert memory.delivered("one") == {MARIE.id: "sent"}
     assert (tmp_path / FILE).is_file()

@@ -2,7 +2,8 @@
 users and sessions of zep-python's server.
 
     with ZepServer(nodes=[…], edges=[…]) as server: … server.url, server.episodes, server.requests
-    server.next("POST /graph", 429, 500)      the next requests of that kind get these; "slow": no answer in time
+    server.next("POST /graph", 429, 500)      the next requests of that kind get these; "slow": no answer in time;
+                                              "echo": 500 with the key
     server.lost = True                        the next episode is kept, but its answer never comes
 """
 
@@ -78,6 +79,8 @@ class ZepServer:
         if fault == "slow":
             self._closing.wait(30)
             return request.connection.close()
+        if fault == "echo":
+            return self.reply(request, 500, {"message": request.headers["authorization"]})
         if fault == 429:
             return self.reply(request, 429, "Rate limit exceeded for FREE plan")
         if fault is not None:

@@ -38,8 +38,9 @@ LEAST_SQLITE = (3, 37)  # STRICT tables
 PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
             "scipy", "scikit-learn", "typer", "rich", "jinja2", "markdown-it-py")  # fmt: skip
 SECRET = frozenset({"LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY"})
-VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ENQUETE_ROOT",
-             "ENQUETE_LANGUAGE", "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
+VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
+             "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
+             "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
              "ENQUETE_LIMITS", "ENQUETE_PATIENCE_S", "ENQUETE_CACHE", "ENQUETE_CACHE_DIR", "ENQUETE_PRICES",
              "ENQUETE_ALLOW_NETWORK_DRIVE")  # fmt: skip
 
