@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.simulations.knowledge import Knowledge
-from enquete.state.errors import EnqueteError
+from enquete.state.errors import MemoryFault
 
 TIMEOUT_S = 20.0
 """For one request to a graph."""
@@ -57,17 +57,6 @@ class Preference(BaseModel):
     reason: str = ""
 
 
-class MemoryFault(EnqueteError):
-    """A graph cannot be read or written. `wait_s`: after how many seconds it asks to be tried again, where it says so;
-    `unsure`: the request may have arrived; `refused`: this request alone is at fault."""
-
-    def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False, refused: bool = False):
-        super().__init__(message)
-        self.wait_s = wait_s
-        self.unsure = unsure
-        self.refused = refused
-
-
 class Graph(Protocol):
     """A graph outside. Every method raises MemoryFault, and nothing else, where it does not answer.
 
@@ -85,3 +74,6 @@ class Graph(Protocol):
         """Whether an earlier request whose answer was lost did arrive."""
 
     def close(self) -> None: ...
+
+
+__all__ = ["TIMEOUT_S", "Graph", "Kind", "MemoryFault", "Preference", "Record"]

@@ -13,6 +13,7 @@
     ├── RunLocked                    another process drives this run
     ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
     │   └── DiskFull                 no space is left for it (checkpoints/ballast.py)
+    ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
     └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
         ├── ModelUnavailable         time-out, connection, 429 or 5xx that outlived the retries
         ├── ModelRejected            the server refuses the request itself (key, model name, malformed)
@@ -91,6 +92,17 @@ class RunLocked(EnqueteError):
 
 class LedgerError(EnqueteError):
     """The ledger is damaged or was written by another schema version."""
+
+
+class MemoryFault(EnqueteError):
+    """A graph cannot be read or written. `wait_s`: after how many seconds it asks to be tried again, where it says so;
+    `unsure`: the request may have arrived; `refused`: this request alone is at fault."""
+
+    def __init__(self, message: str, *, wait_s: float | None = None, unsure: bool = False, refused: bool = False):
+        super().__init__(message)
+        self.wait_s = wait_s
+        self.unsure = unsure
+        self.refused = refused
 
 
 class ModelError(EnqueteError):

@@ -55,7 +55,7 @@ def test_options_that_pages_show_exist(page: Path) -> None:
         if verb.startswith("-") or not verb.isalpha() or verb.isupper():
             continue
         assert command_of(verb) is not None, words
-        known = options_of(verb)
+        known = options_of(verb, *rest)
         for option in re.findall(r"--[a-z][a-z-]*", " ".join(rest)):
             assert option in known, f"enquete {verb} has no {option}"
 
@@ -66,8 +66,10 @@ def command_of(verb: str) -> Any:
     return typer.main.get_command(cli.app).get_command(None, verb)
 
 
-def options_of(verb: str) -> set[str]:
+def options_of(verb: str, *rest: str) -> set[str]:
+    """Those of `rest[0]` where the command is a group of others."""
     command = command_of(verb)
+    command = getattr(command, "commands", {}).get(rest[0] if rest else "", command)
     return {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
 
 
