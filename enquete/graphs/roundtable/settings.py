@@ -16,7 +16,7 @@ from enquete.graphs.roundtable.modes.mode import Mode, load_mode
 from enquete.graphs.roundtable.modes.seats import Perspectives
 from enquete.instruments.layers import require_language
 from enquete.instruments.reading import suggestion
-from enquete.state.errors import SettingsError
+from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
 
 Worker = Literal["model", "rule"]
@@ -146,15 +146,15 @@ class RoundtableSettings(BaseModel):
 
 def read_views(path: str, shelf: str | None = None) -> dict[str, tuple[float, ...]]:
     """participant → loadings, of a diversity run's qmethod.json; with a `shelf`, a folder, of one that lies there as
-    views/NAME.json, and no path. Raises SettingsError."""
+    views/NAME.json, and no path. Raises InstrumentError."""
     if shelf is not None and Path(path).name != path:
-        raise SettingsError(f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf")
+        raise InstrumentError([f"views: {path!r} is a path; name a file that lies in {VIEWS}/ of the shelf"])
     file = Path(path).expanduser() if shelf is None else Path(shelf, VIEWS, path).with_suffix(".json")
     try:
         found: Any = json.loads(read_regular(file, MOST_BYTES))
         members = {str(one["participant"]): tuple(map(float, one["loadings"])) for one in found["members"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SettingsError(f"views: {path} is no qmethod.json of a diversity run ({error})") from None
+        raise InstrumentError([f"views: {path} is no qmethod.json of a diversity run ({error})"]) from None
     if not members:
-        raise SettingsError(f"views: {path} has no members with loadings; that run found no shared views")
+        raise InstrumentError([f"views: {path} has no members with loadings; that run found no shared views"])
     return members

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from enquete.graphs.roundtable.groups import Seating, seated
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.state.asking import Participant
-from enquete.state.errors import SettingsError
+from enquete.state.errors import InstrumentError
 from tests.support.populations import participants
 
 
@@ -85,9 +85,9 @@ def test_groups_of_most_different_views_keep_like_minded_apart(tmp_path: Path) -
         assert min(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in combinations([loadings[w] for w in group], 2)) > 1.4
     assert sizes(seating) == [4, 4]
     assert seating.unseated == (people[8].id,)  # of no known view
-    with pytest.raises(SettingsError, match=r"no qmethod\.json"):
+    with pytest.raises(InstrumentError, match=r"no qmethod\.json"):
         seat(people, compose="views", views=str(tmp_path / "none.json"))
-    with pytest.raises(SettingsError, match="is a path"):  # said by somebody from outside, who may open nothing
+    with pytest.raises(InstrumentError, match="is a path"):  # said by somebody from outside, who may open nothing
         RoundtableSettings.model_validate(
             {"compose": "views", "views": str(file)}, context={"shelf": str(tmp_path / "shelf")}
         )
@@ -121,6 +121,6 @@ def test_fewer_groups_than_there_are_agents_for() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(given: dict[str, Any], says: str) -> None:
-    with pytest.raises((ValidationError, SettingsError)) as refused:
+    with pytest.raises((ValidationError, InstrumentError)) as refused:
         RoundtableSettings.model_validate(given)
     assert says in str(refused.value)
