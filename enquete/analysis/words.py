@@ -53,3 +53,29 @@ def denies(text: str) -> bool:
     """Whether a statement is a negative one: an odd number of negations, so that "not against" is none."""
     words = _WORD.findall(_NO_NEGATION.sub(" ", text.casefold()))
     return sum(_NO.fullmatch(word) is not None for word in words) % 2 == 1
+
+
+_OPPOSITES = {
+    frozenset(pair.split())
+    for pair in """mehr weniger|viel wenig|viele wenige|mit ohne|hoch niedrig|hohe niedrige|höhere niedrigere|gut schlecht
+    gute schlechte|stark schwach|offen geschlossen|offene geschlossene|teuer billig|sicher gefährlich|more less|more fewer|many few
+    much little|with without|high low|higher lower|good bad|strong weak|open closed|cheap expensive|safe dangerous""".replace(
+        "\n", "|"
+    ).split("|")
+}
+_OPPOSING = ("un", "in", "im", "ir", "dis", "non")
+
+
+@lru_cache(maxsize=2**14)  # a label is compared with many
+def opposed(one: str, other: str) -> bool:
+    """Whether two texts take opposite sides in nearly the same words: one denies what the other does not, or a word of the one is
+    the other's contrary ("unwichtig" and "wichtig", "more" and "less")."""
+    if denies(one) != denies(other):
+        return True
+    mine, theirs = (set(_WORD.findall(text.casefold())) for text in (one, other))
+    only, others = mine - theirs, theirs - mine
+    return any(frozenset((a, b)) in _OPPOSITES or _contrary(a, b) or _contrary(b, a) for a in only for b in others)
+
+
+def _contrary(plain: str, opposing: str) -> bool:
+    return len(plain) >= LEAST_LETTERS and any(opposing == prefix + plain for prefix in _OPPOSING)

@@ -77,8 +77,9 @@ def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
         "name": names.get(interview.unit, ""),
         "turns": len(interview.turns),
         "stop": interview.stop,
-        "concepts": len(interview.graph.nodes),
-        "links": len(interview.graph.edges),
+        "concepts": len(interview.graph.standing.nodes),
+        "links": len(interview.graph.standing.edges),
+        "retracted": len(interview.graph.retracted),
         "chain": last.chain,
         "elements_covered": last.coverage.elements_covered,
         "elements_total": last.coverage.elements_total,
@@ -153,7 +154,10 @@ def _graph(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         "participant": interview.unit,
         "name": names.get(interview.unit, ""),
-        "nodes": [node.model_dump(mode="json") for node in interview.graph.nodes.values()],
+        "nodes": [
+            {**node.model_dump(mode="json"), "retracted": name in interview.graph.retracted}
+            for name, node in interview.graph.nodes.items()
+        ],
         "edges": [edge.model_dump(mode="json") for edge in interview.graph.edges.values()],
     }
 

@@ -5,12 +5,12 @@ negative score is divided by it instead, so that a phase which favours a strateg
 
 An interview ends at its last turn, after a closing strategy, or because nothing more comes.
 
-From turn `from_turn` on, or in the late phase: so many shallow answers in a row, turns without yield, turns at the same
-depth, or no concept left that could still yield. Two of these are narrower than the words suggest, or they would end every
-good interview: a turn counts as one at the same depth only if it found no link either (a second chain that catches up with
-the first is no standstill), and concepts are exhausted only when every one is by its own state, or when all are dry and no
-strategy is left that was not tried on each it suits (a concept could otherwise not be left for another one, nor be asked
-about in another way).
+From turn `from_turn` on, or in the late phase: so many shallow answers in a row that brought nothing, turns without yield,
+turns at the same depth, or no concept left that could still yield. Two of these are narrower than the words suggest, or
+they would end every good interview: a turn counts as one at the same depth only if it found no link either (a second chain
+that catches up with the first is no standstill), and concepts are exhausted only when every one is by its own state, or
+when all are dry and no strategy is left that was not tried on each it suits (a concept could otherwise not be left for
+another one, nor be asked about in another way).
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def stop_reason(
         return "nothing_left"
     if len(past) < stops.from_turn and phase != "late":
         return ""
-    if in_a_row(past, lambda turn: turn.depth == "surface") >= stops.shallow:
+    if in_a_row(past, lambda turn: turn.barren) >= stops.shallow:
         return "shallow"
     if in_a_row(past, lambda turn: not turn.yielded) >= stops.without_yield:
         return "no_yield"

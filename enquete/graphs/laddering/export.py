@@ -21,6 +21,7 @@ def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
                 type=node["type"],
                 turn=node["turn"],
                 confidence=node["confidence"],
+                retracted=node.get("retracted", False),
                 elements=", ".join(node["elements"]),
                 sources="; ".join(source["utterance"] for source in node["sources"]),
                 quote=_text(node["sources"][0]["quote"]),
@@ -29,7 +30,7 @@ def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
             graph.add_edge(
                 f"{who}/{edge['source']}",
                 f"{who}/{edge['target']}",
-                key=edge["type"],
+                key=f"e{graph.number_of_edges() + 1}",  # what Gephi and others read as the edge's id: one of its own each
                 type=edge["type"],
                 turn=edge["turn"],
                 confidence=edge["confidence"],
@@ -41,12 +42,15 @@ def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
 
 def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]) -> str:
     """The pooled graph: concepts with their agents, direct links with theirs."""
-    graph = nx.DiGraph()
+    graph = nx.MultiDiGraph()
     for concept in concepts:
         graph.add_node(concept["id"], label=_text(concept["label"]), type=concept["type"], agents=concept["agents"])
     for cell in cells:
         if cell["direct"]:
-            graph.add_edge(cell["source"], cell["target"], direct=cell["direct"], indirect=cell["indirect"])
+            graph.add_edge(
+                cell["source"], cell["target"], key=f"e{graph.number_of_edges() + 1}", direct=cell["direct"],
+                indirect=cell["indirect"],
+            )  # fmt: skip
     return _graphml(graph)
 
 

@@ -62,6 +62,7 @@ class ExtractionInput(BaseModel):
     known: list[Known]
     node_types: dict[str, str]  # name → description
     edges: list[tuple[str, str, str]]  # (edge type, source type, target type); "*" for any
+    edge_types: dict[str, str] = {}  # name → description
     elements: dict[str, str]  # id → label
 
 

@@ -24,11 +24,14 @@ Turns = Annotated[StrictInt, Field(ge=1, le=60)]
 
 
 class Stops(Part):
-    """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase."""
+    """When an interview ends early; all in turns. The three counts hold from `from_turn` on, or in the late phase.
+
+    shallow: answers in a row that were shallow and brought nothing; of more than `without_yield` it could never be reached.
+    """
 
     from_turn: Turns = 5
     without_yield: Turns = 5
-    shallow: Turns = 6
+    shallow: Turns = 5
     same_depth: Turns = 6
 
 

@@ -40,6 +40,8 @@ class TurnRecord(Turn):
             new_nodes=self.changes.new_nodes,
             new_edges=self.changes.new_edges,
             chain=self.chain,
+            retracted=self.changes.retracted,
+            answered=bool(self.answer),
         )
 
 
@@ -94,4 +96,4 @@ class Interview(Conversation[TurnRecord]):
 
 def answered_states(states: States, graph: KnowledgeGraph, focus: str, depth: Depth, changes: Changes) -> States:
     """Node states after an answer: the one way, in the pipeline as in reading stored turns back."""
-    return after_answer(states, list(graph.nodes), focus, depth, yielded=changes.any_new)
+    return after_answer(states, list(graph.standing.nodes), focus, depth, yielded=changes.any_new)

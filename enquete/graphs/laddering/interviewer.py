@@ -6,7 +6,7 @@ Everything a respondent said, and everything made of it, stands in a fence: data
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -29,7 +29,7 @@ _WORDS: Mapping[str, str] = {
     "answer": N_("Answer"),
     "known": N_("Concepts said before (relationships may lead to them)"),
     "types": N_("Kinds of concepts"),
-    "edges": N_("Allowed relationships (type: from → to; * is any)"),
+    "edges": N_("Allowed relationships (type (what it says): from → to; * is any)"),
     "elements": N_("Elements of the topic (id: name)"),
     "asked_about": N_("The question was about this concept"),
     "expected": N_("The question aimed at: {aims}."),
@@ -38,8 +38,8 @@ _WORDS: Mapping[str, str] = {
         "own; node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
         "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and "
         "target_text are concepts from concepts or from those said before, verbatim; relationship_type is one of "
-        "those above, only between allowed kinds.\n- If the answer says nothing of substance, both lists stay "
-        "empty. Invent nothing."
+        "those above, only between allowed kinds, and only where the person says what it means.\n- If the answer "
+        "says nothing of substance, both lists stay empty. Invent nothing."
     ),
     "signal": N_("Judge how an answer in an in-depth interview was given. Topic: {topic}."),
     "signal_rules": N_(
@@ -77,7 +77,7 @@ def extraction_prompt(data: ExtractionInput, language: Language) -> str:
     parts = [
         words["extract"].format(topic=data.topic),
         f"{words['types']}:\n" + _list(f"{name}: {text}" for name, text in data.node_types.items()),
-        f"{words['edges']}:\n" + _list(f"{name}: {one} → {other}" for name, one, other in data.edges),
+        f"{words['edges']}:\n" + _list(_edges(data)),
         f"{words['elements']}:\n" + _list(f"{name}: {label}" for name, label in data.elements.items()),
         f"{words['known']}:\n{fence('known', chr(10).join(known))}" if known else "",
         f"{words['asked_about']}:\n{fence('focus', data.focus.text)}" if data.focus else "",
@@ -87,6 +87,13 @@ def extraction_prompt(data: ExtractionInput, language: Language) -> str:
         words["extract_rules"],
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _edges(data: ExtractionInput) -> Iterator[str]:
+    """Every kind of relationship with what it means and the pairs it may join."""
+    for name in dict.fromkeys(name for name, _, _ in data.edges):
+        pairs = ", ".join(f"{one} → {other}" for kind, one, other in data.edges if kind == name)
+        yield f"{name} ({data.edge_types.get(name, '')}): {pairs}"
 
 
 def reading_prompt(data: ReadingInput, language: Language) -> str:

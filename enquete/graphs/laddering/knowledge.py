@@ -10,6 +10,7 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict
 
+from enquete.analysis.words import opposed
 from enquete.graphs.laddering.ontology import Ontology
 from enquete.graphs.laddering.phrases import similarity
 from enquete.respondents.quoting import normal
@@ -44,7 +45,7 @@ class Node(BaseModel):
 
 
 class Edge(BaseModel):
-    """A relationship between two concepts."""
+    """A relationship between two concepts. `retracts`: the source takes the target back or corrects it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,6 +54,7 @@ class Edge(BaseModel):
     type: str
     confidence: float
     turn: int
+    retracts: bool = False
     sources: tuple[Source, ...]
 
     @property
@@ -81,7 +83,10 @@ class Linked(BaseModel):
 
 
 class Changes(BaseModel):
-    """What a turn did to the graph: new and changed nodes and edges as they are now, and what was left out and why."""
+    """What a turn did to the graph: new and changed nodes and edges as they are now, and what was left out and why.
+
+    new_edges: links; retracted: concepts that were taken back or corrected.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -89,12 +94,13 @@ class Changes(BaseModel):
     edges: tuple[Edge, ...] = ()
     new_nodes: int = 0
     new_edges: int = 0
+    retracted: int = 0
     merged: int = 0
     dropped: Mapping[str, int] = {}
 
     @property
     def any_new(self) -> bool:
-        return self.new_nodes + self.new_edges > 0
+        return self.new_nodes + self.new_edges + self.retracted > 0
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,25 @@ class KnowledgeGraph:
         return KnowledgeGraph(
             {**self.nodes, **{node.id: node for node in changes.nodes}},
             {**self.edges, **{edge.key: edge for edge in changes.edges}},
+        )
+
+    @cached_property
+    def retracted(self) -> frozenset[str]:
+        """Concepts that the respondent took back or corrected; one that itself corrects later stands again."""
+        found = set[str]()
+        for edge in self.edges.values():
+            if edge.retracts:
+                found.add(edge.target)
+                found.discard(edge.source)
+        return frozenset(found)
+
+    @cached_property
+    def standing(self) -> KnowledgeGraph:
+        """Without what was taken back, and with links alone: what matrix, map, chains, coverage and questions are made of."""
+        gone = self.retracted
+        return KnowledgeGraph(
+            {name: node for name, node in self.nodes.items() if name not in gone},
+            {key: e for key, e in self.edges.items() if not e.retracts and not {e.source, e.target} & gone},
         )
 
     @cached_property
@@ -143,13 +168,13 @@ class KnowledgeGraph:
         return next((node for node in self.nodes.values() if wanted and normal(node.text) == wanted), None)
 
     def twin(self, said: Said) -> Node | None:
-        """The same concept: the same words, or nearly the same in the same type."""
+        """The same concept: the same words, or nearly the same in the same type; never the opposite."""
         exact = self.find(said.text)
         if exact is not None:
             return exact
         alike = [(similarity(said.text, node.text), node) for node in self.nodes.values() if node.type == said.type]
-        best = max(alike, key=lambda pair: pair[0], default=None)
-        return best[1] if best and best[0] >= MERGE_AT else None
+        near = [pair for pair in alike if pair[0] >= MERGE_AT and not opposed(said.text, pair[1].text)]
+        return max(near, key=lambda pair: pair[0])[1] if near else None
 
 
 def with_findings(
@@ -206,7 +231,7 @@ class _Growing:
         if source.id == target.id or kind is None or not kind.joins(source.type, target.type):
             return self._drop("relationship that the methodology does not allow")
         edge = Edge(source=source.id, target=target.id, type=linked.type, confidence=linked.confidence,
-                    turn=self._turn, sources=(linked.source,))  # fmt: skip
+                    turn=self._turn, retracts=kind.retracts, sources=(linked.source,))  # fmt: skip
         known = self._now().edges.get(edge.key)
         if known is not None:
             edge = known.model_copy(update={"sources": _joined(known.sources, linked.source)})
@@ -214,11 +239,13 @@ class _Growing:
         return None
 
     def changes(self) -> Changes:
+        new = [edge for key, edge in self._edges.items() if key not in self._before.edges]
         return Changes(
             nodes=tuple(self._nodes.values()),
             edges=tuple(self._edges.values()),
             new_nodes=sum(node not in self._before.nodes for node in self._nodes),
-            new_edges=sum(edge not in self._before.edges for edge in self._edges),
+            new_edges=sum(not edge.retracts for edge in new),
+            retracted=sum(edge.retracts for edge in new),
             merged=self._merged,
             dropped=dict(self._dropped),
         )

@@ -64,7 +64,7 @@ def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for interview in interviews:
-        for node in interview.graph.nodes.values():
+        for node in interview.graph.standing.nodes.values():
             key = (node.type, normal(node.text))
             places[key].append((interview.unit, node.id))
             wordings[key][node.text] += 1
@@ -117,7 +117,7 @@ def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[Poole
 
 
 def _pooled_links(interview: Interview, belongs: Mapping[Place, str]) -> Iterator[Pair]:
-    for edge in interview.graph.edges.values():
+    for edge in interview.graph.standing.edges.values():
         ends = belongs[interview.unit, edge.source], belongs[interview.unit, edge.target]
         if ends[0] != ends[1]:
             yield ends
@@ -160,7 +160,7 @@ def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept
     seen: set[str] = set()
     curve = []
     for number, interview in enumerate(interviews, start=1):
-        here = {belongs[interview.unit, node] for node in interview.graph.nodes}
+        here = {belongs[interview.unit, node] for node in interview.graph.standing.nodes}
         curve.append({"interviews": number, "new": len(here - seen), "concepts": len(here | seen)})
         seen |= here
     return curve

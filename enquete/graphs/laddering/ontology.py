@@ -25,9 +25,13 @@ class NodeType(Part):
 
 
 class EdgeType(Part):
-    """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are."""
+    """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
+
+    `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
+    """
 
     description: Text
+    retracts: bool = False
     pairs: tuple[tuple[TypeName, TypeName], ...] = ()
     any_pair: bool = False
 

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from enquete.graphs.laddering.nodestate import Depth
-from enquete.respondents.quoting import normal
 
 RATINGS = ("response_depth", "specificity", "certainty", "valence", "engagement")
 SURFACE_BELOW, MODERATE_BELOW = 10, 30  # words
@@ -62,13 +61,18 @@ def trimmed(data: ReadingInput, given: Readings) -> Readings:
 
 
 def depth_of(answer: str, readings: Readings) -> Depth:
-    """surface: fewer than ten words, one proposition, or rated 1–2; moderate: fewer than thirty words; deep otherwise."""
-    words, rated = len(normal(answer).split()), readings.rating("response_depth")
-    if words < SURFACE_BELOW or propositions(answer) <= 1 or (rated is not None and rated <= 2):
+    """Rated 1–2 surface, 3 moderate, 4–5 deep; without a rating: surface below ten words or of one proposition, moderate
+    below thirty words, deep otherwise."""
+    rated = readings.rating("response_depth")
+    if rated is not None:
+        return "surface" if rated <= 2 else "moderate" if rated == 3 else "deep"
+    words = word_count(answer)
+    if words < SURFACE_BELOW or propositions(answer) <= 1:
         return "surface"
     return "moderate" if words < MODERATE_BELOW else "deep"
 
 
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _BETWEEN = re.compile(
     r"[.!?;:,–—]\s|\s(?:und|aber|weil|denn|damit|dass|sodass|obwohl|wenn|and|but|because|so that|since|although|if)\s",
     re.I,
@@ -77,7 +81,12 @@ _BETWEEN = re.compile(
 
 def propositions(answer: str) -> int:
     """Clauses of at least three words: what an answer says, counted at commas, stops and conjunctions."""
-    return sum(len(normal(part).split()) >= 3 for part in _BETWEEN.split(answer))
+    return sum(word_count(part) >= 3 for part in _BETWEEN.split(answer))
+
+
+def word_count(text: str) -> int:
+    """Words; a contraction ("don't", "geht's") is one."""
+    return len(_WORD.findall(text))
 
 
 _HEDGES = re.compile(r"\b(?:vielleicht|glaube ich|irgendwie|schwer zu sagen|wei(?:ß|ss) (?:ich )?nicht|unsicher|eventuell|perhaps"
@@ -99,7 +108,7 @@ _LONG_WORD = re.compile(r"\w{6,}")
 
 def read_by_rule(data: ReadingInput) -> Readings:
     """Ratings from the answer's surface: length, clauses, hedges, examples, words of feeling."""
-    words, clauses = len(normal(data.answer).split()), propositions(data.answer)
+    words, clauses = word_count(data.answer), propositions(data.answer)
     if not words:
         return Readings()
     mood = len(_GOOD.findall(data.answer)) - len(_BAD.findall(data.answer))

@@ -37,6 +37,7 @@ from enquete.nodes.conversations import (
     turn_block,
     utterance_id,
 )
+from enquete.respondents.roles import RULE
 from enquete.state.asking import Block
 from enquete.state.desk import Desk
 
@@ -135,6 +136,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         known=state["known"],
         node_types={name: kind.description.in_(language) for name, kind in method.node_types.items()},
         edges=allowed_edges(method),
+        edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
     )
     about = subject(state["interview"].unit, state["interview"].number)
@@ -161,13 +163,18 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     if judged is None:
         return {"outcome": "short"}
     readings, judged_by = judged
-    depth = depth_of(state["utterance"].text, readings)
-    chain = longest_chain(graph, settings.method, graph.nodes)
+    standing = graph.standing
+    depth = depth_of(state["utterance"].text, readings if judged_by != RULE else Readings())
+    chain = longest_chain(standing, settings.method, standing.nodes)
     states = answered_states(interview.states, graph, interview.focus, depth, changes)
     strategy = interview.choice.strategy if interview.choice else ""
-    past = [*interview.past, Past(strategy, interview.focus, depth, changes.new_nodes, changes.new_edges, chain)]
-    coverage = cover(graph, settings.topic, settings.method)
-    view = View(settings.method, graph, states, coverage, past, readings, interview.focus, chain)
+    turn = Past(
+        strategy, interview.focus, depth, changes.new_nodes, changes.new_edges, chain, changes.retracted,
+        bool(state["utterance"].text),
+    )  # fmt: skip
+    past = [*interview.past, turn]
+    coverage = cover(standing, settings.topic, settings.method)
+    view = View(settings.method, standing, states, coverage, past, readings, interview.focus, chain)
     return {
         "readings": readings,
         "judged_by": judged_by,
@@ -194,7 +201,7 @@ async def _judged(state: TurnState, context: TurnContext) -> tuple[Readings, str
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     """The best pair of strategy and concept, or any, where the random interviewer is the comparison."""
-    interview, graph = state["interview"], state["graph"]
+    interview, graph = state["interview"], state["graph"].standing
     desk, settings = runtime.context.desk, runtime.context.settings
     possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
     if not possible:

@@ -183,3 +183,41 @@ def test_a_quote_that_nobody_said_is_replaced_by_the_answer() -> None:
     assert quoted("Ruhe im Hafen", "Ich will ruhe, im Hafen.") == "Ruhe im Hafen"
     assert quoted("erfunden", "Ich will Ruhe.") == "Ich will Ruhe."
     assert quoted("", "Ich will Ruhe.") == "Ich will Ruhe."
+
+
+def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
+    first, _ = with_findings(
+        KnowledgeGraph(),
+        METHOD,
+        [said("feste Quoten für Kutter"), said("planbare Tage", "functional_consequence")],
+        [linked("feste Quoten für Kutter", "planbare Tage")],
+        1,
+    )
+    then, changes = with_findings(
+        first,
+        METHOD,
+        [said("freie Tage auf See")],
+        [linked("freie Tage auf See", "feste Quoten für Kutter", "revises")],
+        2,
+    )
+    assert (changes.new_nodes, changes.new_edges, changes.retracted) == (1, 0, 1)
+    assert then.retracted == {"n1"}
+    assert set(then.standing.nodes) == {"n2", "n3"}
+    assert then.standing.edges == {}
+    assert then.standing.orphans == {"n2", "n3"}
+    back, _ = with_findings(then, METHOD, [], [linked("feste Quoten für Kutter", "freie Tage auf See", "revises")], 3)
+    assert back.retracted == {"n3"}  # the last word counts
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("unimportant for the climate", "important for the climate"),
+        ("keine Angst vor der Zukunft haben", "Angst vor der Zukunft haben"),
+        ("more space for people on foot", "less space for people on foot"),
+        ("unwichtig für das Klima der Erde", "wichtig für das Klima der Erde"),
+    ],
+)
+def test_opposites_never_merge(one: str, other: str) -> None:
+    found, changes = with_findings(KnowledgeGraph(), METHOD, [said(one), said(other)], [], 1)
+    assert (len(found.nodes), changes.merged) == (2, 0)

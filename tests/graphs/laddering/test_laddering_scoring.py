@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.nodestate import NodeState
 from enquete.graphs.laddering.phrases import in_few_words
 from enquete.graphs.laddering.questions import acceptable, candidates
+from enquete.graphs.laddering.readings import Readings, depth_of
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.registry import Detected, detect
 from enquete.respondents.quoting import normal
@@ -171,8 +173,10 @@ STOPS = Stops()
         ([past(new_nodes=1, chain=i) for i in range(14)], {}, ""),
         ([past(new_nodes=1)] * 2, {"closed": True}, "closing"),
         ([past(new_nodes=1)] * 2, {"candidates": []}, "nothing_left"),
-        ([past(depth="surface", new_edges=1)] * 6, {}, "shallow"),
-        ([past(depth="surface", new_edges=1)] * 5, {}, ""),
+        ([past(depth="surface", new_edges=1)] * 14, {}, ""),  # short, and each brought something
+        ([past(new_edges=1)] + [past(depth="surface")] * 5, {}, "shallow"),
+        ([past(new_edges=1)] + [past(depth="surface")] * 4, {}, ""),
+        ([past(depth="surface", answered=False)] * 5, {}, "no_yield"),  # there was no answer to be shallow
         ([past(new_edges=1, chain=1)] + [past(chain=2)] * 5, {}, "no_yield"),
         ([past(new_edges=1, chain=1)] + [past(chain=2)] * 4, {}, ""),
         ([past(chain=2)] * 4, {}, ""),  # before the fifth turn
@@ -205,3 +209,24 @@ def test_stops(turns: list[Any], more: dict[str, Any], reason: str) -> None:
         **more,
     }
     assert stop_reason(turns, given.pop("states"), **given) == reason
+
+
+def test_in_fifty_productive_one_sentence_interviews_nobody_is_ended_as_shallow() -> None:
+    """Each answer is one short sentence; four in five bring a concept and a link, drawn apart for every interview."""
+    reasons = set[str]()
+    for number in range(50):
+        draw = random.Random(number)
+        turns = [
+            past(depth=depth_of("I like it because it's calm.", Readings()), new_nodes=new, new_edges=new, chain=1)
+            for new in (int(draw.random() < 0.8) for _ in range(15))
+        ]
+        assert {turn.depth for turn in turns} == {"surface"}
+        rest: dict[str, Any] = {
+            "turns": 15,
+            "closed": False,
+            "phase": "mid",
+            "candidates": [("deepen", "n1")],
+            "stops": STOPS,
+        }
+        reasons |= {stop_reason(turns[:n], {}, **rest) for n in range(1, 16)}
+    assert reasons == {"", "max_turns"}

@@ -243,13 +243,15 @@ def test_weight_keys_that_do_not(key: str) -> None:
         ("eins zwei drei vier fünf sechs sieben acht neun zehn elf", None, "surface"),  # one proposition
         ("a b c, " + " ".join(["wort"] * 26), None, "moderate"),  # 29 words
         ("a b c, " + " ".join(["wort"] * 27), None, "deep"),  # 30 words
-        ("a b c, " + " ".join(["wort"] * 27), 2, "surface"),  # rated as shallow
-        ("a b c, " + " ".join(["wort"] * 27), 3, "deep"),
+        ("don't can't won't, it's he's she's we're they're I'm", None, "surface"),  # nine words: a contraction is one
+        ("a b c, " + " ".join(["wort"] * 27), 2, "surface"),  # the rating decides where there is one
+        ("a b c, " + " ".join(["wort"] * 27), 3, "moderate"),
+        ("Das ist so.", 4, "deep"),
         ("", None, "surface"),
     ],
 )
 def test_depth_of_an_answer_can_be_shallow(answer: str, rating: int | None, depth: str) -> None:
-    """Port point 4, second half: ten words, two propositions, thirty words are the boundaries."""
+    """Without a rating ten words, two propositions, thirty words are the boundaries."""
     readings = Readings(response_depth=Rating(rating=rating)) if rating else Readings()
     assert depth_of(answer, readings) == depth
 

@@ -61,7 +61,7 @@ Scale = Number | Words
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A turn in short: which strategy asked about what, and what became of it."""
+    """A turn in short: which strategy asked about what, and what became of it. `answered`: there was an answer at all."""
 
     strategy: str
     focus: str  # node id, "" for none
@@ -69,10 +69,17 @@ class Past:
     new_nodes: int
     new_edges: int
     chain: int  # node types on the longest chain after it
+    retracted: int = 0
+    answered: bool = True
 
     @property
     def yielded(self) -> bool:
-        return self.new_nodes + self.new_edges > 0
+        return self.new_nodes + self.new_edges + self.retracted > 0
+
+    @property
+    def barren(self) -> bool:
+        """A shallow answer that brought nothing either: a short one that did is what was asked for."""
+        return self.answered and self.depth == "surface" and not self.yielded
 
 
 @dataclass(frozen=True)

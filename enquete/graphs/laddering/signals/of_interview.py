@@ -123,8 +123,8 @@ def engagement(view: View) -> int | None:
     OF_INTERVIEW,
     "llm.response_depth",
     Words(("surface", "moderate", "deep")),
-    de="Tiefe der Antwort (surface: unter zehn Wörtern oder nur ein Gedanke). Surface: leichter oder anders fragen. Deep: folgen.",
-    en="Depth of the answer (surface: under ten words or a single thought). Surface: ask more easily or differently. Deep: follow.",
+    de="Tiefe der Antwort (surface: so bewertet, sonst unter zehn Wörtern oder ein Gedanke). Surface: leichter fragen. Deep: folgen.",
+    en="Depth of the answer (surface: rated so, else under ten words or one thought). Surface: ask more easily. Deep: follow.",
 )
 def response_depth(view: View) -> str:
     return view.past[-1].depth
