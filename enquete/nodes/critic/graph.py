@@ -17,7 +17,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from enquete.checkpoints.usage import usage
+from enquete.checkpoints.usage import Used
 from enquete.nodes.critic.annotating import annotate_memory
 from enquete.nodes.critic.judging import Judge, Short
 from enquete.nodes.critic.pairs import Pair, matched
@@ -34,6 +34,10 @@ AT_ONCE: Final = 256
 REPEATED: Final = 50
 """Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
 STAGE: Final = ("", CRITIC)
+ANSWERS_COST: Final = """
+SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls
+WHERE arm=? AND purpose='answer' AND methodology NOT IN (SELECT value FROM json_each(?)) GROUP BY model
+"""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -113,18 +117,14 @@ async def annotate(state: CriticState) -> dict[str, Any]:
 
 
 async def _cost(workplace: Workplace, second: Arm) -> None:
-    """What each respondent's share of the run cost so far, as the budget has it; None in USD where a price is unknown."""
+    """What each respondent's answers cost so far; None in USD where a price is unknown. Coding themes is nobody's answer."""
     costs: dict[str, Any] = {}
     for side, arm in (("a", workplace.record.main), ("b", second)):
-        used = {
-            asked: one
-            for asked, one in usage(workplace.ledger.read, set(workplace.record.carried)).items()
-            if asked.arm == arm.id and asked.phase
-        }
-        prices = [workplace.cost_of(asked.model, one) for asked, one in used.items()]
+        rows = workplace.ledger.read(ANSWERS_COST, (arm.id, json.dumps(list(workplace.record.carried)))).fetchall()
+        prices = [workplace.cost_of(model, Used(read, written, lost)) for model, read, written, lost in rows]
         known = [price for price in prices if price is not None]
         costs[side] = {
-            "tokens": sum(one.read + one.written + one.unanswered for one in used.values()),
+            "tokens": sum(sum(row[1:]) for row in rows),
             "usd": sum(known) if len(known) == len(prices) else None,
         }
     await workplace.ledger.note(f"{CRITIC}_{COSTS}", json.dumps(costs))
