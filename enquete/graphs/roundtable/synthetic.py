@@ -147,7 +147,8 @@ class _Speaker:
 
     def _why(self) -> str:
         whys = self._manner.why[self._language]
-        return whys[0] if self._cast.same_words else pick(whys, *self._key, "why")
+        common = list(STANCES).index(self._stance)  # each side has its own reason
+        return whys[common] if self._cast.same_words else pick(whys, *self._key, "why")
 
     def _section(self, name: str) -> str:
         lines = self._manner.sections.get(name, self._manner.sections["any"])[self._language]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from enquete.graphs.roundtable.analyst import Analysed
+from enquete.graphs.roundtable.measures.groupthink import groupthink
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.summaries import Summed
 from enquete.graphs.roundtable.synthetic import planted
@@ -55,6 +56,14 @@ def test_planted_casts_end_as_planted() -> None:
     assert ended(cast("consensus")) == (2, "consensus")
     assert ended(cast("convergence")) == (3, "convergence")
     assert ended(cast("groupthink")) == (1, "consensus")
+
+
+def test_a_group_of_one_mind_is_flagged_for_groupthink_and_a_divided_one_is_not() -> None:
+    flagged = {name: groupthink(cast(name).talk.rounds()[-1]) for name in ("groupthink", "convergence", "polarisation")}
+    assert {name: found.detected for name, found in flagged.items()} == {
+        "groupthink": True, "convergence": False, "polarisation": False,
+    }  # fmt: skip
+    assert flagged["groupthink"].recommendation
 
 
 def test_two_confident_opponents_are_not_ended_by_their_confidence() -> None:
