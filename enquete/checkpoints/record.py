@@ -25,6 +25,23 @@ class UsedInstrument(BaseModel):
     content: dict[str, JsonValue]
 
 
+class Fit(BaseModel):
+    """What of a run's questions does not fit its population: methodologies whose topic is another one, a language nobody chose.
+
+    asked, about, types: what the questions and the simulation are about; language: of the simulation's texts, "" where it is that of
+    the interviews, was chosen, or cannot be told.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    methods: list[str] = []
+    asked: str = ""
+    about: str = ""
+    types: list[str] = []
+    language: str = ""
+    spoken: str = ""
+
+
 class Chosen(BaseModel):
     """Who of a population was asked, where not all were. by: what was said; not_asked: agents by stakeholder type, and names."""
 
@@ -70,6 +87,7 @@ class RunRecord(BaseModel):
     population_hash: str
     agents: list[str] = []  # ids of those who are asked, where not all are
     chosen: Chosen | None = None
+    fit: Fit | None = None
     notices: list[str] = []
     versions: dict[str, str] = {}
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed

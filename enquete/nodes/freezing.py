@@ -13,6 +13,7 @@ from enquete.checkpoints.record import UsedInstrument
 from enquete.instruments.derived import Note
 from enquete.instruments.load import complete_instrument, freeze_instrument, load_own, load_shipped, shipped_file
 from enquete.instruments.pack import pack_named
+from enquete.instruments.reading import suggestion
 from enquete.instruments.source import Source
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.planning import load_methodology
@@ -23,6 +24,9 @@ from enquete.state.request import SHIPPED, RunRequest
 
 IN_PYTHON = "own"
 """In place of a file's name, where questions were given as objects."""
+
+
+ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
 
 
 def freeze_instruments(
@@ -60,7 +64,9 @@ def freeze_instruments(
                 f"(--instrument {name}=FILE)"
             )
         try:
-            instrument, told = _of_ones_own(model, own) if own else (load_shipped(model, name, pack.name), ())
+            instrument, told = (
+                _of_ones_own(model, own, request.shelf) if own else (load_shipped(model, name, pack.name), ())
+            )
         except InstrumentError as error:  # every file is read before the first problem is told
             problems += error.problems
             continue
@@ -74,11 +80,23 @@ def freeze_instruments(
     return used, notices
 
 
-def _of_ones_own(model: type[BaseModel], given: str | dict[Any, Any]) -> tuple[BaseModel, tuple[Note, ...]]:
-    """The file of that name, or the file that this content would be."""
+def _of_ones_own(
+    model: type[BaseModel], given: str | dict[Any, Any], shelf: str | None
+) -> tuple[BaseModel, tuple[Note, ...]]:
+    """The file of that name, with a `shelf` one that lies there; or the file that this content would be."""
     if isinstance(given, str):
-        return load_own(model, Path(given))
+        return load_own(model, Path(given) if shelf is None else shelved(shelf, given))
     return complete_instrument(model, Source(IN_PYTHON, given, {}, {}, ()))
+
+
+def shelved(shelf: str, name: str) -> Path:
+    """A file in the folder, by its name without its ending. Raises InstrumentError, which lists the names there are."""
+    there = {file.stem: file for file in sorted(Path(shelf).glob("*")) if file.suffix in ENDINGS and file.is_file()}
+    if name not in there:
+        raise InstrumentError(
+            [f"instruments: {name[:100]!r} is no file of this server{suggestion(name, sorted(there))}"]
+        )
+    return there[name]
 
 
 def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseModel:

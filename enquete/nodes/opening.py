@@ -35,6 +35,7 @@ from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.choosing import chosen, told
+from enquete.nodes.fitting import fit_of
 from enquete.nodes.freezing import freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
@@ -222,7 +223,8 @@ def draft_record(
 
     Raises before anything is written if instruments or settings are wrong.
     """
-    language: Language = request.language or environment.language or "de"
+    said = request.language or environment.language
+    language: Language = said or "de"
     used, notices = freeze_instruments(request, methods, language, kept)
     phases = choose_phases(request, population)
     require_questions(methods, phases)
@@ -256,6 +258,7 @@ def draft_record(
         population_hash=population_hash(population.participants),
         agents=[who.id for who in population.participants] if population.left_out else [],
         chosen=told(population, request),
+        fit=fit_of(population, _topical(request, used), methods, language, said=bool(said)),
         notices=[
             *notices,
             *unused_baseline(request, interviews, methods, main, baseline),
@@ -274,6 +277,17 @@ def choose_memory(request: RunRequest, environment: Environment) -> MemoryKind:
     kind = request.memory or environment.memory or "local"
     require_reachable(kind, resolve_machine(request, environment))
     return kind
+
+
+def _topical(request: RunRequest, used: Mapping[str, UsedInstrument]) -> dict[str, UsedInstrument]:
+    """Instruments that are about something: one's own and a pack's. What a methodology ships beside itself suits any topic, and
+    settings may name what an interview is about."""
+    shipped = pack_named(request.pack).instruments
+    return {
+        name: one
+        for name, one in used.items()
+        if (name in request.own_instruments or name in shipped) and name not in request.settings
+    }
 
 
 def instrument_topic(used: Mapping[str, UsedInstrument], language: Language) -> str:

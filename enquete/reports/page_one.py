@@ -16,6 +16,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
+from enquete.nodes import fitting
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import reasons, verdict
@@ -168,7 +169,8 @@ def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> s
     compared = sum(n for n in sizes if n >= FEWEST)
     if 0 < compared < len(reading.population):
         said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
-    return f"{said} {not_asked(reading)}" if reading.record.chosen else said
+    unfit = [f"**{line}**" for line in fitting.told(reading.record.fit, language)] if reading.record.fit else []
+    return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
 
 
 _CHOSEN = N_("Not asked: {n} of {of} agents ({types}), by {by}.")

@@ -32,6 +32,7 @@ from enquete.simulations.texts import clean, clip, fold
 from enquete.state.asking import Participant
 from enquete.state.errors import SimulationError
 
+MOST_POSTS = 200
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
 __all__ = ["Issue", "Population", "Seat", "load_population"]
 
@@ -64,6 +65,7 @@ class Population:
     stances: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
+    discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
     left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
 
     def only(self, ids: Collection[str]) -> Population:
@@ -109,9 +111,20 @@ def load_simulation(path: Path, assume_completed: bool, strict: bool) -> Populat
         topic=clip(clean(config.get("simulation_requirement")), LONGEST_TOPIC),
         seats=tuple(seat for agent, identity in zip(agents, ids, strict=True) for seat in seats_of(agent, identity)),
         stances={i: agent.config.stance for agent, i in zip(agents, ids, strict=True) if agent.config},
+        discourse=begun_with(config),
         facts={i: agent.facts for agent, i in zip(agents, ids, strict=True)},
         incomplete=frozenset(i for agent, i in zip(agents, ids, strict=True) if not agent.profile.has_prose),
     )
+
+
+def begun_with(config: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Hot topics and first posts of a configuration, in as far as it has them."""
+    events = config.get("event_config")
+    if not isinstance(events, dict):
+        return ()
+    posts, topics = events.get("initial_posts"), clean(events.get("hot_topics"))
+    texts = [clean(post.get("content")) for post in posts if isinstance(post, dict)] if isinstance(posts, list) else []
+    return tuple(clip(text, LONGEST_TOPIC) for text in (topics, *texts[:MOST_POSTS]) if text)
 
 
 def read_agents(path: Path, config: Mapping[str, JsonValue], issues: list[Issue]) -> list[Agent]:

@@ -9,6 +9,7 @@
     │   ├── InstrumentError          a YAML file: file, line, field, value, what would be right
     │   ├── RunMismatch              an unfinished run exists whose fingerprint differs
     │   ├── RunNotFound              no run of that id, token or simulation
+    │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that this is meant
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
     ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
@@ -76,6 +77,10 @@ class RunMismatch(InputError):
 
 class RunNotFound(InputError):
     """No run of that id, token or simulation."""
+
+
+class Unfit(InputError):
+    """The questions are not about what the simulation is about, and nobody said that this is meant."""
 
 
 class OverBudget(InputError):

@@ -207,9 +207,10 @@ class RunRequest(BaseModel):
     instruments: Annotated[
         dict[str, Place | dict[str, Any]],  # the content of such a file in Python
         Field(
-            description="methodology → YAML or CSV file of one's own, asked alone unless methods are named, or `shipped` for Enquete's"
+            description="methodology → YAML or CSV file of one's own (on a server: the name of one in its folder), asked alone unless "
+            "methods are named, or `shipped` for Enquete's"
         ),
-        Offered("cli", about="study", option="--instrument", value="METHOD=FILE"),
+        Offered(*EVERYWHERE, about="study", option="--instrument", value="METHOD=FILE"),
     ] = {}
     settings: Annotated[
         dict[Name, dict[Name, Any]],
@@ -320,6 +321,13 @@ class RunRequest(BaseModel):
         Field(description="start although the estimate exceeds the budget; the run pauses at the cap"),
         Offered("http", "mcp", about="start"),  # a terminal's --yes says more
     ] = False
+    fit: Annotated[
+        Literal["checked", "any"] | None,
+        Field(
+            description="any: ask although the questions are not about what the simulation is about, or in another language"
+        ),
+        Offered(*EVERYWHERE, about="start", more="else ENQUETE_FIT, else checked"),
+    ] = None
     concurrency: Annotated[
         int | None,
         Field(ge=1, le=4096, description="requests in flight at once, process-wide"),

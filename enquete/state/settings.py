@@ -36,6 +36,7 @@ class Environment(BaseSettings):
     memory: MemoryKind | None = Field(None, validation_alias="ENQUETE_MEMORY")
     root: str | None = Field(None, validation_alias="ENQUETE_ROOT")
     language: Spoken | None = Field(None, validation_alias="ENQUETE_LANGUAGE")
+    fit: Literal["checked", "any"] = Field("checked", validation_alias="ENQUETE_FIT")
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")

@@ -56,7 +56,7 @@ def reviewed(file: str, methodology: str = "") -> Reviewed:
 def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> dict[str, Any]:
     """Arguments of `conduct_interviews` for a pilot of so many agents."""
     probes = [SHUFFLED] if SHUFFLED in methodologies()[about.methodology].probes else []
-    asked = {"methods": [about.methodology], "instruments": {about.methodology: file}, "probes": probes}
+    asked = {"methods": [about.methodology], "instruments": {about.methodology: file}, "probes": probes, "fit": "any"}
     return {"sample": agents, "stratify": True, "probe_sample": agents, **asked, **request}
 
 

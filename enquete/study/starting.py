@@ -9,6 +9,7 @@ from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
 from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
+from enquete.nodes.fitting import require_fit
 from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
 from enquete.nodes.planning import require_own_limits
 from enquete.nodes.survey import survey
@@ -69,7 +70,14 @@ class Start:
 
 def chosen(request: RunRequest) -> Start:
     """The run that a request means; a new one is not written yet. Raises InputError and its children."""
-    choice, population = choose_run(request, Environment.read(), dotted_paths(request.methods))
+    environment = Environment.read()
+    choice, population = choose_run(request, environment, dotted_paths(request.methods))
+    if (
+        choice.action == "new"
+        and not (request.rerun or choice.record.replay_of)
+        and (request.fit or environment.fit) == "checked"
+    ):
+        require_fit(choice.record.fit)
     resumed, shown = choice.action == "resume", choice.action == "finished"
     task = Start(choice.folder, request, resumed=resumed, shown=shown, simulation=population)
     task.to_begin = choice if choice.action == "new" else None

@@ -22,6 +22,7 @@ from enquete.instruments.text import instrument_notices
 from enquete.nodes.freezing import freeze_instruments
 from enquete.state.errors import InstrumentError
 from enquete.state.request import RunRequest
+from enquete.study.listing import own_instruments
 
 FILES = Path(__file__).parents[1] / "data" / "instruments"
 MODELS: dict[str, type[Instrument]] = {
@@ -144,6 +145,26 @@ def test_derived_parts_are_among_the_notices_of_a_run() -> None:
     used, notices = freeze_instruments(request, methods, "de")
     assert notices[0].startswith("longitudinal: ")
     assert used["longitudinal"].content["families"]["fees"]
+
+
+def test_a_server_takes_files_of_its_own_folder_by_name_alone() -> None:
+    methods = {"longitudinal": dotted_paths()["longitudinal"]}
+    used, _ = freeze_instruments(RunRequest(instruments={"longitudinal": "items"}, shelf=str(FILES)), methods, "en")
+    assert used["longitudinal"].source == "items.csv"
+    for name in ("item", "../instruments/items", str(FILES / "items.csv"), "."):
+        with pytest.raises(InstrumentError, match="is no file of this server"):
+            freeze_instruments(RunRequest(instruments={"longitudinal": name}, shelf=str(FILES)), methods, "en")
+
+
+def test_a_servers_files_are_listed_with_what_they_ask() -> None:
+    found = {one.file: one for one in own_instruments(FILES)}
+    assert {name: one.methodology for name, one in found.items()} == {
+        "delphi_v1": "delphi", "diversity_v1": "diversity", "items": "longitudinal", "longitudinal_v1": "longitudinal",
+        "scenario_v1": "scenario", "statements": "longitudinal",
+    }  # fmt: skip
+    assert (found["longitudinal_v1"].items, found["longitudinal_v1"].languages, found["longitudinal_v1"].needs_t0) == (
+        3, ("de", "en"), True,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.amounts import counted, duration, money, short, span
 from enquete.interfaces.cli.output import number, one_object, result, table
 from enquete.interfaces.cli.requests import requested
-from enquete.interfaces.cli.words import say
+from enquete.interfaces.cli.words import say, tongue
 from enquete.interfaces.service.declared import taking
 from enquete.state.errors import SettingsError
 
@@ -133,6 +133,7 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     """
     from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
+    from enquete.nodes.fitting import told  # noqa: PLC0415
     from enquete.nodes.opening import choose_run  # noqa: PLC0415
     from enquete.state.request import parse_request  # noqa: PLC0415
     from enquete.state.settings import Environment  # noqa: PLC0415
@@ -140,6 +141,11 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     environment = Environment.read()
     asked = parse_request(sim=sim, **request)
     choice, population = choose_run(asked, environment, dotted_paths(asked.methods))
+    unfit = told(choice.record.fit, tongue()) if choice.record.fit and choice.action == "new" else []
+    if unfit and (asked.fit or environment.fit) == "checked":
+        if not typer.confirm(say("unfit", why=" ".join(unfit)), default=False, err=True):
+            return None
+        request = {**request, "fit": "any"}
     main = choice.record.main
     if main.respondent != "llm" or choice.action == "finished" or choice.record.replay_of:
         return request

@@ -81,7 +81,14 @@ def first_wave(
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     return study.conduct_interviews(
-        place.sim, root=place.root, language=language, seed=seed, pack=pack, respondent="synthetic", progress=report
+        place.sim,
+        root=place.root,
+        language=language,
+        seed=seed,
+        pack=pack,
+        respondent="synthetic",
+        fit="any",
+        progress=report,
     )
 
 

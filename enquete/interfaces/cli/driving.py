@@ -30,7 +30,10 @@ def run(
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", "-y", help="Do not ask before a model is paid, and start although the estimate exceeds the budget."
+            "--yes",
+            "-y",
+            help="Do not ask before a model is paid, and start although the estimate exceeds the budget or the questions "
+            "are on another topic.",
         ),
     ] = False,
     as_json: o.Json = False,
@@ -57,7 +60,7 @@ def run(
     Exit codes: 0 done · 1 failed · 2 wrong input · 3 paused with a token
                 4 awaiting the simulation or a person · 130 stopped at once
     """
-    asked = requested({**said, "confirm": yes})
+    asked = requested({**said, "confirm": yes, **({"fit": said["fit"] or "any"} if yes else {})})
     if not (yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty():
         confirmed = agreed(sim, asked)
         if confirmed is None:

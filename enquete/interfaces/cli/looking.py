@@ -18,7 +18,7 @@ from enquete.interfaces.cli.requests import requested
 from enquete.interfaces.cli.reviewing import check_instrument
 from enquete.interfaces.cli.words import say, tongue
 from enquete.interfaces.service.declared import taking
-from enquete.state.errors import RunNotFound, SettingsError, SimulationNotFound
+from enquete.state.errors import EnqueteError, RunNotFound, SettingsError, SimulationNotFound
 
 if TYPE_CHECKING:
     from enquete.study import Run, RunSummary
@@ -84,13 +84,19 @@ def list_(
 
 def list_methods(as_json: bool) -> int:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.study.listing import shipped_instruments  # noqa: PLC0415
 
     known = study.list_instruments()
+    asked = {one.methodology: one for one in shipped_instruments(tongue())}
     if as_json:
-        one_object({"methods": known, "exit_code": 0})
-    else:
-        for line in table([say("method"), say("title")], [[name, titles[tongue()]] for name, titles in known.items()]):
-            result(line)
+        one_object({"methods": known, "instruments": {name: vars(one) for name, one in asked.items()}, "exit_code": 0})
+        return 0
+    rows = [
+        [name, titles[tongue()], asked[name].topic, str(asked[name].items), "T0, T1" if asked[name].needs_t0 else "T1"]
+        for name, titles in known.items()
+    ]
+    for line in table([say("method"), say("title"), say("topic"), say("items"), say("phases")], rows):
+        result(line)
     return 0
 
 
@@ -113,11 +119,38 @@ def list_simulations(root: str | None, as_json: bool) -> int:
     if not found:
         result(say("no_simulations", root=base))
         return 0
-    rows = [[sim_id, str(len(runs)), latest_text(Place(sim_id, str(base)), runs)] for sim_id, runs in found.items()]
+    rows = [
+        [sim_id, *simulation_words(base, sim_id), str(len(runs)), latest_text(Place(sim_id, str(base)), runs)]
+        for sim_id, runs in found.items()
+    ]
     result(say("simulations_under", root=base))
-    for line in table([say("simulation"), say("runs"), say("latest")], rows):
+    head = [say(key) for key in ("simulation", "topic", "agents_all", "types", "status", "runs", "latest")]
+    for line in table(head, rows):
         result(line)
     return 0
+
+
+TOPIC_CHARS, MOST_TYPES = 40, 3
+
+
+def simulation_words(base: Path, sim_id: str) -> list[str]:
+    """Topic, agents, types, completed or not; "?" where its files cannot be read."""
+    from enquete.simulations.locate import locate  # noqa: PLC0415 - not for --help
+    from enquete.study.listing import simulation_facts  # noqa: PLC0415
+
+    try:
+        facts = simulation_facts(locate(sim_id, base))
+    except EnqueteError:
+        return ["?", "?", "?", "?"]
+    topic = facts.topic if len(facts.topic) <= TOPIC_CHARS else f"{facts.topic[: TOPIC_CHARS - 1]}…"
+    kinds = [f"{kind} {n}" for kind, n in facts.types.items()]
+    listed = ", ".join([*kinds[:MOST_TYPES], *(["…"] if len(kinds) > MOST_TYPES else [])])
+    return [
+        " ".join(topic.split()),
+        str(facts.agents),
+        listed,
+        say("completed") if facts.completed else say("not_completed", status=facts.status),
+    ]
 
 
 def latest_text(place: Place, runs: list[RunSummary]) -> str:

@@ -24,6 +24,13 @@ def say(key: str, /, **values: object) -> str:
 
 
 TEXTS: Mapping[str, str] = {
+    "topic": N_("Topic"),
+    "items": N_("Items"),
+    "phases": N_("Phases"),
+    "agents_all": N_("Agents"),
+    "types": N_("Stakeholder types"),
+    "not_completed": N_("not completed ({status})"),
+    "unfit": N_("{why} Ask nevertheless?"),
     "reviewed": N_("{file}: read as an instrument for {method}"),
     "review_ok": N_("The rules find nothing to change in its items."),
     "review_found": N_("{n} remarks on its items. They are advice: rules know words, not what you mean."),

@@ -26,6 +26,7 @@ from enquete.interfaces.mcp.paging import (
 )
 from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
 from enquete.interfaces.mcp.shapes import (
+    AskedState,
     Episode,
     EpisodesState,
     EstimateState,
@@ -33,6 +34,7 @@ from enquete.interfaces.mcp.shapes import (
     ExportState,
     InstrumentsState,
     InstrumentState,
+    OwnInstrumentState,
     ReportState,
     ResultsState,
     SectionOf,
@@ -40,20 +42,23 @@ from enquete.interfaces.mcp.shapes import (
     SimulationState,
     answer,
 )
-from enquete.interfaces.mcp.states import SYNTHETIC, estimate_state, estimate_text, sentences, uri
+from enquete.interfaces.mcp.states import SYNTHETIC, cut, estimate_state, estimate_text, sentences, uri
 from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.status import status_of
 from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
-from enquete.state.errors import SettingsError
+from enquete.state.errors import EnqueteError, SettingsError
 from enquete.study.apart import apart
+from enquete.study.listing import Asked, own_instruments, shipped_instruments, simulation_facts
 from enquete.study.remembered import search_memory as memory_search
 from enquete.study.rooted import OutsideRoot
 
 A_PAGE = 25
 MOST_SECTIONS = 60
 LONGEST_EPISODE = 250
+MOST_TYPES, TOPIC_CHARS = 8, 200
+"""Of a simulation in the list."""
 
 RunIdArgument: TypeAlias = Annotated[
     str | None, Field(description="run_id or resume token; else the canonical run, else the latest")
@@ -160,8 +165,24 @@ def list_simulations(ctx: Ctx, page: Page = 1) -> Annotated[CallToolResult, Simu
         shown = [simulation_state(desk, each) for each in pages[require_page(page, len(pages)) - 1]]
         state = SimulationsState(simulations=shown, total=len(known), page=page, pages=len(pages))
         lines = [f"{len(known)} simulations, page {page} of {len(pages)}."]
-        lines += [f"- {one.sim_id}: {one.runs} runs{latest_text(one)}" for one in shown]
+        lines += [f"- {one.sim_id}: {simulation_text(one)}; {one.runs} runs{latest_text(one)}" for one in shown]
         return answer(state, "\n".join(lines))
+
+
+def about_simulation(known: Known) -> dict[str, Any]:
+    """Empty where its files cannot be read: estimate_interviews says why."""
+    try:
+        facts = simulation_facts(known.path)
+    except EnqueteError:
+        return {}
+    most = dict(list(facts.types.items())[:MOST_TYPES])
+    return {**vars(facts), "topic": cut(facts.topic, TOPIC_CHARS), "types": most}
+
+
+def simulation_text(one: SimulationState) -> str:
+    types = ", ".join(f"{kind} {n}" for kind, n in one.types.items())
+    end = "completed" if one.completed else f"not completed ({one.status})"
+    return f"{one.topic or 'no topic stated'}; {one.agents} agents ({types}); {end}"
 
 
 WORDS = {"damaged": "damaged", "newer": "of a newer version"}
@@ -172,7 +193,7 @@ def simulation_state(desk: Office, known: Known) -> SimulationState:
         runs = desk.rooted.runs(known.sim_id)
     except OutsideRoot as error:
         return SimulationState(sim_id=known.sim_id, runs=0, blocked=error.fact)
-    found = SimulationState(sim_id=known.sim_id, runs=len(runs))
+    found = SimulationState(sim_id=known.sim_id, runs=len(runs), **about_simulation(known))
     if runs:
         found.latest_run_id = runs[-1].run_id
         if runs[-1].status in WORDS:
@@ -189,21 +210,46 @@ def latest_text(one: SimulationState) -> str:
     return f", latest {one.latest_run_id} ({one.latest_status})" if one.latest_run_id else ""
 
 
-def list_instruments() -> Annotated[CallToolResult, InstrumentsState]:
-    """The methodologies that can be named in conduct_interviews, and where their questions can be read."""
-    known = study.list_instruments()
-    state = InstrumentsState(
-        instruments=[
-            InstrumentState(
-                name=name,
-                title_en=titles.get("en", name),
-                title_de=titles.get("de", name),
-                resource_uri=f"enquete://instruments/{name}",
-            )
-            for name, titles in known.items()
+def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, InstrumentsState]:
+    """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it needs a T0;
+    and the instruments of this server's own folder."""
+    with told(ctx) as desk:
+        titles = study.list_instruments()
+        state = InstrumentsState(
+            instruments=[
+                InstrumentState(
+                    name=one.methodology,
+                    title_en=titles[one.methodology].get("en", one.methodology),
+                    title_de=titles[one.methodology].get("de", one.methodology),
+                    packs=list(one.packs),
+                    resource_uri=f"enquete://instruments/{one.methodology}",
+                    **asked_of(one),
+                )
+                for one in shipped_instruments()
+            ],
+            own=[
+                OwnInstrumentState(
+                    file=one.file, methodology=one.methodology, problem=desk.mask(one.problem), **asked_of(one)
+                )
+                for one in own_instruments(Path(desk.rooted.given["shelf"]))
+            ],
+        )
+        lines = [f"- {one.name}: {instrument_text(one)} ({one.resource_uri})" for one in state.instruments]
+        lines += [
+            f"- file {one.file} for {one.methodology}: {one.problem or instrument_text(one)}" for one in state.own
         ]
-    )
-    return answer(state, "\n".join(f"- {one.name}: {one.title_en} ({one.resource_uri})" for one in state.instruments))
+        return answer(state, "\n".join(lines))
+
+
+def asked_of(one: Asked) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in ("topic", "items", "answers", "needs_t0")} | {
+        "languages": list(one.languages)
+    }
+
+
+def instrument_text(one: AskedState) -> str:
+    before = "; asked before the simulation, too (T0)" if one.needs_t0 else ""
+    return f"{one.answers} Topic: {one.topic}; {one.items} items in {', '.join(one.languages)}{before}"
 
 
 def search_memory(

@@ -108,6 +108,11 @@ class ReportState(BaseModel):
 
 class SimulationState(BaseModel):
     sim_id: str
+    topic: Annotated[str, Field(description="what it is about; empty where nothing says it")] = ""
+    agents: int = 0
+    types: Annotated[dict[str, int], Field(description="agents by stakeholder type, the most frequent first")] = {}
+    completed: bool = False
+    status: Annotated[str, Field(description="as the simulation says itself")] = ""
     runs: int
     latest_run_id: str | None = None
     latest_status: StatusWord | None = None
@@ -123,15 +128,35 @@ class SimulationsState(BaseModel):
     pages: int
 
 
-class InstrumentState(BaseModel):
-    name: str
+class AskedState(BaseModel):
+    topic: str
+    languages: list[str]
+    items: Annotated[int, Field(description="questions or statements; 0 where an interview has no fixed ones")]
+    answers: Annotated[str, Field(description="what its methodology finds out")]
+    needs_t0: Annotated[bool, Field(description="whether it is asked before the simulation, too, to measure change")]
+
+
+class InstrumentState(AskedState):
+    """A methodology, and what it asks where neither a pack nor a file is named."""
+
+    name: Annotated[str, Field(description="methodology")]
     title_en: str
     title_de: str
+    packs: Annotated[list[str], Field(description="values of the argument `pack` that ask it")]
     resource_uri: Annotated[str, Field(description="the instrument as YAML")]
+
+
+class OwnInstrumentState(AskedState):
+    """A file of this server's operator, for conduct_interviews with instruments={methodology: file}."""
+
+    file: str
+    methodology: str
+    problem: Annotated[str, Field(description="why it cannot be asked; empty where it can")] = ""
 
 
 class InstrumentsState(BaseModel):
     instruments: list[InstrumentState]
+    own: list[OwnInstrumentState]
 
 
 class ExportedFile(BaseModel):

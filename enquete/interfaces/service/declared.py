@@ -13,6 +13,13 @@ from pydantic.fields import FieldInfo
 from enquete.instruments.pack import pack_named, packs
 from enquete.state.request import RunRequest
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+SENT: Mapping[str, Any] = {
+    "respondent": Literal["llm", "synthetic"],  # a replay says nothing itself
+    "instruments": dict[FileName, FileName],  # by name in the operator's folder, never a path
+}
+"""What clients may send where it is less than Python callers may give."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 Parameter = tuple[Any, Any]
 """Annotation and default."""
@@ -36,7 +43,7 @@ def sent(name: str) -> Parameter:
     told = Field(description=meaning(name, info))
     if info.annotation is bool:
         return Annotated[bool, told], False
-    kind: Any = Literal["llm", "synthetic"] if name == "respondent" else info.annotation  # a replay says nothing itself
+    kind: Any = SENT.get(name, info.annotation)
     return Annotated[kind | None, *info.metadata, told], None
 
 

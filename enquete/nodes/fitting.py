@@ -1,0 +1,144 @@
+"""Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words.
+
+The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all that the
+simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words that its items
+share: a mismatch. Words of another language cannot be compared; then nothing is said of the topic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from enquete.checkpoints.record import Fit, UsedInstrument
+from enquete.instruments.instrument import Instrument
+from enquete.instruments.language import function_words, language_of, words_of
+from enquete.instruments.text import Text
+from enquete.locale import N_, tell
+from enquete.nodes.planning import load_methodology
+from enquete.simulations.population import Population
+from enquete.simulations.texts import clip
+from enquete.state.asking import Spoken
+from enquete.state.errors import Unfit
+
+STEM = 6
+"""Letters of a word by which its forms, and German compounds of it, are the same."""
+READ = 300
+"""Agents whose personas are read."""
+SHARED = 8
+"""The words that most items share, so many of them; and in how many texts a word must stand to be one."""
+IN_TEXTS = 3
+FEW = 0.34
+"""Share of those below which the items are about something else."""
+_ANY = re.compile(
+    r"^(zukunft|future|view|sicht|ansicht|meinung|opinion|stimmung|studi|befragung|survey|delphi|szenari|scenario|vielfalt|divers|frage|"
+    r"question|longitud|interview|deutsch|german|europ|jahr|year|nord|north|süd|south|west|east|osten|teil|part|thema|topic|item|statem|"
+    r"aussage|instrument|draft|entwurf|high|panel|welle|wave)"
+)
+
+UNFIT: Mapping[str, str] = {
+    "topic": N_(
+        "The questions ({methods}) are about “{asked}”; nothing of that occurs in the simulation, which is about “{about}”, with {types}."
+    ),
+    "language": N_("The simulation's texts are in {theirs}, the interviews in {ours}."),
+}
+_NAMES: Mapping[str, str] = {"de": N_("German"), "en": N_("English")}
+
+
+def fit_of(
+    population: Population, used: Mapping[str, UsedInstrument], methods: Mapping[str, str], language: str, *, said: bool
+) -> Fit:
+    """used: the instruments that are about something (not a methodology's general questions). said: whether the language of the
+    interviews was chosen, which is then no mismatch."""
+    texts = list(_texts(population))
+    theirs = language_of(texts)
+    blob = " ".join(word for text in texts for word in words_of(text))
+    instruments = {
+        name: load_methodology(methods[name]).instrument.model_validate(one.content)
+        for name, one in used.items()
+        if name in methods
+    }
+    off = [name for name, one in instruments.items() if isinstance(one, Instrument) and is_elsewhere(one, theirs, blob)]
+    asked = dict.fromkeys(
+        _in(instruments[name].topic, language) for name in off if isinstance(instruments[name], Instrument)
+    )
+    kinds = Counter(who.stakeholder_type for who in population.participants)
+    return Fit(
+        methods=off,
+        asked=next(iter(asked), ""),
+        about=clip(population.topic or population.sim_id, 80),
+        types=[kind for kind, _ in kinds.most_common(4)],
+        language=theirs if theirs and theirs != language and not said else "",
+        spoken=language,
+    )
+
+
+def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str) -> bool:
+    """Whether it is about something else. False where that cannot be told: too little said, or in another language."""
+    if language is None or not blob:
+        return False
+    topic = [text for text in (instrument.topic, instrument.title) if text.has(language)]
+    named = {stem for text in topic for stem in stems(_in(text, language))}
+    shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
+    if any(stem in blob for stem in named):
+        return False
+    if len(shared) >= IN_TEXTS:
+        return sum(stem in blob for stem in shared) / len(shared) < FEW
+    return bool(named)
+
+
+def stems(text: str) -> list[str]:
+    """Beginnings of the words that say what a text is about."""
+    words = [word for word in words_of(text) if word not in function_words() and len(word) > 3 and not _ANY.match(word)]
+    return list(dict.fromkeys(word[:STEM] for word in words))
+
+
+def _shared(texts: Sequence[str]) -> list[str]:
+    counts = Counter(stem for text in texts for stem in stems(text))
+    return [stem for stem, n in counts.most_common(SHARED) if n >= IN_TEXTS]
+
+
+def _texts(population: Population) -> Iterator[str]:
+    yield population.topic
+    yield from population.discourse
+    for who in population.participants[:READ]:
+        yield who.persona
+        yield who.stakeholder_type
+
+
+def _in(text: Any, language: str) -> str:
+    return text.in_(language) if isinstance(text, Text) else str(text)
+
+
+def told(fit: Fit, language: str) -> list[str]:
+    """What does not fit, a sentence each."""
+    lines = []
+    if fit.methods:
+        facts = {
+            "methods": ", ".join(fit.methods),
+            "asked": fit.asked,
+            "about": fit.about,
+            "types": ", ".join(fit.types),
+        }
+        lines.append(tell(UNFIT["topic"], language).format(**facts))
+    if fit.language:
+        names = {
+            "theirs": tell(_NAMES[fit.language], language),
+            "ours": tell(_NAMES.get(fit.spoken, fit.spoken), language),
+        }
+        lines.append(tell(UNFIT["language"], language).format(**names))
+    return lines
+
+
+def require_fit(fit: Fit | None) -> None:
+    """Raises Unfit, with what can be done about it."""
+    if fit is None or not (fit.methods or fit.language):
+        return
+    fact = " ".join(told(fit, "en"))
+    ways = ["name instruments or a pack on this topic (docs/own-instruments.md)"] if fit.methods else []
+    ways += [f"choose the language: language={fit.language}, or {fit.spoken} if that is meant"] if fit.language else []
+    remedy = f"{'; '.join(ways)}; or say fit=any, if it is meant as it is"
+    options = remedy.replace("language=", "--language ").replace("fit=any", "--fit any")
+    raise Unfit(f"{fact}\n{options[:1].upper()}{options[1:]}", fact=f"{fact} {remedy[:1].upper()}{remedy[1:]}")

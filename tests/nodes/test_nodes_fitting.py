@@ -1,0 +1,78 @@
+"""Whether questions and population are about the same: every demo with every pack, real simulations, a language nobody chose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.graphs.registry import dotted_paths
+from enquete.nodes.fitting import stems, told
+from enquete.nodes.opening import choose_run
+from enquete.state.errors import Unfit
+from enquete.state.request import RunRequest
+from enquete.state.settings import Environment
+
+DATA = Path(__file__).parents[1] / "data"
+BANK = DATA / "sim_683e8059ab27"
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    base = tmp_path_factory.mktemp("fit")
+    return {
+        pack: enquete.study.demo_population(base / pack, completed=False, pack=pack)
+        for pack in ("fisheries", "high_street")
+    }
+
+
+def unfit(sim: Path, tmp_path: Path, **asked: object) -> list[str]:
+    request = RunRequest(sim=str(sim), out=str(tmp_path / "o"), **asked)  # type: ignore[arg-type]
+    choice, _ = choose_run(request, Environment.read(), dotted_paths())
+    return told(choice.record.fit, "en") if choice.record.fit else []
+
+
+def test_a_pack_fits_its_own_demo_and_no_other_one(demos: dict[str, Path], tmp_path: Path) -> None:
+    for name, sim in demos.items():
+        for pack in demos:
+            assert bool(unfit(sim, tmp_path, pack=pack)) is (name != pack), (name, pack)
+
+
+def test_a_bank_is_not_asked_about_something_else_in_silence(tmp_path: Path) -> None:
+    topic, language = unfit(BANK, tmp_path)
+    assert "nothing of that occurs in the simulation, which is about “Halcourt Bank" in topic
+    assert topic.endswith("with Regulator, Bank, Executive, Customer.")
+    assert language == "The simulation's texts are in English, the interviews in German."
+    assert len(unfit(BANK, tmp_path, language="de")) == 1  # a language that was chosen is meant
+
+
+def test_an_instrument_on_its_topic_fits(tmp_path: Path) -> None:
+    file = DATA / "instruments" / "longitudinal_v1.yaml"  # its title says nothing; the items share "bank"
+    assert unfit(BANK, tmp_path, instruments={"longitudinal": str(file)}, language="en") == []
+    assert unfit(BANK, tmp_path, methods=["poll"], language="en") == []  # general questions suit any topic
+
+
+def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENQUETE_FIT")
+    asked = {"out": tmp_path / "o", "methods": ["longitudinal"], "respondent": "synthetic", "language": "en"}
+    with pytest.raises(Unfit, match=r"--fit any") as caught:
+        enquete.conduct_interviews(BANK, **asked)
+    assert "fit=any" in caught.value.fact
+    assert not (tmp_path / "o").exists()
+    run = enquete.conduct_interviews(BANK, **asked, fit="any", agents=["UK"])
+    assert run.status == "completed"
+    assert "nothing of that occurs in the simulation" in run.brief
+    assert "Not asked: 6 of 7 agents" in run.brief
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The future of German bank branches", ["bank", "branch"]),
+        ("Zukunft der Bankfilialen bis 2035", ["bankfi"]),
+        ("longitudinal v1", []),
+    ],
+)
+def test_words_that_any_study_may_have_say_nothing(text: str, found: list[str]) -> None:
+    assert stems(text) == found
