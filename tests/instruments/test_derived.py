@@ -150,7 +150,7 @@ def test_derived_parts_are_among_the_notices_of_a_run() -> None:
 def test_a_server_takes_files_of_its_own_folder_by_name_alone() -> None:
     methods = {"longitudinal": dotted_paths()["longitudinal"]}
     used, _ = freeze_instruments(RunRequest(instruments={"longitudinal": "items"}, shelf=str(FILES)), methods, "en")
-    assert used["longitudinal"].source == "items.csv"
+    assert used["longitudinal"].source == "items"
     for name in ("item", "../instruments/items", str(FILES / "items.csv"), "."):
         with pytest.raises(InstrumentError, match="is no file of this server"):
             freeze_instruments(RunRequest(instruments={"longitudinal": name}, shelf=str(FILES)), methods, "en")
