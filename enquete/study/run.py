@@ -165,6 +165,13 @@ class Run:
         return self.standing.failures
 
     @property
+    def unsent(self) -> tuple[int, str]:
+        """How many episodes the run's graph had not got at its last stop, and why; see `sync_memory`."""
+        told = read_result(self.folder / "memory.json")
+        left = told.get("left")
+        return (len(left) if isinstance(left, list) else 0), str(told.get("why", ""))
+
+    @property
     def is_driven(self) -> bool:
         """Whether a process is driving this run right now."""
         return is_held(self.folder)

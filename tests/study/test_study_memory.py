@@ -60,12 +60,15 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    """From T0 at ready to everything at completed."""
+    """From T0 at ready, when nothing has happened yet, to everything at completed."""
     sim = simulation(tmp_path_factory.mktemp("memory") / "sim_1", "running")
+    (sim / "run_state.json").unlink()
+    log = (sim / "reddit").rename(sim.parent / "later")
     with pytest.MonkeyPatch.context() as patch, server_of(patch) as server:
         patch.setenv("ZEP_API_URL", server.url)
         paused = enquete.conduct_interviews(sim, language="en", memory="zep-cloud")
         at_t0 = [one["content"] for one in server.episodes]
+        log.rename(sim / "reddit")
         set_status(sim, "completed")
         yield Story(sim, paused, at_t0, enquete.resume(paused.resume_token or "", sim=str(sim)), server)
 
@@ -205,6 +208,9 @@ def test_a_server_that_is_away_fails_nothing(
         assert (told["sent"], len(told["left"])) == (0, 2 * (AGENTS + 1))  # T0 is reconstructed
         assert "429" in told["why"]
         assert "enquete memory sync" in caplog.text
+        assert run.unsent[0] == 2 * (AGENTS + 1)
+        command(["status", str(sim)])
+        assert f"enquete memory sync {sim}" in capsys.readouterr().out
         assert server.episodes == []
         server.next("POST /graph", 500)
         assert sync(sim, capsys) == (1, 0, 2 * (AGENTS + 1))

@@ -28,7 +28,7 @@ class Place:
         """`enquete verb SIM …` with everything needed to find the simulation again."""
         options = [("--root", None if self.by_path else self.root), ("--out", self.out)]
         named = [word for option, value in options if value for word in (option, value)]
-        return shlex.join(["enquete", verb, self.sim, *more, *named])
+        return shlex.join(["enquete", *verb.split(), self.sim, *more, *named])
 
     def resume(self, token: str, base_url: str = "", *more: str) -> str:
         """A token names a run, not where it is, nor the server that an option named."""

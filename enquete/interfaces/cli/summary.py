@@ -189,6 +189,9 @@ def warnings(run: Run, place: Place) -> list[str]:
     if run.failures:
         where = run.folder / "ledger.sqlite"
         found += [say("bugs", count=len(run.failures), path=where), *shortened(grouped(run.failures)), ""]
+    left, why = run.unsent
+    if why:
+        found += [say("unsent", count=number(left), why=why, command=place.command("memory sync")), ""]
     if run.flags:
         found += [say("flags"), *shortened(run.flags), ""]
     return found

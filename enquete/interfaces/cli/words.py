@@ -183,6 +183,7 @@ TEXTS: Mapping[str, str] = {
     "nothing_remembered": N_("Nothing that was said fits."),
     "episodes_sent": N_("Sent: {sent} episodes"),
     "episodes_left": N_("{left} could not be sent ({why}); to try again, call this once more:"),
+    "unsent": N_("The memory was not told everything ({why}); episodes to be sent: {count}. Send them with: {command}"),
     "no_preferences": N_("No answers have been compared yet (a run with --respondent-b compares them)."),
     "question_type": N_("Question"),
     "stakeholder_type": N_("Stakeholders"),
