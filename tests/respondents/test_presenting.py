@@ -120,11 +120,13 @@ class TestNeutralDigest:
         (who,) = participants(1, digest="x" * length)
         text = neutral_digest(who.model_copy(update={"id": f"agent:{n}"}), language, 7)  # type: ignore[arg-type]
         assert text is not None
-        # At most one line of the file (below 125 characters) too long or too short.
-        assert abs(len(text) - length) < 125
+        # At most one line of the file (below 125 characters, and its mark) too long or too short.
+        assert abs(len(text) - length) < 131
         heading, *lines = text.split("\n- ")
         assert heading == tell(HEADINGS["own"], language)
-        assert set(lines) <= set(neutral().digest[language])  # type: ignore[index]
+        marks, said = zip(*(line.split(" ", 1) for line in lines), strict=True)
+        assert list(marks) == [f"[P{number}]" for number in range(1, len(lines) + 1)]
+        assert set(said) <= set(neutral().digest[language])  # type: ignore[index]
 
     def test_whoever_remembers_nothing_keeps_that(self) -> None:
         for digest in (None, "", tell(NOTHING, "de")):
