@@ -85,15 +85,15 @@ def test_five_thousand_sorts_in_time_and_memory(extraction: Extraction) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("agents", [20, 50, 200])
-def test_two_hundred_seeds(agents: int) -> None:
+@pytest.mark.parametrize(("agents", "seeds"), [(20, 200), (50, 200), (200, 40)])
+def test_rates_over_many_seeds(agents: int, seeds: int) -> None:
     rates = {
-        "no factors": without_factors(agents, 200),
-        "no typology": without_typology(agents, 200),
-        "no clusters by gap": float(np.mean([gap(noise(agents, s), s, draws=10).k == 1 for s in range(200)])),
-        "factors recovered, pca": recovered(agents, 200, "pca"),
-        "factors recovered, centroid": recovered(agents, 200, "centroid"),
-        "clusters recovered": clustered(agents, 200),
+        "no factors": without_factors(agents, seeds),
+        "no typology": without_typology(agents, seeds),
+        "no clusters by gap": float(np.mean([gap(noise(agents, s), s, draws=10).k == 1 for s in range(seeds)])),
+        "factors recovered, pca": recovered(agents, seeds, "pca"),
+        "factors recovered, centroid": recovered(agents, seeds, "centroid"),
+        "clusters recovered": clustered(agents, seeds),
     }
     print(agents, rates)
     assert all(rate >= 0.95 for rate in rates.values()), rates
