@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -119,7 +120,8 @@ def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_ar
     answers = stored_answers(whole.run().folder)
     assert stored_answers(alone.folder) == stored_answers(crowded.folder) == answers
     assert len(stored_answers(crowded.folder, "b")) == len(answers)
-    assert stored_answers(crowded.folder, "b") != answers
+    asked = Counter(key[2] for key in call_keys(crowded.folder) if key[3] == "answer")
+    assert asked["b"] >= asked["main"] > 0  # asked for itself, whatever it answers
     other = interview(whole.sim, whole.name, tmp_path / "c", seed=2)
     assert stored_answers(other.folder) != answers
 
