@@ -19,11 +19,13 @@ from pydantic import JsonValue
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
+from enquete.graphs.laddering.knowledge import UNSAID
 from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, pool, saturation
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw
 from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext, counted, findings
+from enquete.respondents.roles import RULE
 
 
 def analyse(
@@ -58,6 +60,8 @@ def analyse(
         "coverage": _coverage(interviews, settings, context),
         "strategies": _strategies(interviews, settings, context),
         "models": _models(interviews),
+        "work": _work(interviews, settings),
+        "reading": _reading(interviews),
         "dropped": _dropped(interviews),
         "graphs": [_graph(interview, names) for interview in interviews],
         "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
@@ -139,6 +143,35 @@ def _models(interviews: Sequence[Interview]) -> dict[str, dict[str, int]]:
     return {
         role.purpose: dict(sorted(Counter(by for turn in turns if (by := turn.by[role.purpose])).items()))
         for role in ROLES
+    }
+
+
+def _work(interviews: Sequence[Interview], settings: LadderingSettings) -> list[dict[str, Any]]:
+    """Per role: pieces of work by the model, by its fallback and by the rule that stands in for both."""
+    rows = []
+    for role in ROLES:
+        fallback = role.models(settings)[1]
+        by = Counter(
+            RULE if who == RULE else "fallback" if who == fallback else "model"
+            for interview in interviews for turn in interview.turns if (who := turn.by[role.purpose])
+        )  # fmt: skip
+        rows.append({"work": role.purpose, "model": by["model"], "fallback": by["fallback"], "rule": by[RULE]})
+    return rows
+
+
+def _reading(interviews: Sequence[Interview]) -> dict[str, int]:
+    """answers: turns with an answer; unread: of these, read by nobody; empty: read, without any concept; concepts: all that were
+    read; invented: of these, left out because the answer does not hold them."""
+    turns = [turn for interview in interviews for turn in interview.turns if turn.answer]
+    kept = [turn.changes.new_nodes + turn.changes.merged for turn in turns]
+    invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in turns)
+    read = [bool(turn.by["extract"]) for turn in turns]
+    return {
+        "answers": len(turns),
+        "unread": len(turns) - sum(read),
+        "empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
+        "concepts": sum(kept) + invented,
+        "invented": invented,
     }
 
 

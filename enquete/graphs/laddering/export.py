@@ -1,11 +1,17 @@
-"""Knowledge graphs as files: GraphML of every agent's and of the pooled one, by networkx."""
+"""Knowledge graphs as files: GraphML of every agent's and of the pooled one, by networkx; the implication matrix as a table, the
+codebook, the interviews with their codes in the margin."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import networkx as nx
+import yaml
+
+from enquete.reports.markdown import escape
 
 
 def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
@@ -61,3 +67,57 @@ def _graphml(graph: nx.Graph) -> str:
 def _text(text: str) -> str:
     """Without the control characters that XML does not allow."""
     return "".join(one for one in text if one in "\t\n" or (one >= " " and one not in "\ufffe\uffff"))
+
+
+def implications_csv(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]) -> str:
+    """The matrix as Reynolds & Gutman (1988) print it: a row leads to a column, "3.02" is three direct and two indirect links."""
+    linked = {one[end] for one in cells for end in ("source", "target")}
+    codes = [one for one in concepts if one["id"] in linked]
+    given = {(one["source"], one["target"]): f"{one['direct']}.{one['indirect']:02d}" for one in cells}
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["id", "type", "code", *(_cell(one["label"]) for one in codes)])
+    for row in codes:
+        counts = (given.get((row["id"], column["id"]), "") for column in codes)
+        table.writerow([row["id"], row["type"], _cell(row["label"]), *counts])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Nothing that was said is a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def codebook_yaml(concepts: Sequence[Mapping[str, Any]]) -> str:
+    """Every code with its type, the agents who named it, and all wordings that stand for it."""
+    codes = [
+        {"id": one["id"], "label": one["label"], "type": one["type"], "agents": one["agents"], "wordings": list(one["wordings"])}
+        for one in concepts
+    ]  # fmt: skip
+    return str(yaml.safe_dump({"codes": codes}, allow_unicode=True, sort_keys=False, width=120))
+
+
+def transcripts_md(
+    turns: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, Any]], concepts: Sequence[Mapping[str, Any]]
+) -> str:
+    """All interviews in words, each answer beside the codes that were read in it."""
+    codes = _codes_of(graphs, concepts)
+    lines: list[str] = []
+    for turn in turns:
+        if turn["turn"] == 1:
+            lines += ["", f"## {escape(turn['name'] or turn['participant'])}", "", "| | | |", "|---:|---|---|"]
+        margin = "<br>".join(escape(label) for label in codes.get(turn["source_utterance_id"], ()))
+        said = f"**{escape(turn['question'])}**<br>{escape(turn['answer'])}"
+        lines.append(f"| {turn['turn']} | {said} | {margin} |".replace("\n", " "))
+    return "\n".join(lines).lstrip() + "\n"
+
+
+def _codes_of(graphs: Sequence[Mapping[str, Any]], concepts: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
+    """Utterance → labels of its codes."""
+    label = {(unit, node): str(one["label"]) for one in concepts for unit, node in one["members"]}
+    found: dict[str, list[str]] = {}
+    for graph in graphs:
+        for node in graph["nodes"]:
+            for source in node["sources"] if (graph["participant"], node["id"]) in label else ():
+                found.setdefault(source["utterance"], []).append(label[graph["participant"], node["id"]])
+    return found

@@ -1,6 +1,8 @@
-"""Health of interviews: whether they gave any concepts, and whether the model or a rule read and asked."""
+"""Health of interviews: whether they gave any concepts, whether the model or a rule read and asked, and how it was read."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -11,6 +13,7 @@ from enquete.reports.context import Found, at, done_by_rule, listed
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 BARREN, BY_RULE = "interviews_without_concepts", "work_by_rule"
+EMPTY, INVENTED, UNREAD = "answers_without_concepts", "concepts_nobody_said", "answers_nobody_read"
 
 CHECKS = {
     BARREN: OwnCheck(
@@ -34,12 +37,42 @@ CHECKS = {
         (N_("Work of the model that a rule did"), N_("A rule finds what connectives tell, not what was meant.")),
         {"no_model": N_("no model was to do it"), "too_few_turns": N_("no interview has an answer")},
     ),
+    EMPTY: OwnCheck(
+        Threshold(
+            "share of answers that were read and gave no concept; bad if all",
+            (None, 0.60), (None, 0.999), {"answers": 10}, "a few answers may well say nothing",
+            "proposal", "no benchmark was found", "what extraction does not find is in no map", decisive=True,
+        ),
+        "share",
+        (N_("Answers that gave no concept"), N_("Reading them found nothing, or they say nothing.")),
+        {"too_few_answers": N_("fewer than ten answers were read")},
+    ),
+    INVENTED: OwnCheck(
+        Threshold(
+            "share of concepts read that were left out because the answer does not hold them",
+            (None, 0.15), (None, 0.50), {"concepts": 10}, "one invention in a few concepts is a large share",
+            "proposal", "no benchmark was found", "a model that invents much also invents what passes the check",
+        ),
+        "share",
+        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the rest.")),
+        {"too_few_concepts": N_("fewer than ten concepts were read")},
+    ),
+    UNREAD: OwnCheck(
+        Threshold(
+            "share of answers that nobody read", (None, 0.0), (None, 0.20), {"answers": 1}, "each answer is to be read",
+            "definition", "reading is part of the method", "an answer that was not read is a gap that no status shows",
+        ),
+        "share",
+        (N_("Answers that nobody read"), N_("What was said there is not in any map.")),
+        {"too_few_answers": N_("no interview has an answer")},
+    ),
 }  # fmt: skip
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     yield "", _barren(found)
     yield "", _by_rule(found, synthetic=bool(rows["respondent"].eq("synthetic").all()))
+    yield from (("", one) for one in _reading(found))
     yield from any_other(found, rows, humans)
 
 
@@ -57,3 +90,17 @@ def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
     counts = {"turns": max((done_by_rule(found, role)[1] for role in roles), default=0)}
     why_not = "no_model" if synthetic else ""
     return judged(BY_RULE, rule / total if total else None, counts, why_not=why_not, rule=CHECKS[BY_RULE].rule)
+
+
+def _reading(found: Found) -> Iterator[Diagnostic]:
+    """Of answers that were read: without concepts, inventions among them; of all: unread."""
+    counts = {key: int(value) for key, value in (at(found, "reading") or {}).items()}
+    if not counts:
+        return
+    read = counts["answers"] - counts["unread"]
+    for name, part, whole, unit in (
+        (EMPTY, counts["empty"], read, "answers"),
+        (INVENTED, counts["invented"], counts["concepts"], "concepts"),
+        (UNREAD, counts["unread"], counts["answers"], "answers"),
+    ):
+        yield judged(name, part / whole if whole else None, {unit: whole}, rule=CHECKS[name].rule)

@@ -42,7 +42,9 @@ class LadderingInstrument(Instrument):
     instruction: Annotated[Text, AfterValidator(_names_the_topic)]
     transcript_heading: Text
     stops: Stops = Stops()
-    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] = 2
+    cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = (
+        None  # None: by the share of links that the map represents
+    )
 
     def told(self, topic: Text, language: Language) -> str:
         """The instruction for a topic."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from enquete.graphs.laddering.codes import grouped
 from enquete.graphs.laddering.interview import Interview
-from enquete.graphs.laddering.knowledge import MERGE_AT, reached
+from enquete.graphs.laddering.knowledge import reached
 from enquete.respondents.quoting import normal
 
 Place = tuple[str, str]
@@ -21,12 +22,13 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PooledConcept:
-    """What several interviews said in nearly the same words; `label`: the most frequent wording."""
+    """A code: what several interviews said. `label`: the most frequent wording; `wordings`: all, the most frequent first."""
 
     id: str
     label: str
     type: str
     members: tuple[Place, ...]
+    wordings: tuple[str, ...] = ()
 
     @property
     def agents(self) -> int:
@@ -59,8 +61,7 @@ class Index:
 
 
 def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
-    """Concepts of all interviews, the most widespread first. Of one type and cosine ≥ .80 are one concept, as within an
-    interview; a concept joins the most frequent wording that it is like."""
+    """Concepts of all interviews as codes (codes.py), the most widespread first; only what stands, see KnowledgeGraph."""
     places: dict[tuple[str, str], list[Place]] = defaultdict(list)
     wordings: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for interview in interviews:
@@ -71,37 +72,16 @@ def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
     groups: list[list[tuple[str, str]]] = []
     for kind in sorted({kind for kind, _ in places}):
         keys = sorted((key for key in places if key[0] == kind), key=lambda key: (-len(places[key]), key[1]))
-        groups += [[keys[i] for i in group] for group in alike([text for _, text in keys])]
+        groups += [[keys[i] for i in group] for group in grouped([text for _, text in keys])]
     merged = [(group, [place for key in group for place in places[key]]) for group in groups]
     merged.sort(key=lambda one: (-len({unit for unit, _ in one[1]}), one[0][0]))
     return [
-        PooledConcept(f"c{number}", wordings[group[0]].most_common(1)[0][0], group[0][0], tuple(members))
+        PooledConcept(
+            f"c{number}", wordings[group[0]].most_common(1)[0][0], group[0][0], tuple(members),
+            tuple(wordings[key].most_common(1)[0][0] for key in group),
+        )
         for number, (group, members) in enumerate(merged, start=1)
-    ]
-
-
-def alike(texts: Sequence[str]) -> list[list[int]]:
-    """Positions of texts that are alike, each group led by its first; texts come in order of their weight."""
-    if not texts:
-        return []
-    from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415 - a second of import
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
-
-    grams = CountVectorizer(analyzer="char", ngram_range=(3, 3), lowercase=False).fit_transform(
-        [f" {text} " for text in texts]
-    )
-    vectors = normalize(grams)
-    leaders: list[int] = []
-    groups: dict[int, list[int]] = {}
-    for number in range(len(texts)):
-        near = (vectors[leaders] @ vectors[number].T).toarray().ravel() if leaders else np.zeros(0)
-        best = int(near.argmax()) if near.size else -1
-        if best >= 0 and near[best] >= MERGE_AT - 1e-9:
-            groups[leaders[best]].append(number)
-        else:
-            leaders.append(number)
-            groups[number] = [number]
-    return list(groups.values())
+    ]  # fmt: skip
 
 
 def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Cell]:

@@ -10,7 +10,13 @@ from pydantic import JsonValue
 
 from enquete.graphs.laddering import health
 from enquete.graphs.laddering.analysis import analyse
-from enquete.graphs.laddering.export import agents_graphml, pooled_graphml
+from enquete.graphs.laddering.export import (
+    agents_graphml,
+    codebook_yaml,
+    implications_csv,
+    pooled_graphml,
+    transcripts_md,
+)
 from enquete.graphs.laddering.figures import figures
 from enquete.graphs.laddering.findings import findings
 from enquete.graphs.laddering.instrument import LadderingInstrument
@@ -22,7 +28,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
 
 KEPT = ("arms", "partial", "concept", "methodology", "interviews", "stops", "agents", "coverage", "strategies", "models",
-        "dropped")  # fmt: skip
+        "dropped", "work", "reading")  # fmt: skip
 """Findings in interviews.json."""
 
 
@@ -48,6 +54,9 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "pooled_graph.graphml": pooled_graphml(found["concepts"], found["implications"]),
         "value_map.json": found["value_map"],
         "value_map.mmd": mermaid(_value_map(found)),
+        "implications.csv": implications_csv(found["concepts"], found["implications"]),
+        "codebook.yaml": codebook_yaml(found["concepts"]),
+        "transcripts.md": transcripts_md(found["turns"], found["graphs"], found["concepts"]),
         "saturation.json": {"by_interview": found["saturation"], "by_turn": found["by_turn"]},
     }
 

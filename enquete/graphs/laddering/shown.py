@@ -30,6 +30,8 @@ DROPPED = (
 )  # fmt: skip
 """Why what was read is left out, as knowledge.py counts it."""
 
+WORKS = {"extract": N_("reading answers"), "signal": N_("judging answers"), "question": N_("wording questions")}
+
 GLOSSARY: Mapping[str, str] = {
     N_("ladder"): N_("a chain from what something is, over what follows from it, to why that matters to someone"),
     N_("value map"): N_("the links between concepts that at least as many agents gave as the cut-off says"),
@@ -57,6 +59,7 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "dropped": escape(", ".join(f"{tell(why, language)}: {n}" for why, n in (at(found, "dropped") or {}).items())),
         "transcripts": _transcripts(found),
         "stops": STOPS,
+        "works": WORKS,
     }
 
 

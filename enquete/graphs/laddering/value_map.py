@@ -13,6 +13,8 @@ from enquete.graphs.laddering.network import Cell, PooledConcept
 from enquete.graphs.laddering.ontology import Ontology
 from enquete.state.asking import Language
 
+REPRESENTED = 2 / 3
+"""Share of all links given that the map is to represent: of the cut-offs that do, the highest is taken (Reynolds & Gutman 1988)."""
 MOST_CONCEPTS = 36  # more cannot be read; the cut-off rises until they fit
 SWEEPS = 4
 
@@ -30,18 +32,29 @@ class Box:
 
 @dataclass(frozen=True)
 class ValueMap:
-    """`cut_off`: agents that a link needs here; `levels`: names from the bottom to the top."""
+    """`cut_off`: agents that a link needs here; `levels`: names from the bottom to the top.
+
+    share: of all links given (an agent counts once a pair) that the map represents; repeated: of these, those of pairs that two
+    agents or more gave: where it is small, the map shows single voices. None without any link.
+    """
 
     cut_off: int
     boxes: tuple[Box, ...]
     links: tuple[Cell, ...]
     levels: tuple[str, ...]
+    share: float | None = None
+    repeated: float | None = None
 
 
 def draw(
-    cells: Sequence[Cell], concepts: Sequence[PooledConcept], ontology: Ontology, cut_off: int, language: Language
+    cells: Sequence[Cell],
+    concepts: Sequence[PooledConcept],
+    ontology: Ontology,
+    cut_off: int | None,
+    language: Language,
 ) -> ValueMap:
-    """The map at this cut-off; at a higher one where too many concepts would be on it, at 1 where none would."""
+    """The map at this cut-off (None: by REPRESENTED); at a higher one where too many concepts would be on it, at 1 where none
+    would."""
     order = list(ontology.ladder) + [kind for kind in ontology.node_types if kind not in ontology.ladder]
     links, used = _kept(cells, cut_off)
     shown = {end for link in links for end in (link.source, link.target)}
@@ -53,12 +66,26 @@ def draw(
         for level, row in enumerate(_untangled(rows, links))
     )
     names = tuple(ontology.node_types[kind].label.in_(language) for kind in kinds)
-    return ValueMap(used, tuple(boxes), tuple(links), names)
+    share, repeated = _share(cells, used), _share(cells, 2)
+    return ValueMap(used, tuple(boxes), tuple(links), names, share, repeated)
 
 
-def _kept(cells: Sequence[Cell], cut_off: int) -> tuple[list[Cell], int]:
+def _share(cells: Sequence[Cell], cut_off: int) -> float | None:
+    """Σ direct of cells that reach the cut-off / Σ direct."""
+    total = sum(cell.direct for cell in cells)
+    return sum(cell.direct for cell in cells if cell.direct >= cut_off) / total if total else None
+
+
+def by_share(cells: Sequence[Cell]) -> int:
+    """The highest cut-off at which the map still represents enough of all links; 1 without any."""
+    counts = sorted({cell.direct for cell in cells if cell.direct}, reverse=True)
+    return next((cut for cut in counts if (_share(cells, cut) or 0) >= REPRESENTED), 1)
+
+
+def _kept(cells: Sequence[Cell], cut_off: int | None) -> tuple[list[Cell], int]:
     direct = [cell for cell in cells if cell.direct]
-    used = cut_off if any(cell.direct >= cut_off for cell in direct) else 1
+    wanted = by_share(cells) if cut_off is None else cut_off
+    used = wanted if any(cell.direct >= wanted for cell in direct) else 1
     while True:
         kept = [cell for cell in direct if cell.direct >= used]
         if len({end for cell in kept for end in (cell.source, cell.target)}) <= MOST_CONCEPTS or not kept:

@@ -9,12 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.graphs.laddering.export import agents_graphml, pooled_graphml
+from enquete.graphs.laddering.codes import grouped
+from enquete.graphs.laddering.export import agents_graphml, implications_csv, pooled_graphml
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.network import Cell, PooledConcept, alike, implication_matrix, indices, pool, saturation
+from enquete.graphs.laddering.network import Cell, PooledConcept, implication_matrix, indices, pool, saturation
 from enquete.graphs.laddering.value_map import MOST_CONCEPTS, draw, mermaid
+from enquete.respondents.quoting import normal
 from tests.graphs.laddering.builders import METHOD, graph
+from tests.graphs.laddering.memory_desk import PLANT
 
 
 def interviews(*graphs: KnowledgeGraph) -> list[Interview]:
@@ -87,9 +90,37 @@ def test_saturation_counts_what_each_interview_adds() -> None:
     ]  # fmt: skip
 
 
-def test_texts_that_are_alike_are_led_by_the_first() -> None:
-    assert alike(["ruhigere nächte im winter", "feste quoten", "ruhigere nächte im winters"]) == [[0, 2], [1]]
-    assert alike([]) == []
+def test_codes_hold_what_is_alike_but_no_opposites() -> None:
+    assert grouped(["ruhigere nächte im winter", "feste quoten", "ruhige nächte"]) == [[0, 2], [1]]
+    assert grouped(["angst vor morgen", "keine angst vor morgen", "important for us", "unimportant for us"]) == [
+        [0],
+        [1],
+        [2],
+        [3],
+    ]
+    assert grouped(["10 euro mehr", "20 euro mehr"]) == [[0], [1]]
+    assert grouped([]) == []
+
+
+def test_planted_thoughts_come_back_as_one_code_each() -> None:
+    """86 wordings of 43 thoughts, German; without types, which hold more apart. By trigrams they were 86 concepts."""
+    chains = [one for one in PLANT.chains if one.method == "means_end_chain"]
+    thoughts = {thought.de for chain in chains for thought in chain.all_thoughts}
+    assert 39 <= len(grouped(sorted(normal(wording) for one in thoughts for wording in one))) <= 47
+
+
+def test_the_cut_off_is_the_highest_that_represents_two_thirds_of_the_links() -> None:
+    """By hand: of 10 links given, cut-off 4 keeps 4, cut-off 3 keeps 7, which is above 6.7."""
+    cells = [Cell("c1", "c2", 4, 0), Cell("c2", "c3", 3, 0), Cell("c3", "c4", 2, 0), Cell("c1", "c4", 1, 0)]
+    concepts = [PooledConcept(f"c{n}", f"Wort {n}", "attribute", ()) for n in range(1, 5)]
+    found = draw(cells, concepts, METHOD, None, "de")
+    assert (found.cut_off, found.share, found.repeated) == (3, pytest.approx(0.7), pytest.approx(0.9))
+
+
+def test_the_matrix_is_a_table_and_no_label_a_formula() -> None:
+    codes = [{"id": "c1", "label": "=A1", "type": "attribute"}, {"id": "c2", "label": "gut", "type": "terminal_value"}]
+    rows = implications_csv(codes, [{"source": "c1", "target": "c2", "direct": 3, "indirect": 2}]).splitlines()
+    assert rows == ["id,type,code,'=A1,gut", "c1,attribute,'=A1,,3.02", "c2,terminal_value,gut,,"]
 
 
 ends = st.sampled_from(["a1>f1", "a2>f1", "a1>f2", "f1>p1", "f2>p1", "p1>i1", "i1>t1", "f1>f2", "p1>p2"])
@@ -152,6 +183,7 @@ def test_two_relationships_between_the_same_concepts_are_two_in_graphml() -> Non
         agents_graphml([{"participant": "u", "nodes": nodes, "edges": edges}]), force_multigraph=True
     )
     assert sorted(kind for _, _, kind in read.edges(data="type")) == ["leads_to", "revises"]
+    assert len({key for _, _, key in read.edges(keys=True)}) == 2  # ids of their own, which Gephi asks for
 
 
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
@@ -170,4 +202,4 @@ def test_graphml_holds_sources_and_can_be_read_back() -> None:
         {"source": "c2", "target": "c1", "direct": 0, "indirect": 1},
     ]
     pooled = pooled_graphml(ends, cells)
-    assert list(nx.read_graphml(io.BytesIO(pooled.encode())).edges) == [("c1", "c2")]
+    assert [edge[:2] for edge in nx.read_graphml(io.BytesIO(pooled.encode())).edges] == [("c1", "c2")]
