@@ -233,10 +233,10 @@ class Steps:
         return sends
 
 
-def crash_handler(name: str, phase: str) -> Any:
-    """A bug in one methodology's graph: recorded, that methodology failed, its siblings go on."""
+def crash_handler(name: str, phase: str, steps: Steps) -> Any:
+    """A bug in one methodology's graph: recorded, that methodology failed, its siblings and the run go on."""
 
-    async def handler(state: dict[str, Any], error: NodeError) -> dict[str, Any]:
+    async def handler(state: dict[str, Any], error: NodeError) -> Command[Any]:
         if isinstance(error.error, LedgerError):
             raise error.error
         async with using(state["run"]) as workplace:
@@ -248,7 +248,9 @@ def crash_handler(name: str, phase: str) -> Any:
                 Failure(*graph_failure(workplace.record.main.id, name, phase), summary, text)
             )
             await workplace.ledger.set_stage(name, phase, "failed", summary)
-        return {"outcomes": {f"{name}/{phase}": "failed"}}
+        # The node's own edges are not followed; without a sibling nobody else would lead on.
+        following = "gate" if phase == "T1" else await steps.after_t0(state)  # type: ignore[arg-type]  # its `run` alone
+        return Command(update={"outcomes": {f"{name}/{phase}": "failed"}}, goto=following)
 
     return handler
 
@@ -264,7 +266,7 @@ def critic_crash_handler() -> Any:
                 raise error.error
             log.error("the critic was stopped by a bug", exc_info=error.error)
             await workplace.ledger.set_stage(*STAGE, "failed", f"{type(error.error).__name__}: {error.error}")
-        return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")  # nobody else leads there any more
+        return Command(update={"outcomes": {CRITIC: "failed"}}, goto="gate")
 
     return handler
 
@@ -280,7 +282,7 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
         for phase in phases:
             node = node_name(methodology, phase, phases)
             nodes[phase].append(node)
-            builder.add_node(node, graph, error_handler=crash_handler(methodology, phase))
+            builder.add_node(node, graph, error_handler=crash_handler(methodology, phase, steps))
     builder.add_node("load_population", steps.load_population)
     builder.add_node("freeze", steps.freeze)
     builder.add_node("await_simulation", steps.await_simulation)

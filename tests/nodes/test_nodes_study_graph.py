@@ -15,6 +15,7 @@ from enquete.nodes.planning import planned
 from enquete.nodes.rounds import rounds_graph
 from enquete.nodes.study_graph import build
 from enquete.nodes.workplace import using
+from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesise
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState
 from enquete.state.request import RunRequest, parse_request
@@ -75,6 +76,19 @@ def test_a_crash_stays_with_its_methodology_and_is_tried_again(tmp_path: Path, m
     stages, failures = walk(graph, choice.folder)
     assert stages == {"longitudinal/T1": "done", "delphi/T1": "done"}
     assert failures == []
+
+
+def test_a_crash_of_the_only_methodology_is_written_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENQUETE_RAISE_BUGS")
+    graph = build("test", {"delphi": (dotted_paths()["delphi"], ("T1",), Crashing("delphi").graph)}, synthesise)
+    request = parse_request(
+        sim=str(personas_file(tmp_path / "p.json", 2)), out=str(tmp_path / "out"), methods=["delphi"]
+    )
+    choice, population = choose_run(request, Environment.read(), dotted_paths())
+    asyncio.run(begin(choice, population))
+    assert walk(graph, choice.folder) == ({"delphi/T1": "failed"}, ["ZeroDivisionError: planted in the graph"])
+    with open_run(choice.folder) as reading:
+        assert reading.stages["", "synthesis"] == "failed"
 
 
 def test_what_is_planned_follows_the_baseline(tmp_path: Path) -> None:
