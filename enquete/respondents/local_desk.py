@@ -17,6 +17,7 @@ from pydantic import JsonValue, ValidationError
 from enquete.checkpoints.ledger import Ledger
 from enquete.locale import N_, in_language, tell
 from enquete.models.parsing import read_object
+from enquete.respondents.person import HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
 from enquete.state.desk import Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
@@ -33,6 +34,8 @@ AGAIN: Mapping[str, str] = {
 
 LATE = "late"
 """Note of an answer that was asked for after its phase was over."""
+PERSON = "person"
+"""Note of an answer that a person gave in an arm that others answer."""
 
 
 @dataclass
@@ -96,18 +99,15 @@ class LocalDesk:
             due |= {item for item, answer in stored.items() if answer.status == "failed"}
         if not due:
             return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()))
-        reply = await self.respondent.ask(self.participant(block.key.participant), block, self.model)
+        respondent = HumanRespondent(self.ledger) if block.by_person else self.respondent
+        reply = await respondent.ask(self.participant(block.key.participant), block, self.model)
         if reply.state != "done":
             return reply
-        made = {answer.item: self._marked(answer, start) for answer in reply.answers if answer.item in due}
+        notes = (*((LATE,) if self.late else ()), *((PERSON,) if block.by_person else ()))
+        made = {answer.item: _marked(answer, start, notes) for answer in reply.answers if answer.item in due}
         await self.ledger.store(block.key, list(made.values()))
         # What was answered stays as it was, also where a salvaged ledger holds only some of a block.
         return Reply("done", tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers))
-
-    def _marked(self, answer: Answer, start: int) -> Answer:
-        """`start`: items asked before this one, one by one: the respondent saw each as the first."""
-        notes = (*answer.notes, LATE) if self.late else answer.notes
-        return replace(answer, position=answer.position + start, notes=notes)
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
         """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the ledger.
@@ -180,6 +180,11 @@ class LocalDesk:
     ) -> AsyncIterator[tuple[BlockKey, Answer]]:
         for row in self.ledger.iterate_answers(self.methodology, arm=arm, phase=phase or self.phase, round=round):
             yield row
+
+
+def _marked(answer: Answer, start: int, notes: tuple[str, ...]) -> Answer:
+    """`start`: items asked before this one, one by one: the respondent saw each as the first."""
+    return replace(answer, position=answer.position + start, notes=(*answer.notes, *notes))
 
 
 def _read_result(task: InterviewerTask[ResultT], completion: Completion, language: Language) -> ResultT | str:

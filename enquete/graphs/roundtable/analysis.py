@@ -75,6 +75,9 @@ def analyse(
         "violations": _violations(run.talks),
         "models": _models(run.talks),
         "layers": {talk.unit: four_layers(talk, language, suspicious=mode.groupthink).model_dump(mode="json") for talk in run.groups},
+        "remarks": [
+            {"group": talk.unit, "round": one.round, "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer
+        ],
         "turns": [row for talk in run.talks for row in run.transcript(talk)],
     }  # fmt: skip
     return findings(context, found)
@@ -137,7 +140,7 @@ class Run:
         }  # fmt: skip
 
     def transcript(self, talk: Discussion) -> Iterator[dict[str, Any]]:
-        for turn in talk.turns:
+        for turn in talk.spoken:
             yield {
                 "group": talk.unit, "turn": turn.turn, "round": turn.round, "private": turn.private,
                 "participant": turn.participant, "name": self.name(turn.participant), "number": turn.number, "role": turn.role,
@@ -155,7 +158,7 @@ def _talk(
     unit: str, settings: RoundtableSettings, seating: Mapping[str, Any], frozen: Mapping[str, JsonValue]
 ) -> Discussion:
     turns = list(stored_turns(frozen.get, unit, RoundtableTurn))
-    members = (seating.get("groups") or {}).get(unit) or dict.fromkeys(turn.participant for turn in turns)
+    members = (seating.get("groups") or {}).get(unit) or dict.fromkeys(turn.participant for turn in turns if turn.participant)
     reads = str(((seating.get("controls") or {}).get(unit) or {}).get("reads", ""))
     begun = Discussion(unit, participants=tuple(members), mode=settings.mode, reads=reads)
     return reduce(Discussion.after, turns, begun)
@@ -167,7 +170,7 @@ def _talk(
 def _group(talk: Discussion, run: Run, *, suspicious: bool) -> dict[str, Any]:
     rounds = talk.rounds()
     last = groupthink(rounds[-1]) if rounds and suspicious else None
-    seats = {turn.participant: turn for turn in talk.turns}
+    seats = {turn.participant: turn for turn in talk.spoken}
     return {
         "group": talk.unit,
         "participants": [
@@ -188,7 +191,7 @@ def _group(talk: Discussion, run: Run, *, suspicious: bool) -> dict[str, Any]:
         "exit_details": dict(talk.exit.details) if talk.exit else {},
         "analysed": [
             {"round": turn.round, **turn.weighed.analysed}
-            for turn in talk.turns
+            for turn in talk.spoken
             if turn.weighed and turn.weighed.analysed
         ],
         "groupthink": {**asdict(last), "indicators": list(last.indicators)} if last else None,
@@ -237,7 +240,7 @@ def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
         for place, one in enumerate(clusters(said), 1)
         for who in one
     }
-    for turn in talk.turns:
+    for turn in talk.spoken:
         stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
         said = turn.response
         yield {
@@ -279,7 +282,7 @@ def _ratings(talks: Sequence[Discussion], *, after: bool) -> Table:
     return {
         turn.participant: dict(turn.ratings)
         for talk in talks
-        for turn in talk.turns
+        for turn in talk.spoken
         if turn.private and (turn.round > 0) == after and turn.ratings
     }
 
@@ -288,7 +291,7 @@ def _rankings(talks: Sequence[Discussion], *, after: bool) -> dict[str, tuple[st
     return {
         turn.participant: turn.ranking
         for talk in talks
-        for turn in talk.turns
+        for turn in talk.spoken
         if turn.private and (turn.round > 0) == after and turn.ranking
     }
 
@@ -333,7 +336,7 @@ def _argument(one: dict[str, Any], run: Run) -> dict[str, Any]:
 
 def _violations(talks: Sequence[Discussion]) -> dict[str, Any]:
     """Public turns that were answered; those asked twice, those that still did not keep to a check, and which."""
-    said = [turn for talk in talks for turn in talk.turns if not turn.private and turn.response.position]
+    said = [turn for talk in talks for turn in talk.spoken if not turn.private and turn.response.position]
     checks = Counter(one.check for turn in said for one in turn.response.violations)
     return {
         "turns": len(said),
@@ -348,7 +351,7 @@ def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:
     by = Counter(
         str(turn.weighed.analysed["by"])
         for talk in talks
-        for turn in talk.turns
+        for turn in talk.spoken
         if turn.weighed and turn.weighed.analysed
     )
     return {"analyse": dict(by)} if by else {}

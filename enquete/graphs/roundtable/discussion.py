@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -29,11 +29,16 @@ class Weighed(BaseModel):
 class RoundtableTurn(Turn):
     """A turn as it is frozen. `round`: 0 is asked privately before, 1 to n are the rounds, n + 1 is asked privately after.
 
+    `kind`: a remark of whoever leads the discussion is a turn of its own, `steer`, before the round that it opens; where the
+    discussion had ended, it goes on from there. `earlier`: held in the run before, which paid for it.
+
     `number`: the participant's, under which an anonymous group knows it in every round; `retried`: asked twice because of
     its violations, which `slips` holds; `weighed`: of the last turn of a round; `ratings` (consideration → value) and
     `ranking` (of the options, the best first): given privately.
     """
 
+    kind: Literal["said", "steer"] = "said"
+    earlier: bool = False
     role: str = ""
     number: int = 0
     private: bool = False
@@ -43,6 +48,10 @@ class RoundtableTurn(Turn):
     retried: bool = False
     slips: tuple[Violation, ...] = ()
     weighed: Weighed | None = None
+
+    @property
+    def asked_here(self) -> bool:
+        return self.kind == "said" and not self.earlier
 
 
 @dataclass(frozen=True)
@@ -61,12 +70,27 @@ class Discussion(Conversation[RoundtableTurn]):
     @property
     def before(self) -> Round:
         """Said privately before the first round."""
-        return {turn.participant: turn.response for turn in self.turns if turn.private and turn.round == 0}
+        return {turn.participant: turn.response for turn in self.spoken if turn.private and turn.round == 0}
 
     @property
     def afterwards(self) -> Round:
         """Said privately after the last round."""
-        return {turn.participant: turn.response for turn in self.turns if turn.private and turn.round > 0}
+        return {turn.participant: turn.response for turn in self.spoken if turn.private and turn.round > 0}
+
+    @property
+    def spoken(self) -> tuple[RoundtableTurn, ...]:
+        """By participants; what they said privately after an end that was none is not in it."""
+        lately = max((turn.turn for turn in self.remarks), default=0)
+        return tuple(
+            turn
+            for turn in self.turns
+            if turn.kind == "said" and not (turn.private and turn.round > 0 and turn.turn < lately)
+        )
+
+    @property
+    def remarks(self) -> tuple[RoundtableTurn, ...]:
+        """Of whoever leads the discussion."""
+        return tuple(turn for turn in self.turns if turn.kind == "steer")
 
     @property
     def held(self) -> int:
@@ -81,15 +105,20 @@ class Discussion(Conversation[RoundtableTurn]):
     def rounds(self) -> list[Round]:
         """What was said to the group, the last round perhaps unfinished."""
         found = dict[int, dict[str, Response]]()
-        for turn in self.turns:
+        for turn in self.spoken:
             if not turn.private:
                 found.setdefault(turn.round, {})[turn.participant] = turn.response
         return [found[number] for number in sorted(found)]
 
     @property
     def exit(self) -> Weighed | None:
-        """Of the last round that is complete."""
-        return next((turn.weighed for turn in reversed(self.turns) if turn.weighed is not None), None)
+        """Of the last round that is complete; None once the discussion has been steered beyond it."""
+        for turn in reversed(self.turns):
+            if turn.kind == "steer":
+                return None
+            if turn.weighed is not None:
+                return turn.weighed
+        return None
 
 
 def discussions(frozen: Mapping[str, JsonValue], mode: str) -> Iterator[Discussion]:

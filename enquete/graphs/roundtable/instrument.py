@@ -50,6 +50,7 @@ class Headings(Part):
     summary: Text
     round: Text
     now: Text
+    remark: Text
     statistics: Text
     answer: Text
     number: Text

@@ -103,7 +103,7 @@ def four_layers(talk: Discussion, language: Language, *, suspicious: bool = True
     score = agreement(last)
     level = consensus_level(score)
     found = groupthink(last) if suspicious else None
-    numbers = {turn.participant: turn.number for turn in talk.turns}
+    numbers = {turn.participant: turn.number for turn in talk.spoken}
     return FourLayers(
         decision=Decision(
             consensus_level=level, agreement_score=score, action=action(level, len(against), mean_confidence(last))
@@ -175,7 +175,7 @@ def _conflict(
 
 
 def _told(talk: Discussion, who: str, said: Response) -> AgentResponse:
-    own = [turn for turn in talk.turns if turn.participant == who]
+    own = [turn for turn in talk.spoken if turn.participant == who]
     asked = [turn.response.confidence for turn in own if turn.response.confidence is not None]
     public = next(turn for turn in reversed(own) if not turn.private)
     return AgentResponse(
@@ -186,7 +186,7 @@ def _told(talk: Discussion, who: str, said: Response) -> AgentResponse:
 
 
 def _hints(talk: Discussion, last: Round, language: Language) -> list[str]:
-    violations = sum(bool(turn.response.violations) for turn in talk.turns)
+    violations = sum(bool(turn.response.violations) for turn in talk.spoken)
     silent = sum(not said.position.strip() for said in last.values())
     holds = {
         "unfinished": not (talk.exit and talk.exit.should_exit),

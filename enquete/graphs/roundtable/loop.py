@@ -23,6 +23,7 @@ from enquete.graphs.roundtable.measures.exits import should_exit
 from enquete.graphs.roundtable.modes.checks import Held, confidence_range, required
 from enquete.graphs.roundtable.responses import Violation
 from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.steering import awaits_word, steered, word_name
 from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, older, tokens
 from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
 from enquete.nodes.conversations import HEARD, Asked, TurnOutcome, Utterance, hear, keep, stopped
@@ -72,10 +73,17 @@ async def ask_before(state: LoopState, runtime: Loop) -> LoopState:
 
 
 async def open_round(state: LoopState, runtime: Loop) -> LoopState:
-    """What was said before is summed up, once it is longer than what is passed in full."""
+    """Where somebody leads the discussion, it waits for their word; what was said before is summed up, once it is longer than
+    what is passed in full."""
     talk, context = state["talk"], runtime.context
+    if awaits_word(talk, context.settings):
+        said = context.desk.frozen(word_name(talk))
+        if said is None:
+            return {"outcome": "waiting"}
+        if said:
+            talk = talk.after(await keep(context.desk, talk.unit, steered(talk, str(said))))
     outcome = await sum_up(talk, talk.held + 1, context)
-    return {"outcome": outcome} if outcome else {"round": talk.held + 1}
+    return {"outcome": outcome} if outcome else {"talk": talk, "round": talk.held + 1}
 
 
 async def sum_up(talk: Discussion, round: int, context: LoopContext) -> Outcome | None:

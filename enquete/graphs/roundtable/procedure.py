@@ -17,7 +17,7 @@ from enquete.graphs.roundtable.measures.arguments import statements
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.summaries import SUMMARISER
 from enquete.graphs.roundtable.table import Table, laid
-from enquete.nodes.conversations import Asked, Conversations
+from enquete.nodes.conversations import Asked, Conversations, keep
 from enquete.respondents.roles import Role
 from enquete.respondents.themes.coding import code_themes
 from enquete.state.asking import ATTEMPTS, Block, Language, Outcome
@@ -77,7 +77,9 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return self._table(talk, desk).block(asked)
 
     def asked_with(self, talk: Discussion, turn: RoundtableTurn, desk: Desk) -> Sequence[Block]:
-        """Who did not keep to the mode was asked once more."""
+        """Who did not keep to the mode was asked once more; nobody is asked for a remark, or for what an earlier run asked."""
+        if not turn.asked_here:
+            return []
         table = self._table(talk, desk)
         first = table.block(turn)
         return [first, table.again(first, "", turn.slips)] if turn.retried else [first]
@@ -85,6 +87,8 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         if desk.frozen("groups") is None:
             await desk.freeze("groups", self._told(desk))
+        for turn in self.settings.earlier.get(unit, ()):
+            await keep(desk, unit, turn.model_copy(update={"earlier": True}))
         return await super().conduct(unit, round, desk)
 
     async def advance(self, talk: Discussion, desk: Desk) -> Discussion | Outcome:
@@ -124,12 +128,17 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         return reduce(Discussion.after, self.stored(unit, desk), self.begun(unit, desk))
 
     def plan(self, desk: Desk) -> Plan:
-        """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more."""
+        """A group holds at least `least_rounds`, at most all its rounds; every turn may be asked once more. A person's answers
+        are rows, and no calls."""
         seating, times = self.seating(desk), len(self.seating(desk).groups)
-        talks = [self.begun(unit, desk) for unit in (*seating.groups, *seating.alone, *seating.controls)]
-        least = [n for talk in talks for n in self._asked_of(talk, desk, self.settings.least_rounds)]
-        most = [n for talk in talks for n in self._asked_of(talk, desk, self.settings.rounds)] * 2
-        requests, at_most = (sum(1 if desk.asking == "block" else n for n in items) for items in (least, most))
+        units = (*seating.groups, *seating.alone, *seating.controls)
+        talks = [self._after_earlier(self.begun(unit, desk)) for unit in units]
+        persons = {who.id for who in desk.participants() if self.settings.seats_person(who)}
+        least = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.least_rounds)]
+        most = [one for talk in talks for one in self._asked_of(talk, desk, self.settings.rounds)] * 2
+        requests, at_most = (
+            sum(1 if desk.asking == "block" else n for who, n in asked if who not in persons) for asked in (least, most)
+        )
         calls = {"answer": (requests, at_most * ATTEMPTS)}
         for role in self.roles:
             opens = times * self.settings.least_rounds if role is ANALYST else 0
@@ -138,19 +147,26 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
         if seating.groups and desk.arm.id == desk.main_arm:
             said = sum(len(group) for group in seating.groups.values()) * self.settings.rounds
             calls["theme"] = (1, 2 * said * ATTEMPTS)
-        return Plan(calls=calls, rows=(sum(least), sum(most)), by_row=by_row)
+        rows = tuple(sum(n for _, n in asked) for asked in (least, most))
+        return Plan(calls=calls, rows=(rows[0], rows[1]), by_row=by_row)
 
-    def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[int]:
-        """Items of each turn of a discussion of so many rounds."""
-        words, language, n = self.instrument, self.language, len(talk.participants)
+    def _after_earlier(self, talk: Discussion) -> Discussion:
+        """As the run before left it."""
+        return reduce(Discussion.after, self.settings.earlier.get(talk.unit, ()), talk)
+
+    def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[tuple[str, int]]:
+        """(participant, items) of each turn that is left of a discussion of so many rounds."""
+        words, language = self.instrument, self.language
         if self.settings.private or not talk.seated:
-            yield from [len(private_form(words, language, after=False))] * n
-            if talk.seated or talk.reads:
-                yield from [len(private_form(words, language, after=True))] * n
+            sides = (False,) * (not talk.before) + (True,) * bool(talk.seated or talk.reads)
+            for after in sides:
+                yield from ((who, len(private_form(words, language, after=after))) for who in talk.participants)
         if talk.seated:
             mode, roles = self.settings.played.mode, self._table(talk, desk).roles
-            for round in range(rounds):
-                yield from (len(public_form(words, mode, role, round == 0, language)) for role in roles.values())
+            for round in range(talk.held, max(rounds, talk.held + bool(talk.turns))):
+                yield from (
+                    (who, len(public_form(words, mode, role, round == 0, language))) for who, role in roles.items()
+                )
 
     def _told(self, desk: Desk) -> dict[str, Any]:
         """Who sat where, for the results."""

@@ -52,7 +52,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "roundtable.json": {
             key: found[key]
             for key in ("question", "mode", "compose", "limits", "seats", "groups", "exits", "curve", "movement", "reason",
-                        "conformity", "people", "violations", "models")
+                        "conformity", "people", "remarks", "violations", "models")
         },
     }  # fmt: skip
 

@@ -12,10 +12,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from enquete.analysis.agreement.exits import Limits
+from enquete.graphs.roundtable.discussion import RoundtableTurn
 from enquete.graphs.roundtable.modes.mode import Mode, load_mode
 from enquete.graphs.roundtable.modes.seats import Perspectives
 from enquete.instruments.layers import require_language
 from enquete.instruments.reading import suggestion
+from enquete.state.asking import Participant
 from enquete.state.errors import InstrumentError
 from enquete.state.regular_files import read_regular
 
@@ -62,6 +64,16 @@ class RoundtableSettings(BaseModel):
         str, Field(description="explicit perspectives: names or ids, 'Ada: technical; Ben: social'")
     ] = ""
     private: Annotated[bool, Field(description="ask everybody alone before and after the discussion")] = True
+    people: Annotated[
+        str, Field(description="whose seat a person takes, who answers in forms: names or ids, 'Ada; Ben'")
+    ] = ""
+    steering: Annotated[
+        bool, Field(description="after every round a group waits for a word of whoever leads the discussion")
+    ] = False
+    earlier: Annotated[
+        Mapping[str, tuple[RoundtableTurn, ...]],
+        Field(description="by group, what was said in the run before that this one goes on from"),
+    ] = {}
     controls: Annotated[
         int, Field(ge=0, description="agents who only read what a group said, asked before and after")
     ] = 0
@@ -136,6 +148,10 @@ class RoundtableSettings(BaseModel):
         """Names or ids, group by group."""
         groups = ([name.strip() for name in group.split(",")] for group in self.members.split(";"))
         return [[name for name in group if name] for group in groups if any(group)]
+
+    def seats_person(self, who: Participant) -> bool:
+        """Whether this participant's seat is a person's."""
+        return not {who.id, who.name}.isdisjoint(name.strip() for name in self.people.split(";"))
 
     @property
     def explicit(self) -> dict[str, str]:

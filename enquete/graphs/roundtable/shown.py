@@ -141,7 +141,11 @@ def _transcripts(found: Found, language: Language) -> list[dict[str, Any]]:
     turns = listed(found, "turns")
     units = [str(one["group"]) for one in listed(found, "groups")[:TRANSCRIPTS]]
     return [
-        {"label": group_name(unit), "stages": _by_stage([one for one in turns if one["group"] == unit], language)}
+        {
+            "label": group_name(unit),
+            "stages": _by_stage([one for one in turns if one["group"] == unit], language),
+            "remarks": [one for one in listed(found, "remarks") if one["group"] == unit],
+        }
         for unit in units
     ]
 

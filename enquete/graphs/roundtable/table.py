@@ -54,7 +54,9 @@ class Table:
         """What the participant is shown before this turn: nothing privately before, else the rounds before, and where the
         mode goes one after the other also what was said in this one."""
         private = is_private(asked, self.talk)
-        seen = [turn for turn in self.shown.turns if not turn.private] if not private or asked.round > PRIVATE else []
+        listens = not private or asked.round > PRIVATE
+        seen = [turn for turn in self.shown.spoken if not turn.private] if listens else []
+        told = [turn for turn in self.shown.remarks if turn.turn < asked.turn or self.talk.reads] if listens else []
         rounds = dict[int, tuple[Voice, ...]]()
         now: list[Voice] = []
         for turn in seen:
@@ -69,12 +71,13 @@ class Table:
             self.instrument,
             rounds,
             tuple(now),
+            {turn.round: turn.answer for turn in told},
         )
         return self._condensed(self.mode.transform_context(known), asked)
 
     def overheard(self, round: int) -> Context:
         """The rounds before this one as nobody in particular is shown them, for a summary."""
-        return self.context(Asked(turn=self.talk.number, round=round))
+        return replace(self.context(Asked(turn=self.talk.number, round=round)), remarks={})
 
     def _condensed(self, context: Context, asked: Asked) -> Context:
         unit = self.shown.unit
@@ -101,6 +104,7 @@ class Table:
             instruction=self._instruction(asked, context),
             items=self._items(asked),
             quoted=self.rendered(context),
+            by_person=self.settings.seats_person(self.desk.participant(asked.participant)),
         )
 
     def again(self, block: Block, said: str, violations: Sequence[Violation]) -> Block:

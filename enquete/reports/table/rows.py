@@ -23,7 +23,7 @@ from enquete.reports.evaluation import evaluation
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.contents import beside, content_of
 from enquete.respondents.kinds import kind_of
-from enquete.respondents.local_desk import LocalDesk
+from enquete.respondents.local_desk import PERSON, LocalDesk
 from enquete.respondents.neutral import control_scale
 from enquete.simulations.join import join
 from enquete.state.asking import Arm, Block, Item, Participant
@@ -345,6 +345,10 @@ def _of_run(table: Columns, source: _Source) -> Columns:
     return {
         **{name: [value] * n for name, value in same.items()},
         **{name: _by_arm(table["arm"], {arm: read(arms[arm]) for arm in arms}) for name, read in _ARM_COLUMNS.items()},
+        "respondent": [
+            "human" if notes and PERSON in json.loads(notes) else arms[arm].respondent
+            for arm, notes in zip(table["arm"], table["notes"], strict=True)
+        ],
         "memory_available": [who in remembering[arm] for arm, who in places],
     }
 
@@ -355,7 +359,6 @@ def _by_arm(column: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
 
 _ARM_COLUMNS: Mapping[str, Callable[[Arm], Any]] = {
     "arm_role": lambda arm: arm.role,
-    "respondent": lambda arm: arm.respondent,
     "model": lambda arm: arm.model,
     "temperature": lambda arm: arm.temperature,
     "elicitation": lambda arm: arm.elicitation,

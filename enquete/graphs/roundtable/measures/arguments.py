@@ -46,7 +46,7 @@ def statements(discussions: Iterable[Discussion]) -> list[Statement]:
     return [
         Statement(id=f"{turn.participant}|{utterance_id(talk.unit, turn.turn)}.{number}", text=text)
         for talk in discussions
-        for turn in talk.turns
+        for turn in talk.spoken
         if not turn.private
         for number, text in enumerate(turn.response.key_points or [turn.response.position], 1)
         if text.strip()
@@ -67,7 +67,7 @@ def argument_table(coded: CodedThemes, discussions: Sequence[Discussion], one_by
 def _voiced(theme: Theme, talk: Discussion) -> Iterator[RoundtableTurn]:
     """Turns that voice it, in their order."""
     said = {statement.partition("|")[2].rpartition(".")[0] for statement in theme.statements}
-    yield from (turn for turn in talk.turns if not turn.private and utterance_id(talk.unit, turn.turn) in said)
+    yield from (turn for turn in talk.spoken if not turn.private and utterance_id(talk.unit, turn.turn) in said)
 
 
 def _raised(theme: Theme, group: str, turns: Sequence[RoundtableTurn], one_by_one: bool) -> Raised:

@@ -34,7 +34,8 @@ class Voice:
 
 @dataclass(frozen=True)
 class Context:
-    """One participant before one turn. `rounds`: those before, by number; `now`: what was said in this one already.
+    """One participant before one turn. `rounds`: those before, by number; `now`: what was said in this one already;
+    `remarks`: of whoever leads the discussion, by the round that they open, which everybody sees in every round from then on.
 
     `summary` stands for rounds 1 to `summarised`, which are then left out; `counted`: lines on the whole group; `told`: what a
     processor adds to what the participant is told.
@@ -46,6 +47,7 @@ class Context:
     instrument: RoundtableInstrument
     rounds: Mapping[int, tuple[Voice, ...]] = field(default_factory=dict)
     now: tuple[Voice, ...] = ()
+    remarks: Mapping[int, str] = field(default_factory=dict)
     summary: str = ""
     summarised: int = 0
     counted: tuple[str, ...] = ()
@@ -119,7 +121,11 @@ def rendered(context: Context, titles: Mapping[str, str]) -> tuple[tuple[str, st
     found = []
     if context.summary:
         found.append((headings.summary.in_(language).replace("{round}", str(context.summarised)), context.summary))
-    for number, said in sorted(context.rounds.items()):
+    for number in sorted({*context.rounds, *context.remarks}):
+        said = context.rounds.get(number, ())
+        if number in context.remarks:
+            heading = headings.remark.in_(language).replace("{round}", str(number))
+            found.append((heading, context.remarks[number]))
         if number > context.summarised:
             text = "\n\n".join(spoken(voice, context, titles) for voice in said)
             found.append((headings.round.in_(language).replace("{round}", str(number)), text))
