@@ -14,12 +14,14 @@ A methodology names a tuple of them in `Methodology.operations`. A complete one:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import BaseModel, JsonValue
+
+from enquete.state.asking import Block, Language
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,21 @@ class Stopped:
     note: str
     findings: Mapping[str, Any]
     waits_with: str = ""  # the question that a person has yet to answer
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run as it stands, whoever drives it. settings: the methodology's own; frozen: its frozen values in the main arm;
+    names: of participants, by id; forms: what waits for a person."""
+
+    run: str
+    status: str
+    note: str
+    language: Language
+    settings: Any
+    frozen: Mapping[str, JsonValue]
+    names: Mapping[str, str]
+    forms: Sequence[Block]
 
 
 class Port(Protocol):
@@ -51,8 +68,23 @@ class Port(Protocol):
 
     async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped: ...
 
-    async def submit(self, sim: str | Path, token: str, text: str, **request: Any) -> None:
-        """A person's answer to the form that the run waits with. Raises InputError where it waits for none."""
+    async def submit(
+        self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
+    ) -> None:
+        """A person's answers to the form that the run waits with (a participant's, if `who` is named), by item; a text is that
+        to all of them. Raises InputError where it waits for none, or an answer is none to its item."""
+        ...
+
+    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+        """Freeze a value of the methodology for the main arm, as its desk would."""
+        ...
+
+    def runs(self, out: str) -> Sequence[str]:
+        """The runs of a folder, by name."""
+        ...
+
+    def look(self, out: str, run: str) -> Standing:
+        """Reads, and touches nothing. Raises LedgerError where the run cannot be read."""
         ...
 
 

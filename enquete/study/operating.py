@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,14 +11,16 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
 from enquete.checkpoints.forms import close_form, open_forms, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
 from enquete.nodes.planning import loaded
 from enquete.reports.run_reading import open_run
+from enquete.respondents.replies import read_answer
+from enquete.state.asking import Item
 from enquete.state.errors import InputError, SettingsError
-from enquete.state.operations import Operation, Stopped
+from enquete.state.operations import Operation, Standing, Stopped
 from enquete.state.request import parse_request
 from enquete.study.background import awaited
 from enquete.study.rooted import Rooted
@@ -63,16 +66,45 @@ class FacadePort:
     async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
         return await self._driven(to_resume(token, {**self._where(sim), **request}))
 
-    async def submit(self, sim: str | Path, token: str, text: str, **request: Any) -> None:
+    async def submit(
+        self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
+    ) -> None:
+        async with self._ledger(sim, token, request) as ledger:
+            waiting = [one.block for one in open_forms(ledger) if not who or one.block.key.participant == who]
+            if not waiting:
+                raise InputError("this interview waits for nobody's answer")
+            block = waiting[0]
+            given = dict.fromkeys((item.id for item in block.items), answers) if isinstance(answers, str) else answers
+            for item in block.items:
+                _require_readable(item, given.get(item.id))
+            await save_draft(ledger, block.key, dict(given))
+            await close_form(ledger, block.key, "submitted")
+
+    async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
+        async with self._ledger(sim, token, request) as ledger:
+            await ledger.freeze(ledger.record.main.id, self.methodology, "T1", name, value)
+
+    def runs(self, out: str) -> Sequence[str]:
+        return [folder.name for folder in run_folders(Path(out))]
+
+    def look(self, out: str, run: str) -> Standing:
+        folder = find_run(Path(out), run)
+        stored = read_run(folder)
+        with open_run(folder) as reading:
+            return Standing(
+                run=run, status=stored.status, note=stored.note, language=stored.record.language,
+                settings=reading.settings(self.methodology),
+                frozen=reading.frozen_values(stored.record.main.id, self.methodology),
+                names={who.id: who.name for who in reading.population},
+                forms=tuple(one.block for one in open_forms(reading.ledger)),
+            )  # fmt: skip
+
+    @asynccontextmanager
+    async def _ledger(self, sim: str | Path, token: str, request: Mapping[str, Any]) -> AsyncIterator[Ledger]:
         folder = to_resume(token, {**self._where(sim), **request}).folder
         ledger = Ledger(folder / LEDGER, folder.name)
         try:
-            waiting = open_forms(ledger)
-            if not waiting:
-                raise InputError("this interview waits for nobody's answer")
-            block = waiting[0].block
-            await save_draft(ledger, block.key, {item.id: text for item in block.items})
-            await close_form(ledger, block.key, "submitted")
+            yield ledger
         finally:
             await ledger.close()
 
@@ -93,3 +125,16 @@ class FacadePort:
             waiting = open_forms(reading.ledger)
         question = waiting[0].block.items[0].wording if waiting else ""
         return Stopped(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)
+
+
+def _require_readable(item: Item, given: JsonValue) -> None:
+    """Raises InputError, saying what would do, where something was said that is no answer to this item."""
+    if given in (None, "") or read_answer(item, given) is not None:
+        return
+    options = ", ".join(f"{option.value} ({option.label})" for option in item.options)
+    span = (
+        f" from {item.minimum:g} to {item.maximum:g}" if item.minimum is not None and item.maximum is not None else ""
+    )
+    raise InputError(
+        f"{item.id}: {given!r} is no answer; it takes {item.kind}{span}{': ' + options if options else ''}"
+    )

@@ -20,6 +20,8 @@ METHODOLOGY = Methodology(
     procedure=Roundtable,
     synthetic=planted,
     results="enquete.graphs.roundtable.results:EVALUATION",
+    operations="enquete.graphs.roundtable.operations:OPERATIONS",
+    command="roundtable",
     steps=Steps("seat_groups", "discuss", "close_tables", unit="enquete.graphs.roundtable.loop:discussion_graph"),
     probes=(),  # a discussion that goes its own way is another one when held again, which is what a replicate is for
 )

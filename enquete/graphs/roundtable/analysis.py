@@ -158,7 +158,9 @@ def _talk(
     unit: str, settings: RoundtableSettings, seating: Mapping[str, Any], frozen: Mapping[str, JsonValue]
 ) -> Discussion:
     turns = list(stored_turns(frozen.get, unit, RoundtableTurn))
-    members = (seating.get("groups") or {}).get(unit) or dict.fromkeys(turn.participant for turn in turns if turn.participant)
+    members = (seating.get("groups") or {}).get(unit) or dict.fromkeys(
+        turn.participant for turn in turns if turn.participant
+    )
     reads = str(((seating.get("controls") or {}).get(unit) or {}).get("reads", ""))
     begun = Discussion(unit, participants=tuple(members), mode=settings.mode, reads=reads)
     return reduce(Discussion.after, turns, begun)

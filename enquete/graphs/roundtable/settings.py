@@ -151,7 +151,12 @@ class RoundtableSettings(BaseModel):
 
     def seats_person(self, who: Participant) -> bool:
         """Whether this participant's seat is a person's."""
-        return not {who.id, who.name}.isdisjoint(name.strip() for name in self.people.split(";"))
+        return not {who.id, who.name}.isdisjoint(self.persons)
+
+    @property
+    def persons(self) -> frozenset[str]:
+        """Names or ids of those whose seats persons take."""
+        return frozenset(name.strip() for name in self.people.split(";") if name.strip())
 
     @property
     def explicit(self) -> dict[str, str]:

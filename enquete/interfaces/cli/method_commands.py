@@ -56,6 +56,7 @@ def _command(offered: dict[str, Operation]) -> Any:
         as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
     ) -> int:
         from enquete.study.operating import operate  # noqa: PLC0415
+        from enquete.study.run import EXIT_CODES  # noqa: PLC0415
 
         if operation not in offered:
             raise SettingsError(f"no operation {operation!r}; there are {', '.join(offered)}")
@@ -65,7 +66,7 @@ def _command(offered: dict[str, Operation]) -> Any:
             one_object(dict(found))
         else:
             result(json.dumps(found, ensure_ascii=False, indent=2))
-        return 4 if found.get("status") == "waiting" else 0
+        return EXIT_CODES.get(str(found.get("status")), 0)
 
     return carry_out
 

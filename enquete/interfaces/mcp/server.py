@@ -21,7 +21,8 @@ INSTRUCTIONS = """\
 Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments.
 The usual order: list_simulations, list_instruments, estimate_interviews, conduct_interviews, interview_status while it is
 running, then get_interview_report and get_interview_results. Interviews may cost money: show the estimate to the user first.
-Answers come from a model or from the built-in synthetic respondent, never from people; say so with every figure."""
+Answers come from a model or from the built-in synthetic respondent, never from people unless one was asked to take part; say so
+with every figure."""
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)

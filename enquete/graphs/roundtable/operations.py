@@ -1,0 +1,310 @@
+"""What a caller does with roundtables beside a run: begin one, go on with it, look at it; reading.py has what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.reading import (
+    Counselled,
+    Detailed,
+    Exported,
+    InTable,
+    Rounded,
+    export_roundtable,
+    get_consensus,
+    get_response_detail,
+    get_round_details,
+)
+from enquete.graphs.roundtable.settings import LEAST_SIZE, MOST_ROUNDS, MOST_SIZE, Cast
+from enquete.graphs.roundtable.steering import steered, word_name
+from enquete.graphs.roundtable.tables import PEOPLE, Kept, Table, Tables
+from enquete.graphs.roundtable.telling import digest, fitted, told, wordless
+from enquete.state.asking import Spoken
+from enquete.state.errors import EnqueteError, InputError
+from enquete.state.operations import Operation, Port
+
+SEPARATORS = ",;:"
+"""What joins names in the settings: a name that holds one is given by its id."""
+LISTED = 50
+MOST_TOKENS = 1_000_000_000_000
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Cap = Annotated[int | None, Field(gt=0, le=MOST_TOKENS, description="cap on tokens; the configured one unless named")]
+Sure = Annotated[bool, Field(description="go on although the estimate exceeds the budget: it then pauses at the cap")]
+
+
+class Guest(BaseModel):
+    """Somebody who is no agent of a simulation: a free persona, or a person (named in `people`, too)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name
+    persona: Annotated[str, Field(max_length=20_000, description="who they are, in prose")] = ""
+    type: Annotated[str, Field(max_length=200, description="stakeholder type")] = "guest"
+
+
+class Starting(InTable):
+    question: Annotated[
+        str, Field(min_length=1, max_length=2000, description="what is discussed; one that yes or no can answer")
+    ]
+    mode: Annotated[str, Field(max_length=200, description="how is discussed, as docs/roundtable.md names them")] = (
+        "collaborative"
+    )
+    sim_id: Annotated[str, Field(max_length=200, description="simulation whose agents discuss")] = ""
+    participants: Annotated[
+        tuple[Name, ...],
+        Field(
+            max_length=MOST_SIZE, description="agents of the simulation who form one group, in the order of speaking"
+        ),
+    ] = ()
+    personas: Annotated[
+        tuple[Guest, ...],
+        Field(max_length=MOST_SIZE, description="one group of free personas, in place of a simulation"),
+    ] = ()
+    people: Annotated[
+        tuple[Name, ...],
+        Field(
+            max_length=MOST_SIZE,
+            description="of those two: whose seat a person takes, who answers by continue_roundtable",
+        ),
+    ] = ()
+    groups: Annotated[
+        int, Field(ge=1, le=100, description="groups of a simulation's agents, where nobody is named")
+    ] = 1
+    size: Annotated[int, Field(ge=LEAST_SIZE, le=MOST_SIZE, description="participants of such a group")] = 5
+    compose: Annotated[Literal["mixed", "type"], Field(description="such groups: across types, or of one type")] = (
+        "mixed"
+    )
+    rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS, description="rounds at most")] = 3
+    private: Annotated[bool, Field(description="ask everybody alone before and after")] = True
+    steering: Annotated[
+        bool, Field(description="wait after every round for continue_roundtable, with a remark or without")
+    ] = False
+    language: Annotated[Spoken, Field(description="of the discussion")] = "en"
+    model: Annotated[str, Field(max_length=200, description="that answers; the configured one unless named")] = ""
+    synthetic: Annotated[bool, Field(description="the built-in synthetic participants: free, for trying out")] = False
+    cast: Annotated[Cast, Field(description="what is planted in synthetic participants")] = "mixed"
+    budget_tokens: Cap = None
+    confirm: Sure = False
+
+
+class Continuing(InTable):
+    remark: Annotated[
+        str,
+        Field(
+            max_length=4000, description="of whoever leads the discussion, between two rounds: all participants see it"
+        ),
+    ] = ""
+    answers: Annotated[
+        Mapping[str, dict[str, JsonValue]],
+        Field(description="of persons at the table, as `waiting_for` asks: name → item → answer"),
+    ] = {}
+    rounds: Annotated[int, Field(ge=0, le=MOST_ROUNDS, description="further rounds, once it is over; 0: one")] = 0
+    budget_tokens: Cap = None
+    confirm: Sure = False
+
+
+class Listing(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, Field(max_length=200, description="only those whose name or question holds it")] = ""
+
+
+async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
+    """Let participants discuss a question, and return each group's decision and what to do next. The participants are agents
+    of a simulation, free personas, or persons: then it returns at once with status waiting and what they are asked."""
+    tables = Tables(port)
+    found = tables.find(asked.roundtable_id)
+    given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
+    if found is not None and found.kept.asked != given:
+        raise InputError(
+            f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by continue_roundtable"
+        )
+    if found is not None and found.standing is not None:
+        return told(found)
+    _require_seats(asked)
+    tables.keep(
+        Kept(id=asked.roundtable_id, question=asked.question, mode=asked.mode, begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+             sim_id=asked.sim_id, language=asked.language, asked=given)
+    )  # fmt: skip
+    folder = tables.folder(asked.roundtable_id)
+    try:
+        await _conduct(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
+    except EnqueteError:
+        if not port.runs(str(folder)):  # nobody was asked: it may be begun otherwise
+            tables.drop(asked.roundtable_id)
+        raise
+    return told(tables.table(asked.roundtable_id))
+
+
+def _require_seats(asked: Starting) -> None:
+    """Raises InputError, saying what would do."""
+    if bool(asked.sim_id) == bool(asked.personas):
+        raise InputError("who discusses? Name either sim_id (its agents) or personas")
+    if asked.personas and asked.participants:
+        raise InputError("participants: they are a simulation's agents; personas are seated as they are listed")
+    named = [one.name for one in asked.personas] or list(asked.participants)
+    if named and len(set(named)) < max(LEAST_SIZE, len(named)):
+        raise InputError(
+            f"a group has {LEAST_SIZE} to {MOST_SIZE} participants of different names; got {', '.join(named)}"
+        )
+    if unknown := [name for name in asked.people if name not in named]:
+        raise InputError(f"people: {', '.join(unknown)} not among participants or personas; name them there, too")
+    unfit = [name for name in (*asked.participants, *(one.name for one in asked.personas)) if not _fits(name)]
+    if unfit:
+        raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
+    for one in asked.personas:
+        if not one.persona and one.name not in asked.people:
+            raise InputError(f"personas: say in prose who {one.name} is, or name them in people")
+
+
+def _fits(name: str) -> bool:
+    return not any(sign in name for sign in SEPARATORS[: 2 if name.startswith("agent:") else 3])
+
+
+def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
+    """The settings that say who sits where; personas are filed as a population."""
+    if asked.personas:
+        people = [{"name": one.name, "persona": one.persona or "–", "type": one.type} for one in asked.personas]
+        (folder / PEOPLE).write_text(json.dumps(people, ensure_ascii=False), "utf-8")
+    named = [one.name for one in asked.personas] or list(asked.participants)
+    if named:
+        return {"compose": "hand", "members": ", ".join(named), "size": len(named)}
+    return {"compose": asked.compose, "groups": asked.groups, "size": asked.size}
+
+
+async def _conduct(
+    port: Port, asked: Starting, folder: Path, settings: dict[str, Any], budget: int | None, confirm: bool
+) -> None:
+    own = {
+        "mode": asked.mode, "question": asked.question, "rounds": asked.rounds, "private": asked.private,
+        "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
+    }  # fmt: skip
+    given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
+    if asked.participants:
+        given["agents"] = list(asked.participants)
+    if asked.synthetic:
+        given["respondent"] = "synthetic"
+    elif asked.model:
+        given["model"] = asked.model
+    sim: str | Path = asked.sim_id or folder / PEOPLE
+    await port.conduct(sim, out=str(folder), new=True, budget_tokens=budget, confirm=confirm, **given)
+
+
+async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonValue]:
+    """Go on with a roundtable: persons' answers, a remark between two rounds that all participants see, a larger budget, or
+    further rounds once it is over. Nothing is asked or paid for twice."""
+    tables = Tables(port)
+    table = tables.table(asked.roundtable_id)
+    run, place = table.held, {"out": str(table.folder)}
+    if run.status == "completed":
+        if asked.answers:
+            raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
+        await _held_further(port, tables, table, asked)
+        return told(tables.table(asked.roundtable_id))
+    if asked.rounds:
+        raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
+    for name, answers in asked.answers.items():
+        await port.submit(table.sim, run.run, _by_item(table, name, answers), who=_waiting(table, name), **place)
+    due = wordless(table)
+    if asked.remark and not due:
+        raise InputError(
+            "remark: the discussion is not between two rounds. Start with steering=true to have it wait there, or give the remark "
+            "once it is over, with further rounds"
+        )
+    for talk in due:
+        await port.freeze(table.sim, run.run, word_name(talk), asked.remark, **place)
+    await port.resume(
+        table.sim, run.run, budget_tokens=asked.budget_tokens, confirm=asked.confirm,
+        retry_failed=run.status == "failed", **place,
+    )  # fmt: skip
+    return told(tables.table(asked.roundtable_id))
+
+
+def _waiting(table: Table, name: str) -> str:
+    """The id of a person of whom something is asked. Raises InputError."""
+    waited = {table.name(block.key.participant): block.key.participant for block in table.held.forms}
+    if name not in waited:
+        raise InputError(f"answers: nothing is asked of {name!r}; waited for: {', '.join(waited) or 'nobody'}")
+    return waited[name]
+
+
+def _by_item(table: Table, name: str, answers: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """By the ids of the form; an item that is left out counts as refused. Raises InputError."""
+    who = _waiting(table, name)
+    block = next(block for block in table.held.forms if block.key.participant == who)
+    items = {item.id.removeprefix("again/"): item.id for item in block.items}
+    if unknown := [item for item in answers if item not in items]:
+        raise InputError(f"answers: {name} is not asked for {', '.join(unknown)}; items are {', '.join(items)}")
+    return {items[item]: given for item, given in answers.items()}
+
+
+async def _held_further(port: Port, tables: Tables, table: Table, asked: Continuing) -> None:
+    """A run of its own, which begins with what was said so far and the remark."""
+    earlier = {talk.unit: _reopened(talk, asked.remark) for talk in table.groups}
+    if not earlier:
+        raise InputError(f"{asked.roundtable_id}: no group has discussed; there is nothing to go on with")
+    rounds = max(talk.held for talk in table.groups) + (asked.rounds or 1)
+    if rounds > MOST_ROUNDS:
+        raise InputError(
+            f"rounds: a discussion has at most {MOST_ROUNDS}, of which {rounds - (asked.rounds or 1)} were held"
+        )
+    started = Starting.model_validate({**table.kept.asked, "roundtable_id": asked.roundtable_id, "rounds": rounds})
+    settings = {
+        "compose": "hand", "size": max(len(talk.participants) for talk in table.groups),
+        "members": "; ".join(", ".join(talk.participants) for talk in table.groups), "earlier": earlier,
+    }  # fmt: skip
+    tables.keep(table.kept.model_copy(update={"replaced": [*table.kept.replaced, table.held.run]}))
+    try:
+        await _conduct(port, started, table.folder, settings, asked.budget_tokens, asked.confirm)
+    except EnqueteError:
+        if set(port.runs(str(table.folder))) <= {*table.kept.replaced, table.held.run}:
+            tables.keep(table.kept)
+        raise
+
+
+def _reopened(talk: Discussion, remark: str) -> Sequence[dict[str, JsonValue]]:
+    turns: tuple[RoundtableTurn, ...] = (*talk.turns, steered(talk, remark))
+    return [turn.model_dump(mode="json", exclude_defaults=True) for turn in turns]
+
+
+async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
+    """Which roundtables there are, the latest change first: question, status, and each one's first decision."""
+    tables = Tables(port)
+    found: list[JsonValue] = []
+    known = list(reversed(tables.known()))
+    for name in known:
+        try:
+            table = tables.find(name)
+        except EnqueteError:  # the others are there all the same
+            found.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
+            continue
+        if table is None or asked.text.lower() not in f"{name} {table.kept.question}".lower():
+            continue
+        groups = table.groups if table.standing else []
+        found.append({
+            "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode, "begun_at": table.kept.begun_at,
+            "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
+            "first": digest(table, groups[0]) if groups else None,
+        })  # fmt: skip
+        if len(found) == LISTED:
+            break
+    return fitted({"roundtables": found, "known": len(known)})
+
+
+OPERATIONS = (
+    Operation(start_roundtable, Starting, "Start a roundtable"),
+    Operation(continue_roundtable, Continuing, "Continue a roundtable"),
+    Operation(get_consensus, Counselled, "What a roundtable decided", reads=True),
+    Operation(get_round_details, Rounded, "One round of a roundtable", reads=True),
+    Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),
+    Operation(list_roundtables, Listing, "List roundtables", reads=True),
+    Operation(export_roundtable, Exported, "Write a roundtable to a file"),
+)

@@ -1,0 +1,279 @@
+"""Roundtables as callers hold them: one discussion, begun over HTTP, gone on with over MCP, on the command line and in Python."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from mcp import Client
+from starlette.testclient import TestClient
+
+from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
+from enquete.graphs.roundtable.loop import due
+from enquete.graphs.roundtable.responses import Response
+from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.graphs.roundtable.steering import steered
+from enquete.graphs.roundtable.telling import MOST_CHARS, fitted
+from enquete.interfaces.cli import app as cli
+from enquete.interfaces.http.application import make_app
+from enquete.interfaces.mcp.server import make_server
+from enquete.interfaces.mcp.serving import make_office
+from enquete.interfaces.service.listening import ServerSettings
+from enquete.reports.run_reading import open_run
+from enquete.state.errors import EnqueteError
+from enquete.study.operating import operate
+from tests.support.populations import mirofish_folder
+
+QUESTION = "Should the bakery close on Mondays?"
+REMARK = "Please think of the apprentices, too."
+ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says before round 2", (
+    "What has been said in this round already"
+)  # fmt: skip
+TABLE = {"roundtable_id": "monday"}
+BOB = {
+    "position": "Yes, we should.", "stance": "yes", "steel_man": "Regulars\nHabit\nIncome", "weaknesses": "Cost\nStaff\nLight",
+    "reasoning": "Nobody comes.", "key_points": "Nobody comes\nEverybody is tired", "citations": "the till", "confidence": 0.7,
+}  # fmt: skip
+
+
+def python(root: Path, name: str, **given: Any) -> Any:
+    return asyncio.run(operate(name, given, root, str(root / "shelf")))
+
+
+def http(root: Path, name: str, **given: Any) -> Any:
+    with TestClient(make_app(ServerSettings(root=root)), base_url="http://127.0.0.1") as client:
+        answered = client.post(f"/api/operations/{name}", json=given).json()
+    return answered["data"] if answered["success"] else answered["error"]
+
+
+def mcp(root: Path, name: str, **given: Any) -> Any:
+    async def call() -> Any:
+        async with Client(make_server(make_office(root))) as client:
+            return await client.call_tool(name, given)
+
+    found = asyncio.run(call())
+    return found.content[0].text if found.is_error else found.structured_content["answer"]
+
+
+def terminal(root: Path, name: str, **given: Any) -> Any:
+    """With the exit code as `code`."""
+    words = [f"{key}={one if isinstance(one, str) else json.dumps(one)}" for key, one in given.items()]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = cli.run(["roundtable", name, *words, "--root", str(root), "--json"])
+    return {**json.loads(out.getvalue()), "code": code}
+
+
+@dataclass(frozen=True)
+class Held:
+    root: Path
+    steps: Mapping[str, Any]
+
+    @property
+    def run(self) -> Path:
+        return self.root / "roundtables" / "monday" / "runs" / str(self.steps["ended"]["run_id"])
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Held:
+    """Ada and Ben by program, Bob a person; two rounds, one after the other, between which a caller steers."""
+    root = tmp_path_factory.mktemp("roundtables")
+    (root / "simulations").mkdir()
+    seats = [{"name": "Ada", "persona": "Bakes"}, {"name": "Ben", "persona": "Sells"}, {"name": "Bob"}]
+    given = {"mode": "adversarial", "private": False, "rounds": 2, "cast": "convergence", "synthetic": True}
+    begun = http(
+        root, "start_roundtable", **TABLE, question=QUESTION, personas=seats, people=["Bob"], steering=True, **given
+    )
+    answered = mcp(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+    went_on = terminal(root, "continue_roundtable", **TABLE, remark=REMARK)
+    ended = python(root, "continue_roundtable", **TABLE, answers={"Bob": BOB})
+    return Held(root, {"begun": begun, "answered": answered, "steered": went_on, "ended": ended})
+
+
+def test_every_interface_goes_on_where_another_stopped(held: Held) -> None:
+    begun, answered, went_on, ended = held.steps.values()
+    assert (begun["status"], begun["next"]) == ("waiting", "Bob must answer: pass `answers` to continue_roundtable.")
+    (form,) = begun["waiting_for"]
+    assert (form["participant"], form["round"]) == ("Bob", 1)
+    assert {one["item"] for one in form["items"]} == BOB.keys()
+    assert (answered["status"], answered["waiting_for_word"], answered["waiting_for"]) == ("waiting", ["group_01"], [])
+    assert (went_on["code"], [one["round"] for one in went_on["waiting_for"]]) == (4, [2])
+    assert (ended["status"], ended["groups"][0]["exit_reason"], ended["groups"][0]["rounds"]) == (
+        "completed", "max_rounds", 2,
+    )  # fmt: skip
+    assert len({one["run_id"] for one in held.steps.values()}) == 1
+
+
+def test_a_remark_is_seen_by_everybody_in_the_next_round_and_by_nobody_before(held: Held) -> None:
+    """The exact headings of what each was shown, and the remark word by word; kept as a turn of its own."""
+    with open_run(held.run) as reading:
+        desk = reading.desk("roundtable", "T1", reading.record.main)
+        blocks = reading.procedure("roundtable").blocks("group_01", 1, desk)
+        names = {who.id: who.name for who in reading.population}
+        turn = reading.frozen_values("main", "roundtable")["turn/group_01/04"]
+    shown = {(names[one.key.participant], one.key.round): dict(one.quoted) for one in blocks if one.key.part == "turn"}
+    assert {key: list(one) for key, one in shown.items()} == {
+        ("Ada", 1): [], ("Ben", 1): [NOW], ("Bob", 1): [NOW],
+        ("Ada", 2): [ROUND_1, MODERATOR], ("Ben", 2): [ROUND_1, MODERATOR, NOW], ("Bob", 2): [ROUND_1, MODERATOR, NOW],
+    }  # fmt: skip
+    assert {one[MODERATOR] for (_, round), one in shown.items() if round == 2} == {REMARK}
+    assert turn == {"turn": 4, "round": 2, "status": "ok", "kind": "steer", "answer": REMARK}
+    form = held.steps["steered"]["waiting_for"][0]
+    assert {one["heading"]: one["text"] for one in form["shown"]} == shown["Bob", 2]
+
+
+def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
+    table = pd.read_csv(
+        held.run.parents[1] / "synthesis" / held.run.name / "exports" / "all_responses.csv", encoding="utf-8-sig"
+    )
+    assert set(table.groupby("agent_name")["respondent"].unique().map(tuple).items()) == {
+        ("Ada", ("synthetic",)), ("Ben", ("synthetic",)), ("Bob", ("human",)),
+    }  # fmt: skip
+    with open_run(held.run) as reading:
+        subjects = [one["subject"] for one in reading.calls("roundtable", "T1") if one["purpose"] == "answer"]
+    assert len(subjects) == 4  # Ada and Ben in two rounds
+    assert not [one for one in subjects if "bob" in one]
+
+
+def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
+    """Each reply fits; the decision stands before who said what."""
+    decided = http(held.root, "get_consensus", **TABLE)
+    assert list(decided)[4:8] == ["decision", "agent_responses", "evidence", "metadata"]
+    assert [one["name"] for one in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
+    assert decided["metadata"]["rounds"] == 2
+    second = mcp(held.root, "get_round_details", **TABLE)
+    assert (second["round"], second["remark"], second["weighed"]["reason"]) == (2, REMARK, "max_rounds")
+    first = terminal(held.root, "get_round_details", **TABLE, round=1)
+    assert (first["round"], first["remark"], [one["name"] for one in first["responses"]]) == (
+        1,
+        "",
+        ["Ada", "Ben", "Bob"],
+    )
+    own = python(held.root, "get_response_detail", **TABLE, participant="Bob", round=2)
+    assert (own["answered_by"], own["sections"]["weaknesses"], own["confidence"]) == (
+        "person",
+        "Cost\nStaff\nLight",
+        0.7,
+    )
+    assert own == python(held.root, "get_response_detail", **TABLE, participant=str(own["number"]))
+    listed = http(held.root, "list_roundtables", text="mondays")
+    assert [(one["roundtable_id"], one["question"]) for one in listed["roundtables"]] == [("monday", QUESTION)]
+    assert all(len(json.dumps(one)) <= MOST_CHARS for one in (decided, second, first, own, listed))
+
+
+def test_all_of_it_is_written_to_a_file_and_read_page_by_page(held: Held) -> None:
+    told = http(held.root, "export_roundtable", **TABLE)
+    text = (held.root / told["file"]).read_text("utf-8")
+    assert (told["characters"], text.startswith(told["text"])) == (len(text), True)
+    assert text.startswith(f"# {QUESTION}")
+    assert all(words in text for words in (REMARK, "**Bob** (critic, yes, 0.70, a person)", "### Round 2"))
+    rest = mcp(held.root, "export_roundtable", **TABLE, format="json", offset=100)
+    whole = json.loads((held.root / rest["file"]).read_text("utf-8"))
+    assert [one["round"] for one in whole["groups"][0]["rounds"]] == [1, 2]
+    assert whole["groups"][0]["rounds"][1]["turns"][2]["reasoning"] == "Nobody comes."
+
+
+def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) -> None:
+    """Privately asked before and after: before once, after again. A budget that is short pauses it, a larger one does not
+    ask anything twice."""
+    mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
+    profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
+    agents = [profiles[1]["name"], profiles[0]["name"]]
+    given = {"question": QUESTION, "sim_id": "sim_x", "participants": agents, "rounds": 1, "synthetic": True}
+    paused = python(tmp_path, "start_roundtable", **TABLE, **given, budget_tokens=3000, confirm=True)
+    assert paused["status"] == "paused"
+    done = python(tmp_path, "continue_roundtable", **TABLE, budget_tokens=1_000_000)
+    assert (done["status"], done["run_id"], done["groups"][0]["participants"]) == (
+        "completed",
+        paused["run_id"],
+        agents,
+    )
+    more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
+    assert (more["status"], more["groups"][0]["rounds"]) == ("completed", 2)
+    runs = tmp_path / "roundtables" / "monday" / "runs"
+    asked = {}
+    for run in (done["run_id"], more["run_id"]):
+        with open_run(runs / run) as reading:
+            calls = [
+                one["subject"].split("|") for one in reading.calls("roundtable", "T1") if one["purpose"] == "answer"
+            ]
+        asked[run] = sorted(round for _, _, round, _, part in calls if part == "turn")
+    assert list(asked.values()) == [["0", "0", "1", "1", "2", "2"], ["2", "2", "3", "3"]]
+    details = python(tmp_path, "get_round_details", **TABLE, round=2)
+    assert (details["remark"], details["rounds"]) == (REMARK, ["before", 1, 2, "after"])
+    same = python(tmp_path, "start_roundtable", **TABLE, **given)  # it is there: shown, not begun again
+    assert same["run_id"] == more["run_id"]
+    with pytest.raises(EnqueteError, match="choose another roundtable_id"):
+        python(tmp_path, "start_roundtable", **TABLE, **{**given, "question": "Another?"})
+
+
+def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
+    """By hand: before, one round that ended it, after; the remark takes the end back, and what was said after it."""
+    response = Response(position="No.", stance="no", confidence=0.5)
+    talk = Discussion("group_01", participants=("a", "b"), mode="collaborative")
+    for turn, (round, private) in enumerate([(0, True), (0, True), (1, False), (1, False), (2, True), (2, True)], 1):
+        ends = Weighed(should_exit=True, reason="max_rounds") if turn == 4 else None
+        talk = talk.after(
+            RoundtableTurn(turn=turn, participant="ab"[turn % 2 - 1], round=round, private=private, status="ok",
+                           response=response, weighed=ends, stop="max_rounds" if turn == 6 else "")
+        )  # fmt: skip
+    settings = RoundtableSettings(rounds=2)
+    assert (talk.over, due(talk, settings)) == (True, [])
+    again = talk.after(steered(talk, ""))
+    assert (again.over, again.stop, again.afterwards, len(again.before), again.held) == (False, "", {}, 2, 1)
+    assert [(one.turn, one.participant, one.round) for one in due(again, settings)] == [(8, "a", 2), (9, "b", 2)]
+
+
+TWO = [{"name": "Ada", "persona": "x"}, {"name": "Ben", "persona": "y"}]
+START = {"roundtable_id": "new", "question": "Why?"}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("start_roundtable", {**START}, "Name either sim_id (its agents) or personas"),
+        ("start_roundtable", {**START, "personas": TWO[:1]}, "a group has 2 to 10 participants"),
+        ("start_roundtable", {**START, "personas": [TWO[0], TWO[0]]}, "of different names"),
+        ("start_roundtable", {**START, "personas": [TWO[0], {"name": "Bob"}]}, "say in prose who Bob is"),
+        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among participants"),
+        ("start_roundtable", {**START, "personas": [TWO[0], {"name": "B, C", "persona": "z"}]}, "without commas"),
+        ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
+        ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
+        ("start_roundtable", {**START, "sim_id": "sim_none"}, "no simulation 'sim_none'"),
+        ("start_roundtable", {**START, "roundtable_id": "../x"}, "roundtable_id: String should match"),
+        ("continue_roundtable", {"roundtable_id": "new"}, "Begin it with start_roundtable"),
+        ("continue_roundtable", {**TABLE, "answers": {"Bob": BOB}}, "waits for nobody"),
+        ("continue_roundtable", {**TABLE, "rounds": 12}, "at most 12, of which 2 were held"),
+        ("get_consensus", {**TABLE, "group": "group_07"}, "there are group_01"),
+        ("get_round_details", {**TABLE, "round": 5}, "rounds there are: 1, 2"),
+        ("get_response_detail", {**TABLE, "participant": "Zoe"}, "who did: Ada"),
+        ("export_roundtable", {**TABLE, "offset": 10**8}, "lies beyond the end"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_what_to_do(held: Held, name: str, given: dict[str, Any], says: str) -> None:
+    with pytest.raises(EnqueteError) as caught:
+        python(held.root, name, **given)
+    assert says in str(caught.value)
+    assert not (held.root / "roundtables" / "new" / "roundtable.json").exists()
+
+
+def test_errors_are_the_same_words_over_http_and_mcp(held: Held) -> None:
+    wrong = {**TABLE, "remark": "Now!", "rounds": 12}
+    assert "at most 12" in str(http(held.root, "continue_roundtable", **wrong))
+    assert "at most 12" in mcp(held.root, "continue_roundtable", **wrong)
+
+
+def test_a_reply_that_is_too_long_is_cut_and_says_so() -> None:
+    texts = {"digest": "short", "said": [{"text": "word " * 800} for _ in range(30)]}
+    cut = fitted(texts)
+    assert (len(json.dumps(cut)) <= MOST_CHARS, cut["digest"]) == (True, "short")
+    assert "export_roundtable everything" in str(cut["shortened"])
+    assert fitted({"a": "b"}) == {"a": "b"}
