@@ -11,7 +11,7 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.roundtable.discussion import Discussion
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters
 from enquete.graphs.roundtable.settings import MOST_ROUNDS
-from enquete.graphs.roundtable.shown import ROUND, STAGES
+from enquete.graphs.roundtable.shown import ACTIONS, EXITS, LEVELS, ROUND, STAGES, STANCES
 from enquete.graphs.roundtable.tables import Table, Tables
 from enquete.graphs.roundtable.telling import (
     Stage,
@@ -67,13 +67,13 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     it rests (conflicts, citations, groupthink), and how it came about."""
     table = Tables(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
-    layers = layered(table, talk).model_dump(mode="json")
+    layers: dict[str, Any] = layered(table, talk).model_dump(mode="json")
     for one in layers["agent_responses"]:
         one["name"] = table.name(one["participant"])
-    others = [digest(table, each) for each in table.groups if each.unit != talk.unit]
+    others: list[JsonValue] = [digest(table, each) for each in table.groups if each.unit != talk.unit]
     return fitted({
         "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
-        **layers, **({"other_groups": others} if others else {}),
+        **layers, "other_groups": others,
     })  # fmt: skip
 
 
@@ -155,5 +155,6 @@ def _markdown(table: Table, whole: dict[str, Any]) -> str:
     ]
     return render(
         "enquete.graphs.roundtable:export.md.j2", language, **{**whole, "groups": labelled},
-        mode_title=mode.title.in_(language), titles=mode.titles(language),
+        mode_title=mode.title.in_(language), titles=mode.titles(language), exits=EXITS, levels=LEVELS, actions=ACTIONS,
+        stances=STANCES,
     )  # fmt: skip
