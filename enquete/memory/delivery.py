@@ -6,9 +6,10 @@ the graph is asked whether it holds the episode before it is sent again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import sleep
+from time import monotonic, sleep
 
 from enquete.memory.local import LocalMemory
 from enquete.memory.records import Graph, MemoryFault, Record
@@ -27,17 +28,27 @@ class Delivery:
 
 
 def deliver(
-    memory: LocalMemory, graph: Graph, *, patience_s: float, wait: Callable[[float], object] = sleep
+    memory: LocalMemory,
+    graph: Graph,
+    *,
+    patience_s: float,
+    longest_s: float = math.inf,
+    wait: Callable[[float], object] = sleep,
+    clock: Callable[[], float] = monotonic,
 ) -> Delivery:
-    """Send what the graph has not got, oldest first, waiting for `patience_s` seconds in all where it asks to be waited for.
+    """Send what the graph has not got, oldest first, waiting for `patience_s` seconds in all where it asks to be waited for;
+    nothing more is begun after `longest_s` seconds.
 
     An episode that the graph refuses is left and the others go on; any other fault ends the delivery. Raises nothing of
     the graph's.
     """
     states = memory.delivered(graph.name)
     waiting = memory.undelivered(graph.name)
-    done = Delivery()
+    done, began = Delivery(), clock()
     for place, record in enumerate(waiting):
+        if clock() - began > longest_s:
+            done.why = done.why or f"{longest_s:g} seconds were not enough"
+            return _stopped(done, waiting[place:])
         while True:
             try:
                 _send(memory, graph, record, states.get(record.id) == "sending")

@@ -26,6 +26,8 @@ from enquete.state.errors import EnqueteError
 
 FILE = "memory.json"
 AT_ONCE = 500
+LONGEST_S = 60.0
+"""Seconds that a stop of a run takes to send episodes; the rest is for a sync."""
 PATIENCE_S = 10.0
 """Seconds in all that a stop of a run waits for a graph that asks to be waited for; a sync has more."""
 log = logging.getLogger("enquete")
@@ -79,6 +81,6 @@ def send(workplace: Workplace, memory: LocalMemory) -> Delivery:
     if graph is None:
         return Delivery()
     try:
-        return deliver(memory, graph, patience_s=PATIENCE_S)
+        return deliver(memory, graph, patience_s=PATIENCE_S, longest_s=LONGEST_S)
     finally:
         graph.close()

@@ -150,6 +150,14 @@ class TestWriting:
             assert deliver(memory, graph, patience_s=0).sent == 2
         assert len(episodes(server)) == 2
 
+    def test_no_more_time_is_taken_than_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
+        times = iter([0.0, 1.0, 61.0])
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1), said(2)])
+            done = deliver(memory, graph, patience_s=0, longest_s=60, clock=lambda: next(times))
+        assert (done.sent, [one.id for one in done.left]) == (1, ["r/2"])
+        assert done.why == "60 seconds were not enough"
+
     def test_an_answer_that_was_lost_makes_no_twin(
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
     ) -> None:
