@@ -22,7 +22,7 @@ from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
 from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, pool, saturation
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.value_map import draw
+from enquete.graphs.laddering.value_map import draw, kinds_of
 from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext, counted, findings
 from enquete.respondents.roles import RULE
@@ -47,6 +47,7 @@ def analyse(
         "topic": settings.topic.topic.in_(context.language),
         "ladder": [settings.method.node_types[rung].label.in_(context.language) for rung in settings.method.ladder],
         "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
+        "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
         "strategy": settings.strategy,
         "interviews": {"begun": len(interviews), "total": len(units), "over": sum(bool(i.stop) for i in interviews)},
         "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),

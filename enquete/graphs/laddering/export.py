@@ -88,10 +88,12 @@ def _cell(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def codebook_yaml(concepts: Sequence[Mapping[str, Any]]) -> str:
-    """Every code with its type, the agents who named it, and all wordings that stand for it."""
+def codebook_yaml(concepts: Sequence[Mapping[str, Any]], definitions: Mapping[str, str] | None = None) -> str:
+    """Every code with its type, what a researcher wrote of it, the agents who named it, and all wordings that stand for it."""
+    written = definitions or {}
     codes = [
-        {"id": one["id"], "label": one["label"], "type": one["type"], "agents": one["agents"], "wordings": list(one["wordings"])}
+        {**{key: one[key] for key in ("id", "label", "type")}, "definition": written.get(one["id"], ""), "agents": one["agents"],
+         "wordings": list(one["wordings"])}
         for one in concepts
     ]  # fmt: skip
     return str(yaml.safe_dump({"codes": codes}, allow_unicode=True, sort_keys=False, width=120))

@@ -50,7 +50,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "interviews.json": {key: found.get(key) for key in KEPT},
         "knowledge_graphs.jsonl": found["graphs"],
         "knowledge_graphs.graphml": agents_graphml(found["graphs"]),
-        "pooled_graph.json": {key: found[key] for key in ("concepts", "implications", "indices")},
+        "pooled_graph.json": {key: found[key] for key in ("concepts", "implications", "indices", "kinds")},
         "pooled_graph.graphml": pooled_graphml(found["concepts"], found["implications"]),
         "value_map.json": found["value_map"],
         "value_map.mmd": mermaid(_value_map(found)),

@@ -55,17 +55,29 @@ def draw(
 ) -> ValueMap:
     """The map at this cut-off (None: by REPRESENTED); at a higher one where too many concepts would be on it, at 1 where none
     would."""
+    return drawn(cells, concepts, kinds_of(ontology, language), cut_off)
+
+
+def kinds_of(ontology: Ontology, language: Language) -> list[tuple[str, str]]:
+    """Node types with their names, the ladder's first, from the bottom to the top."""
     order = list(ontology.ladder) + [kind for kind in ontology.node_types if kind not in ontology.ladder]
+    return [(kind, ontology.node_types[kind].label.in_(language)) for kind in order]
+
+
+def drawn(
+    cells: Sequence[Cell], concepts: Sequence[PooledConcept], order: Sequence[tuple[str, str]], cut_off: int | None
+) -> ValueMap:
+    """The same, of types with their names in their order."""
     links, used = _kept(cells, cut_off)
     shown = {end for link in links for end in (link.source, link.target)}
     known = [concept for concept in concepts if concept.id in shown]
-    kinds = [kind for kind in order if any(concept.type == kind for concept in known)]
-    rows = [[concept for concept in known if concept.type == kind] for kind in kinds]
+    kinds = [(kind, name) for kind, name in order if any(concept.type == kind for concept in known)]
+    rows = [[concept for concept in known if concept.type == kind] for kind, _ in kinds]
     boxes = chain.from_iterable(
         (Box(one.id, one.label, one.agents, level, place) for place, one in enumerate(row))
         for level, row in enumerate(_untangled(rows, links))
     )
-    names = tuple(ontology.node_types[kind].label.in_(language) for kind in kinds)
+    names = tuple(name for _, name in kinds)
     share, repeated = _share(cells, used), _share(cells, 2)
     return ValueMap(used, tuple(boxes), tuple(links), names, share, repeated)
 
