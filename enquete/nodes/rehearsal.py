@@ -19,6 +19,7 @@ from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import claim_name, planned
 from enquete.nodes.workplace import Sources, Workplace
 from enquete.state.asking import Arm, Participant
+from enquete.state.desk import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.settings import Machine
 
@@ -77,7 +78,7 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
     """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
     chosen = sample(record, people)
     acted = record.model_copy(
-        update={"run_id": "rehearsal", "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
+        update={"run_id": REHEARSAL, "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
     )
     with tempfile.TemporaryDirectory(prefix="enquete-rehearsal-") as name:
         ledger = Ledger(Path(name) / LEDGER, acted.run_id, create=True)

@@ -20,7 +20,7 @@ from enquete.models.parsing import read_object
 from enquete.respondents.person import HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
-from enquete.state.desk import Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
+from enquete.state.desk import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
 
 INTERVIEWER = N_(
     "You are a methodologist of a social science study and work carefully, neutrally and close to the "
@@ -99,7 +99,8 @@ class LocalDesk:
             due |= {item for item, answer in stored.items() if answer.status == "failed"}
         if not due:
             return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()))
-        respondent = HumanRespondent(self.ledger) if block.by_person else self.respondent
+        by_person = block.by_person and self.run != REHEARSAL
+        respondent = HumanRespondent(self.ledger) if by_person else self.respondent
         reply = await respondent.ask(self.participant(block.key.participant), block, self.model)
         if reply.state != "done":
             return reply

@@ -12,6 +12,9 @@ from enquete.state.asking import Answer, Arm, Asking, Block, BlockKey, CallKey, 
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
+REHEARSAL = "rehearsal"
+"""The run of a rehearsal, in which nobody waits for a person."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

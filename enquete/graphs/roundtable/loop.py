@@ -28,7 +28,7 @@ from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, 
 from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
 from enquete.nodes.conversations import HEARD, Asked, TurnOutcome, Utterance, hear, keep, stopped
 from enquete.state.asking import Outcome
-from enquete.state.desk import Desk
+from enquete.state.desk import REHEARSAL, Desk
 
 STEPS = 5
 """Nodes a turn passes at most."""
@@ -78,7 +78,7 @@ async def open_round(state: LoopState, runtime: Loop) -> LoopState:
     talk, context = state["talk"], runtime.context
     if awaits_word(talk, context.settings):
         said = context.desk.frozen(word_name(talk))
-        if said is None:
+        if said is None and context.desk.run != REHEARSAL:
             return {"outcome": "waiting"}
         if said:
             talk = talk.after(await keep(context.desk, talk.unit, steered(talk, str(said))))

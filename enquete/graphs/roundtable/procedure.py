@@ -87,7 +87,7 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         if desk.frozen("groups") is None:
             await desk.freeze("groups", self._told(desk))
-        for turn in self.settings.earlier.get(unit, ()):
+        for turn in self._earlier(self.begun(unit, desk)):
             await keep(desk, unit, turn.model_copy(update={"earlier": True}))
         return await super().conduct(unit, round, desk)
 
@@ -152,7 +152,12 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
 
     def _after_earlier(self, talk: Discussion) -> Discussion:
         """As the run before left it."""
-        return reduce(Discussion.after, self.settings.earlier.get(talk.unit, ()), talk)
+        return reduce(Discussion.after, self._earlier(talk), talk)
+
+    def _earlier(self, talk: Discussion) -> Sequence[RoundtableTurn]:
+        """What the run before held; nothing where not all of them sit here, as in a rehearsal with some of the agents."""
+        held = self.settings.earlier.get(talk.unit, ())
+        return held if {turn.participant for turn in held} <= {"", *talk.participants} else ()
 
     def _asked_of(self, talk: Discussion, desk: Desk, rounds: int) -> Iterator[tuple[str, int]]:
         """(participant, items) of each turn that is left of a discussion of so many rounds."""

@@ -215,6 +215,29 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
         python(tmp_path, "start_roundtable", **TABLE, **{**given, "question": "Another?"})
 
 
+def test_several_groups_wait_and_go_on_together(tmp_path: Path) -> None:
+    """More agents than an unpaid rehearsal plays with: what they said before is not known to all who rehearse."""
+    mirofish_folder(tmp_path / "simulations" / "sim_x", 8)
+    given = {
+        "sim_id": "sim_x",
+        "groups": 2,
+        "size": 4,
+        "rounds": 2,
+        "private": False,
+        "steering": True,
+        "synthetic": True,
+    }
+    begun = python(tmp_path, "start_roundtable", **TABLE, question=QUESTION, mode="delphi", **given)
+    assert begun["waiting_for_word"] == ["group_01", "group_02"]
+    done = python(tmp_path, "continue_roundtable", **TABLE)
+    more = python(tmp_path, "continue_roundtable", **TABLE, remark=REMARK)
+    assert (done["status"], more["status"]) == ("completed", "completed")
+    groups = [[(one["group"], one["participants"], one["rounds"]) for one in step["groups"]] for step in (done, more)]
+    assert groups[1] == [(group, people, rounds + 1) for group, people, rounds in groups[0]]
+    second = python(tmp_path, "get_consensus", **TABLE, group="group_02")
+    assert (second["group"], [one["group"] for one in second["other_groups"]]) == ("group_02", ["group_01"])
+
+
 def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:
     """By hand: before, one round that ended it, after; the remark takes the end back, and what was said after it."""
     response = Response(position="No.", stance="no", confidence=0.5)
