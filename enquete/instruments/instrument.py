@@ -77,6 +77,10 @@ class Instrument(Part):
         """What the file says of people's answers, by item id; a methodology with closed items of its own names theirs."""
         return {}
 
+    def subject(self) -> tuple[Text, ...]:
+        """Texts that say what it is about, its topic first."""
+        return self.topic, self.title
+
     def wordings(self) -> Iterable[Wording]:
         """What is asked, item by item, for those who review it; a methodology names its own."""
         return ()

@@ -102,7 +102,8 @@ def _of_one(one: Wording) -> Iterator[Finding]:
         most = MOST_WORDS.get(one.kind)
         if text and most and len(words_of(text)) > most:
             yield Finding("too_long", one.id, language, {"found": len(words_of(text)), "most": most})
-    if one.text.de and one.text.en and (differs := translation_differs(one.text.de, one.text.en)):
+    differs = translation_differs(one.text.de, one.text.en) if one.text.de and one.text.en else ""
+    if differs and not (differs == "same" and one.kind == "text"):  # a name may be the same in both
         yield Finding("translation_differs", one.id, None, {"found": _DIFFERS[differs]})
 
 
@@ -177,8 +178,8 @@ def duplicates(wordings: Sequence[Wording]) -> Iterator[Finding]:
     """Pairs that say almost the same in a language both have; a negated twin is one, too."""
     closed = [one for one in wordings if one.kind != "text"]
     for language in LANGUAGES:
-        triples = {one.id: _triples(text) for one in closed if (text := getattr(one.text, language))}
-        for (a, one), (b, other) in combinations(triples.items(), 2):
+        known = {one.id: triples(text) for one in closed if (text := getattr(one.text, language))}
+        for (a, one), (b, other) in combinations(known.items(), 2):
             if alike(one, other) >= ALIKE:
                 yield Finding("near_duplicate", b, language, {"found": a})
 
@@ -188,7 +189,7 @@ def alike(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
 
 
-def _triples(text: str) -> frozenset[str]:
+def triples(text: str) -> frozenset[str]:
     """Letter triples of its content words: forms of one word share most of theirs."""
     words = [word for word in words_of(text) if word not in function_words()]
     return frozenset(f" {word} "[place : place + 3] for word in words for place in range(len(word)))

@@ -79,7 +79,7 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str) -> 
     """Whether it is about something else. False where that cannot be told: too little said, or in another language."""
     if language is None or not blob:
         return False
-    topic = [text for text in (instrument.topic, instrument.title) if text.has(language)]
+    topic = [text for text in instrument.subject() if text.has(language)]
     named = {stem for text in topic for stem in stems(_in(text, language))}
     shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
     if any(stem in blob for stem in named):

@@ -16,12 +16,15 @@ from enquete.instruments.pack import pack_named
 from enquete.instruments.reading import suggestion
 from enquete.instruments.source import Source
 from enquete.instruments.text import instrument_notices
+from enquete.locale import N_, tell
+from enquete.nodes.marks import is_draft
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, RunRequest
 
+DRAFT = N_("{file} is a draft as it was written, read by nobody yet (`enquete draft --accept` or an edit ends that)")
 IN_PYTHON = "own"
 """In place of a file's name, where questions were given as objects."""
 
@@ -71,6 +74,8 @@ def freeze_instruments(
             problems += error.problems
             continue
         frozen = freeze_instrument(instrument, IN_PYTHON if isinstance(own, dict) else own or source)
+        if isinstance(own, str) and request.shelf is None and is_draft(Path(own)):
+            notices.append(f"{name}: {tell(DRAFT, language).format(file=Path(own).name)}")
         notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)

@@ -10,6 +10,7 @@ from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="delphi",
+    drafts="enquete.graphs.delphi.drafting:draft",
     title=N_("Delphi"),
     default=True,
     order=30,

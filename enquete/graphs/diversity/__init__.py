@@ -10,6 +10,7 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="diversity",
+    drafts="enquete.graphs.diversity.drafting:draft",
     title=N_("Diversity of views"),
     default=True,
     order=20,

@@ -11,6 +11,7 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="laddering",
+    drafts="enquete.graphs.laddering.drafting:draft",
     title=N_("Laddering"),
     default=False,
     order=50,

@@ -6,10 +6,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictInt
 
+from enquete.graphs.laddering.concept import Concept
 from enquete.instruments.instrument import Instrument
+from enquete.instruments.layers import load_layer
 from enquete.instruments.reading import Line, wrong
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Language
+from enquete.state.errors import InstrumentError
 
 TOPIC = "{topic}"
 
@@ -45,6 +48,14 @@ class LadderingInstrument(Instrument):
     cut_off: Annotated[StrictInt, Field(ge=1, le=10_000)] | None = (
         None  # None: by the share of links that the map represents
     )
+
+    def subject(self) -> tuple[Text, ...]:
+        """The concept's: the instrument says how is asked, not about what."""
+        try:
+            concept = load_layer(Concept, "concepts", self.concept)
+        except InstrumentError:
+            return ()
+        return concept.topic, concept.title
 
     def told(self, topic: Text, language: Language) -> str:
         """The instruction for a topic."""

@@ -10,6 +10,7 @@ from enquete.state.methodology import Methodology, NoSettings, Steps
 
 METHODOLOGY = Methodology(
     name="scenario",
+    drafts="enquete.graphs.scenario.drafting:draft",
     title=N_("Scenarios"),
     default=True,
     order=40,

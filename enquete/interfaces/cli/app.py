@@ -18,7 +18,7 @@ from typing import Annotated
 
 import typer
 
-from enquete.interfaces.cli import costs, demo, doctor, driving, looking, remembering, scaffold, serve
+from enquete.interfaces.cli import costs, demo, doctor, draft, driving, looking, remembering, scaffold, serve
 from enquete.interfaces.cli.method_commands import Commands
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
@@ -51,6 +51,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "status": looking.status,
     "list": looking.list_,
     "check": looking.check,
+    "draft": draft.draft,
     "report": looking.report,
     "export": looking.export,
     "doctor": doctor.doctor,
@@ -85,6 +86,7 @@ def enquete(
     First steps:
       enquete demo                     see it work, without a key
       enquete check my_simulation      what a simulation holds
+      enquete draft my_simulation      instruments from what its agents wrote
       enquete estimate my_simulation   what a run would cost
       enquete run my_simulation        interview its agents
       enquete status my_simulation     how far it is, and what to do next

@@ -1,0 +1,271 @@
+"""What a simulation talked about: every post with who wrote it and where it stands, statements out of them, and their themes.
+
+By rule, over words, without a model. A concourse (Stephenson 1953) is what is really said about a matter; statements are drawn from it
+so that its themes and its speakers are covered, and what is left out is kept with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+
+from enquete.instruments.language import function_words, language_of, words_of
+from enquete.instruments.review import alike, triples
+from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
+from enquete.simulations.database import database_path, opened
+from enquete.simulations.ownership import LogOwners, owners_of
+from enquete.simulations.population import Population, Seat
+from enquete.simulations.texts import clean, one_line
+from enquete.state.asking import Spoken
+
+FEWEST_WORDS, MOST_WORDS = 6, 24
+"""Of a statement."""
+FEWEST, MOST = 24, 36
+"""Statements of a Q-sort; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort is one request."""
+ALIKE = 0.6
+STEM = 6
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
+_LEANING = re.compile(
+    r"(this|that|these|those|it|its|they|he|she|and|but|however|also|so|then|therefore|moreover|dies\w*|deshalb|daher|darum|dazu|dabei|"
+    r"aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|i |ich |we |wir )\b",
+    re.IGNORECASE,
+)
+"""Beginnings of sentences that lean on the one before, or speak of the speaker alone."""
+_OF_ANY = """
+people thing things time today year years really think believe know need needs want like make makes take more much many good great better
+best love thanks thank says said going come just still even every everyone
+menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen machen gut besser beste danke liebe leute sagen sagt
+alle alles immer wieder keine
+"""
+_GENERAL = frozenset(_OF_ANY.split())
+"""Words of any discourse."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """A text that an agent wrote. source: file and line, or table and number."""
+
+    agent: str
+    name: str
+    kind: str
+    stance: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where it is."""
+
+    text: str
+    post: Post
+    cluster: int = 0
+    left_out: str = ""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Words that several agents use, as they write them; in how many posts of how many agents."""
+
+    label: str
+    posts: int
+    agents: int
+
+
+def posts(population: Population) -> list[Post]:
+    """In the order of platforms and time; from the databases where they can be read, else from the action logs."""
+    people = {who.id: who for who in population.participants}
+    found = []
+    for platform in PLATFORMS:
+        seats = [seat for seat in population.seats if seat.platform == platform]
+        rows = _of_database(population, platform, seats) or _of_log(population, platform, seats)
+        for owner, source, text in rows:
+            who = people.get(owner)
+            if who is not None and text.strip():
+                stance = population.stances.get(owner, "")
+                found.append(Post(owner, who.name, who.stakeholder_type, stance, source, one_line(text)))
+    return list({(post.agent, post.text): post for post in found}.values())
+
+
+def _of_database(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+    path = database_path(population.path, platform)
+    if not path.is_file():
+        return []
+    try:
+        with opened(path) as connection:
+            owners, _, _ = owners_of(connection, path.name, seats)
+            written = connection.execute(
+                "SELECT post_id, user_id, COALESCE(NULLIF(quote_content, ''), content) FROM post ORDER BY rowid"
+            )
+            rows = [
+                (owners[user], f"{path.name} post {place}", text or "")
+                for place, user, text in written
+                if user in owners
+            ]
+            said = connection.execute("SELECT comment_id, user_id, content FROM comment ORDER BY rowid")
+            return rows + [
+                (owners[user], f"{path.name} comment {place}", text or "")
+                for place, user, text in said
+                if user in owners
+            ]
+    except (sqlite3.Error, OSError):
+        return []
+
+
+def _of_log(population: Population, platform: Platform, seats: Sequence[Seat]) -> list[tuple[str, str, str]]:
+    path, owners = log_path(population.path, platform), LogOwners(seats)
+    if not path.is_file():
+        return []
+    rows = []
+    for number, line in LogLines(path):
+        args = line.get("action_args")
+        if is_action(line) and isinstance(args, dict) and clean(line.get("action_type")).upper() in _WRITING:
+            owner = owners.owner(line)
+            text = clean(args.get("quote_content")) or clean(args.get("content"))
+            if owner:
+                rows.append((owner, f"{platform}/{path.name}:{number}", text))
+    return rows
+
+
+_WRITING = {"CREATE_POST", "CREATE_COMMENT", "QUOTE_POST"}
+
+
+def spoken(written: Sequence[Post]) -> Spoken | None:
+    return language_of([post.text for post in written])
+
+
+# --- themes ----------------------------------------------------------------------------------------------------------
+
+
+def content(text: str, names: frozenset[str] = frozenset()) -> list[str]:
+    """Its words that say something, in small letters; without those of agents' names."""
+    idle = function_words() | ENGLISH_STOP_WORDS | _GENERAL | names
+    return [word for word in words_of(text) if len(word) > 3 and word not in idle]
+
+
+def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
+    """Pairs of words and words that most agents use, the widest first; none that is part of another."""
+    names = frozenset(word for post in written for word in words_of(post.name))
+    users: defaultdict[str, set[str]] = defaultdict(set)
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for place, post in enumerate(written):
+        words = content(post.text, names)
+        for form in [
+            *words,
+            *(f"{a} {b}" for a, b in pairwise(words) if f"{a} {b}" in post.text.casefold()),
+        ]:
+            stem = " ".join(word[:STEM] for word in form.split())
+            users[stem].add(post.agent)
+            places[stem].add(place)
+            forms[stem][form] += 1
+    worth = {stem: len(users[stem]) * len(places[stem]) ** 0.5 * (2.0 if " " in stem else 1.0) for stem in users}
+    chosen: list[str] = []
+    for stem in sorted(worth, key=lambda one: (-worth[one], one)):
+        known = {word for one in chosen for word in one.split()}
+        if (
+            len(users[stem]) >= min(2, len({post.agent for post in written}))
+            and len(places[stem]) > 1
+            and not known & set(stem.split())
+        ):
+            chosen.append(stem)
+    spelled = {stem: _as_written(forms[stem].most_common(1)[0][0], written) for stem in chosen[:most]}
+    return [Theme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen[:most]]
+
+
+def _as_written(form: str, written: Sequence[Post]) -> str:
+    """With the capitals that it mostly has."""
+    pattern = re.compile(rf"\b{re.escape(form)}\b", re.IGNORECASE)
+    found = Counter(match for post in written for match in pattern.findall(post.text))
+    return found.most_common(1)[0][0] if found else form
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def statements(written: Sequence[Post], language: Spoken | None) -> list[Statement]:
+    """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance."""
+    fit, unfit = _candidates(written, language)
+    kept, doubled = _distinct(fit)
+    return [*_covering(kept), *doubled, *unfit]
+
+
+def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[Statement], list[Statement]]:
+    fit: list[Statement] = []
+    unfit: list[Statement] = []
+    for post in written:
+        for sentence in _SENTENCE.split(post.text):
+            why = _why_not(sentence, language)
+            (unfit if why else fit).append(Statement(sentence.strip(), post, left_out=why))
+    return fit, unfit
+
+
+def _why_not(sentence: str, language: Spoken | None) -> str:
+    words = words_of(sentence)
+    if not FEWEST_WORDS <= len(words) <= MOST_WORDS:
+        return f"{len(words)} words"
+    if _UNFIT.search(sentence):
+        return "a question, quotation, link or tag"
+    if _LEANING.match(sentence.strip()):
+        return "leans on the sentence before, or on the speaker"
+    return "another language" if language and language_of([sentence]) not in (language, None) else ""
+
+
+def _distinct(fit: Sequence[Statement]) -> tuple[list[Statement], list[Statement]]:
+    kept: list[tuple[frozenset[str], Statement]] = []
+    doubled = []
+    for one in fit:
+        own = triples(one.text)
+        twin = next((other for known, other in kept if alike(own, known) >= ALIKE), None)
+        if twin is None:
+            kept.append((own, one))
+        else:
+            doubled.append(replace(one, left_out=f"says almost the same as {twin.post.source}"))
+    return [one for _, one in kept], doubled
+
+
+def _covering(kept: Sequence[Statement]) -> list[Statement]:
+    """Clusters in turn, in each the agent and stance heard least so far, the statement nearest to the cluster's centre first."""
+    if len(kept) <= FEWEST:
+        return list(kept)
+    vectors = TfidfVectorizer(analyzer=lambda text: [word[:STEM] for word in content(text)]).fit_transform(
+        [one.text for one in kept]
+    )
+    model = KMeans(min(8, len(kept) // 4), n_init=4, random_state=0).fit(vectors)
+    far = model.transform(vectors).min(axis=1)
+    clustered = [replace(one, cluster=int(label)) for one, label in zip(kept, model.labels_, strict=True)]
+    queues: dict[int, list[int]] = defaultdict(list)
+    for place in sorted(range(len(kept)), key=lambda place: float(far[place])):
+        queues[clustered[place].cluster].append(place)
+    chosen: list[int] = []
+    heard: Counter[str] = Counter()
+    for cluster in _in_turn(queues, MOST):
+        place = min(
+            queues[cluster], key=lambda one: (heard[clustered[one].post.agent], heard[clustered[one].post.stance])
+        )
+        queues[cluster].remove(place)
+        heard.update({clustered[place].post.agent: 1, clustered[place].post.stance: 1})
+        chosen.append(place)
+    rest = [
+        replace(one, left_out="its theme has its share")
+        for place, one in enumerate(clustered)
+        if place not in set(chosen)
+    ]
+    return [*(clustered[place] for place in chosen), *rest]
+
+
+def _in_turn(queues: Mapping[int, list[int]], most: int) -> Iterator[int]:
+    given = 0
+    while given < most and any(queues.values()):
+        for cluster in sorted(queues):
+            if queues[cluster] and given < most:
+                given += 1
+                yield cluster

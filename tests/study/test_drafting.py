@@ -1,0 +1,99 @@
+"""Drafts from a real simulation: they load, say where they are from, cover who spoke, and are drafts until somebody says otherwise."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from enquete.graphs.diversity.instrument import DiversityInstrument
+from enquete.graphs.laddering.concept import Concept
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.graphs.registry import dotted_paths
+from enquete.instruments.layers import load_layer
+from enquete.instruments.load import load_own
+from enquete.nodes.fitting import is_elsewhere
+from enquete.nodes.freezing import freeze_instruments
+from enquete.nodes.marks import is_draft
+from enquete.simulations.discourse import posts
+from enquete.simulations.population import load_population
+from enquete.state.errors import SettingsError
+from enquete.state.request import RunRequest
+from enquete.study.drafting import Drafts, accept_drafts, draft_instruments
+from tests.support.studies import personas
+
+BANK = Path(__file__).parents[1] / "data" / "sim_683e8059ab27"
+
+
+@pytest.fixture(scope="module")
+def drafts(tmp_path_factory: pytest.TempPathFactory) -> Drafts:
+    return draft_instruments(BANK, into=tmp_path_factory.mktemp("drafts") / "bank")
+
+
+def test_every_file_loads_and_fits_the_simulation(drafts: Drafts) -> None:
+    assert {file.name for file in drafts.files} == {
+        "longitudinal.yaml", "diversity.yaml", "delphi.yaml", "scenario.yaml", "concept.yaml", "concourse.csv",
+    }  # fmt: skip
+    methods = {name: dotted for name, dotted in dotted_paths().items() if (drafts.folder / f"{name}.yaml").exists()}
+    files = {name: str(drafts.folder / f"{name}.yaml") for name in methods}
+    used, notices = freeze_instruments(RunRequest(instruments=dict(files)), methods, "en")
+    assert used.keys() == files.keys()
+    assert sum("is a draft as it was written" in notice for notice in notices) == 4
+    assert load_layer(Concept, "concepts", str(drafts.folder / "concept.yaml")).elements
+    survey, _ = load_own(LongitudinalInstrument, Path(files["longitudinal"]))
+    assert not is_elsewhere(survey, "en", "halcourt bank has announced changes to its cashback programme")
+
+
+def test_the_questionnaire_is_balanced_and_reads_well(drafts: Drafts) -> None:
+    survey, _ = load_own(LongitudinalInstrument, drafts.folder / "longitudinal.yaml")
+    assert len(survey.items) == 12
+    keyed = Counter((item.family, item.reverse_coded) for item in survey.items)
+    assert sorted(keyed.values()) == [1] * 4 + [2] * 4
+    assert sum(item.reverse_coded for item in survey.items) == 6
+    assert drafts.findings["longitudinal.yaml"] == []
+
+
+def test_statements_are_sentences_that_agents_wrote_and_every_speaker_is_heard(drafts: Drafts) -> None:
+    written = posts(load_population(BANK))
+    sort, _ = load_own(DiversityInstrument, drafts.folder / "diversity.yaml")
+    assert 24 <= len(sort.statements) <= 36
+    text = (drafts.folder / "diversity.yaml").read_text("utf-8")
+    sources = re.findall(r"# from: (.+?) \((.+?)\), (.+?); theme", text)
+    for statement, (name, kind, source) in zip(sort.statements, sources, strict=True):
+        (post,) = [post for post in written if post.source == source]
+        assert (post.name, post.kind) == (name, kind)
+        assert statement.label.en in post.text
+    assert {name for name, _, _ in sources} == {post.name for post in written}
+
+
+def test_the_concourse_says_what_became_of_every_sentence(drafts: Drafts) -> None:
+    with (drafts.folder / "concourse.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert sum(row["chosen"] == "yes" for row in rows) == 36
+    assert all(bool(row["chosen"]) != bool(row["left_out"]) for row in rows)
+    assert {"its theme has its share", "a question, quotation, link or tag"} <= {row["left_out"] for row in rows}
+
+
+def test_a_draft_is_one_until_it_is_edited_or_accepted(drafts: Drafts, tmp_path: Path) -> None:
+    copies = {}
+    for file in (*drafts.files, drafts.folder / "drafts.json"):
+        copies[file.name] = tmp_path / file.name
+        copies[file.name].write_bytes(file.read_bytes())
+    assert is_draft(copies["delphi.yaml"])
+    copies["delphi.yaml"].write_text(copies["delphi.yaml"].read_text("utf-8") + "# read\n", "utf-8")
+    assert not is_draft(copies["delphi.yaml"])
+    assert is_draft(copies["scenario.yaml"])
+    assert "scenario.yaml" in accept_drafts(tmp_path)
+    assert not is_draft(copies["scenario.yaml"])
+    with pytest.raises(SettingsError, match="there are no drafts to accept"):
+        accept_drafts(tmp_path)
+
+
+def test_nothing_is_written_over_and_nothing_drafted_from_nothing(drafts: Drafts, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="is there already"):
+        draft_instruments(BANK, into=drafts.folder)
+    with pytest.raises(SettingsError, match="no discourse to draft from"):
+        draft_instruments(personas(tmp_path, 3))
