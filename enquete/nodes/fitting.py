@@ -32,11 +32,13 @@ SHARED = 8
 IN_TEXTS = 3
 FEW = 0.34
 """Share of those below which the items are about something else."""
-_ANY = re.compile(
-    r"^(zukunft|future|view|sicht|ansicht|meinung|opinion|stimmung|studi|befragung|survey|delphi|szenari|scenario|vielfalt|divers|frage|"
-    r"question|longitud|interview|deutsch|german|europ|jahr|year|nord|north|süd|south|west|east|osten|teil|part|thema|topic|item|statem|"
-    r"aussage|instrument|draft|entwurf|high|panel|welle|wave)"
-)
+_OF_ANY = """
+zukunft future view sicht ansicht meinung opinion stimmung studi befragung survey szenari vielfalt divers frage question interview deutsch
+german europ jahr year nord north süd south west east osten teil part thema topic item statem aussage instrument draft entwurf high panel
+welle wave
+"""
+_ANY = re.compile(f"^({'|'.join(_OF_ANY.split())})")
+"""Beginnings of words that a study on anything may have."""
 
 UNFIT: Mapping[str, str] = {
     "topic": N_(
@@ -60,7 +62,11 @@ def fit_of(
         for name, one in used.items()
         if name in methods
     }
-    off = [name for name, one in instruments.items() if isinstance(one, Instrument) and is_elsewhere(one, theirs, blob)]
+    off = [
+        name
+        for name, one in instruments.items()
+        if isinstance(one, Instrument) and is_elsewhere(one, theirs, blob, name)
+    ]
     asked = dict.fromkeys(
         _in(instruments[name].topic, language) for name in off if isinstance(instruments[name], Instrument)
     )
@@ -75,12 +81,13 @@ def fit_of(
     )
 
 
-def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str) -> bool:
-    """Whether it is about something else. False where that cannot be told: too little said, or in another language."""
+def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, methodology: str = "") -> bool:
+    """Whether it is about something else. False where that cannot be told: too little said, or in another language. The name of its
+    methodology, which a title may have, is no topic."""
     if language is None or not blob:
         return False
     topic = [text for text in instrument.subject() if text.has(language)]
-    named = {stem for text in topic for stem in stems(_in(text, language))}
+    named = {stem for text in topic for stem in stems(_in(text, language)) if stem != methodology[:STEM]}
     shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
     if any(stem in blob for stem in named):
         return False
