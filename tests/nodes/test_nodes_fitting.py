@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import enquete
+from enquete import study
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fitting import stems, told
 from enquete.nodes.opening import choose_run
@@ -22,8 +23,7 @@ BANK = DATA / "sim_683e8059ab27"
 def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("fit")
     return {
-        pack: enquete.study.demo_population(base / pack, completed=False, pack=pack)
-        for pack in ("fisheries", "high_street")
+        pack: study.demo_population(base / pack, completed=False, pack=pack) for pack in ("fisheries", "high_street")
     }
 
 
@@ -71,7 +71,7 @@ def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monk
     [
         ("The future of German bank branches", ["bank", "branch"]),
         ("Zukunft der Bankfilialen bis 2035", ["bankfi"]),
-        ("longitudinal v1", []),
+        ("Views on the future, survey of the year 2035", []),
     ],
 )
 def test_words_that_any_study_may_have_say_nothing(text: str, found: list[str]) -> None:
