@@ -37,11 +37,11 @@ PUBLIC = {
     "EnqueteError": "enquete.state.errors",
     "InputError": "enquete.state.errors",
     "Arm": "enquete.state.asking",
-    "ask": "enquete.study.asking",
-    "Likert": "enquete.instruments.questions",
-    "Choice": "enquete.instruments.questions",
-    "Number": "enquete.instruments.questions",
-    "Open": "enquete.instruments.questions",
+    "ask": "enquete.study.polling",
+    "Likert": "enquete.instruments.polls",
+    "Choice": "enquete.instruments.polls",
+    "Number": "enquete.instruments.polls",
+    "Open": "enquete.instruments.polls",
 }
 """Public names and where they live. Loaded when first used, so that `import enquete` takes no time."""
 

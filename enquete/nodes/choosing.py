@@ -8,7 +8,7 @@ from heapq import nsmallest
 from enquete.checkpoints.record import Chosen
 from enquete.respondents.planted import uniform
 from enquete.respondents.presenting import sampled
-from enquete.simulations.choosing import among
+from enquete.simulations.among import among
 from enquete.simulations.population import Population
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest

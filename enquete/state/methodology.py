@@ -136,5 +136,5 @@ class Methodology(Generic[InstrumentT, SettingsT]):
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
     command: str = ""  # of the command line, that carries these out
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
-    drafts: str = ""  # dotted path of what it drafts from a simulation's discourse: see nodes/drafting.py
+    drafts: str = ""  # dotted path of what it drafts from a simulation's discourse: see nodes/material.py
     probes: tuple[str, ...] = field(default=PROBES_OF_CLOSED)  # kinds that make sense for it: see nodes/arms.py

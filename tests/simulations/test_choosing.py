@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.nodes.choosing import chosen, told
+from enquete.simulations.among import among
 from enquete.simulations.check import check
-from enquete.simulations.choosing import among
 from enquete.simulations.population import Population, load_population
 from enquete.simulations.where import condition
 from enquete.state.errors import SettingsError

@@ -22,7 +22,7 @@ from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest
-from enquete.study.drafting import Drafts, accept_drafts, draft_instruments
+from enquete.study.drafts import Drafts, accept_drafts, draft_instruments
 from tests.support.studies import personas
 
 BANK = Path(__file__).parents[1] / "data" / "sim_683e8059ab27"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from enquete.instruments.derived import slug
-from enquete.nodes.drafting import Material, quoted
+from enquete.nodes.material import Material, quoted
 
 
 def draft(material: Material) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from enquete.analysis.means import mean_of, share_interval
-from enquete.instruments.questions import Question, QuestionsInstrument
+from enquete.instruments.polls import Question, QuestionsInstrument
 from enquete.locale import N_, in_language
 from enquete.reports.context import (
     AnalysisContext,

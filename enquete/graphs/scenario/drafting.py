@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.drafting import Material, head, quoted
+from enquete.nodes.material import Material, head, quoted
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 SIDES = {

@@ -41,7 +41,7 @@ def draft(
     \b
     Exit codes: 0 written or accepted · 2 no such simulation, too little was said, or a folder that holds drafts
     """
-    from enquete.study.drafting import accept_drafts, draft_instruments  # noqa: PLC0415 - takes seconds to import
+    from enquete.study.drafts import accept_drafts, draft_instruments  # noqa: PLC0415 - takes seconds to import
 
     if accept is not None:
         names = accept_drafts(accept)

@@ -12,10 +12,10 @@ import typer
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.driving import show
+from enquete.interfaces.cli.instrument_check import check_instrument
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.requests import requested
-from enquete.interfaces.cli.reviewing import check_instrument
 from enquete.interfaces.cli.words import say, tongue
 from enquete.interfaces.service.declared import taking
 from enquete.state.errors import EnqueteError, RunNotFound, SettingsError, SimulationNotFound

@@ -8,8 +8,8 @@ from pathlib import Path
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import review
-from enquete.nodes.drafting import drafted, material_of, write
 from enquete.nodes.marks import accept
+from enquete.nodes.material import drafted, material_of, write
 from enquete.simulations.locate import locate
 from enquete.simulations.population import load_population
 from enquete.state.errors import SettingsError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.graphs.registry import methodologies
-from enquete.instruments.questions import Asked, QuestionsInstrument, Words, as_document
+from enquete.instruments.polls import Asked, QuestionsInstrument, Words, as_document
 from enquete.state.errors import SettingsError
 from enquete.study import conduct_interviews
 from enquete.study.run import Run
