@@ -16,11 +16,12 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.graphs.laddering.coding import FROZEN, concepts_of
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
-from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, pool, saturation
+from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, saturation
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw, kinds_of
 from enquete.nodes.conversations import stored_turns, utterance_id
@@ -35,7 +36,7 @@ def analyse(
     units = [str(unit) for unit in frame["participant"].unique()]
     interviews = [one for unit in units if (one := stored_interview(unit, context.frozen)).turns]
     names = {str(unit): str(name) for unit, name in zip(frame["participant"], frame["agent_name"], strict=True)}
-    concepts = pool(interviews)
+    concepts, coding = concepts_of(interviews, context.frozen.get(FROZEN))
     cells = implication_matrix(interviews, concepts)
     drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)
     found = {
@@ -53,6 +54,7 @@ def analyse(
         "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),
         "agents": [_agent(interview, names) for interview in interviews],
         "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
+        "coding": coding,
         "implications": [asdict(cell) for cell in cells],
         "indices": [asdict(index) for index in indices(cells, concepts)],
         "value_map": {**asdict(drawn), "cut_off_wanted": instrument.cut_off},

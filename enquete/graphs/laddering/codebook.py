@@ -7,7 +7,7 @@ Measured by: an unedited codebook gives the matrix back that it came from (tests
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,8 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     book = read_codebook(edited, [kind for kind, _ in kinds])
     interviews = [_interview(one) for one in graphs]
     concepts, uncoded = assigned(book, interviews)
-    coded = _only_coded(interviews, concepts)
+    places = {place for one in concepts for place in one.members}
+    coded = only(interviews, places.__contains__)
     cells = implication_matrix(coded, concepts)
     picture = drawn(cells, concepts, kinds, None)
     told = [{**asdict(one), "agents": one.agents} for one in concepts]
@@ -152,13 +153,12 @@ def _interview(stored: Mapping[str, Any]) -> Interview:
     return Interview(str(stored["participant"]), graph=graph)
 
 
-def _only_coded(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Interview]:
-    """Without concepts that no code lists, and their links."""
-    coded = {place for concept in concepts for place in concept.members}
+def only(interviews: Sequence[Interview], wanted: Callable[[Place], bool]) -> list[Interview]:
+    """With these concepts alone, and the links between them."""
     found = []
     for one in interviews:
         whole = one.graph.standing
-        nodes = {name: node for name, node in whole.nodes.items() if (one.unit, name) in coded}
+        nodes = {name: node for name, node in whole.nodes.items() if wanted((one.unit, name))}
         edges = {key: edge for key, edge in whole.edges.items() if {edge.source, edge.target} <= nodes.keys()}
         found.append(Interview(one.unit, graph=KnowledgeGraph(nodes, edges)))
     return found

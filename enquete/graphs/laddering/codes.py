@@ -9,7 +9,7 @@ numbers never share a code. Measured by: the planted thoughts, each in two wordi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def grouped(texts: Sequence[str]) -> list[list[int]]:
     clusters: dict[int, list[int]] = {}
     for place, cluster in enumerate(_clusters(texts)):
         clusters.setdefault(cluster, []).append(place)
-    return sorted(group for cluster in clusters.values() for group in _without_opposites(texts, cluster))
+    return sorted(group for cluster in clusters.values() for group in without_opposites(texts, cluster, _apart))
 
 
 def _clusters(texts: Sequence[str]) -> list[int]:
@@ -44,11 +44,13 @@ def _clusters(texts: Sequence[str]) -> list[int]:
     return [int(label) for label in fcluster(tree, 1 - SAME, "distance")]
 
 
-def _without_opposites(texts: Sequence[str], cluster: Sequence[int]) -> list[list[int]]:
+def without_opposites(
+    texts: Sequence[str], cluster: Sequence[int], apart: Callable[[str, str], bool] = opposed
+) -> list[list[int]]:
     """Each text with the first group that none of whose texts it contradicts."""
     groups: list[list[int]] = []
     for place in cluster:
-        home = next((g for g in groups if not any(_apart(texts[place], texts[one]) for one in g)), None)
+        home = next((g for g in groups if not any(apart(texts[place], texts[one]) for one in g)), None)
         if home is None:
             groups.append([place])
         else:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from typing import TYPE_CHECKING, Literal
 
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
@@ -15,8 +16,12 @@ from enquete.graphs.laddering.interviewer import ASKER, ROLES
 from enquete.graphs.laddering.questions import opening
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.nodes.conversations import Asked, Conversations, subject
-from enquete.state.asking import Block, Outcome
+from enquete.state.asking import ATTEMPTS, Block, Outcome
 from enquete.state.desk import Desk
+from enquete.state.methodology import Plan
+
+MOST_FOUND = 8  # concepts that are read in one answer
+MOST_STATEMENTS = 200  # that are coded twice
 
 if TYPE_CHECKING:
     from enquete.graphs.laddering.turn import TurnContext
@@ -54,6 +59,25 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         outcome: Outcome = ended["outcome"]
         result: Interview | None = ended.get("result")
         return outcome if result is None else result
+
+    async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
+        """Where a model is to make the codes: once all interviews of the main arm are over."""
+        if self.settings.codes == "rule" or desk.arm.id != desk.main_arm:
+            return "end"
+        from enquete.graphs.laddering.coding import code_concepts  # noqa: PLC0415 - the coder is slow to import
+
+        interviews = [reduce(Interview.after, self.stored(unit, desk), Interview(unit)) for unit in self.units(1, desk)]
+        method, topic = self.settings.method, self.settings.topic.topic.in_(self.language)
+        return await code_concepts(desk, interviews, method, topic, self.language)
+
+    def plan(self, desk: Desk) -> Plan:
+        """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second coding."""
+        plan = super().plan(desk)
+        if self.settings.codes == "rule":
+            return plan
+        concepts = len(self.units(1, desk)) * self.most_turns * MOST_FOUND
+        most = (2 * concepts + MOST_STATEMENTS * len(self.settings.method.node_types)) * ATTEMPTS
+        return plan.model_copy(update={"calls": {**plan.calls, "theme": (0, most)}})
 
     async def _opened(self, talk: Interview, desk: Desk) -> Interview | None:
         """Before the first turn: the opening question, warm and open. None where the budget is short."""

@@ -28,7 +28,7 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
 
 KEPT = ("arms", "partial", "concept", "methodology", "interviews", "stops", "agents", "coverage", "strategies", "models",
-        "dropped", "work", "reading")  # fmt: skip
+        "dropped", "work", "reading", "coding")  # fmt: skip
 """Findings in interviews.json."""
 
 
@@ -55,7 +55,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
         "value_map.json": found["value_map"],
         "value_map.mmd": mermaid(_value_map(found)),
         "implications.csv": implications_csv(found["concepts"], found["implications"]),
-        "codebook.yaml": codebook_yaml(found["concepts"]),
+        "codebook.yaml": codebook_yaml(found["concepts"], found["coding"]["definitions"]),
         "transcripts.md": transcripts_md(found["turns"], found["graphs"], found["concepts"]),
         "saturation.json": {"by_interview": found["saturation"], "by_turn": found["by_turn"]},
     }

@@ -50,6 +50,12 @@ class LadderingSettings(BaseModel):
     strategy: Annotated[
         Literal["scored", "random"], Field(description="how the next question is chosen; random is the comparison")
     ] = "scored"
+    codes: Annotated[
+        Literal["rule", "model"],
+        Field(
+            description="who makes codes of all interviews' concepts: a rule, which knows words, or a model, by calls"
+        ),
+    ] = "rule"
     extraction_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
     extraction_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     signals_model: Annotated[str, Field(description="model that judges answers; the main arm's unless named")] = ""

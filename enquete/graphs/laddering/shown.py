@@ -8,7 +8,7 @@ from typing import Any
 from enquete.graphs.laddering.findings import read_by_rule
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
-from enquete.reports.markdown import escape
+from enquete.reports.markdown import escape, number
 from enquete.state.asking import Language
 
 TRANSCRIPTS = 3
@@ -60,7 +60,22 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "transcripts": _transcripts(found),
         "stops": STOPS,
         "works": WORKS,
+        "alphas": _alphas(found, language),
     }
+
+
+def _alphas(found: Found, language: Language) -> str:
+    """By type, as far as there is one."""
+    names = at(found, "types") or {}
+    alpha = (at(found, "coding") or {}).get("alpha", {})
+    return (
+        ", ".join(
+            f"{number(value, language, 2)} ({escape(names[kind])})"
+            for kind, value in alpha.items()
+            if value is not None
+        )
+        or "–"
+    )
 
 
 def _kind(kind: str, name: str, concepts: list[Mapping[str, Any]]) -> dict[str, Any]:

@@ -147,3 +147,31 @@ def test_a_wrong_setting_is_told_before_anything_is_asked(tmp_path: Path) -> Non
         with pytest.raises(InputError):
             interview(tmp_path, 1, laddering=wrong)
     assert not (tmp_path / "out").exists()
+
+
+def coding_script(body: dict[str, Any]) -> str | None:
+    """All concepts of a type are one code to the first coder, and to the second."""
+    asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    if "themes" in asked:
+        fields = asked["themes"]["items"]["properties"]
+        name = "statement_ids" if "statement_ids" in fields else "members"
+        theme = {"label": "Gedanken", "description": "Was gesagt wurde.", name: fields[name]["items"]["enum"]}
+        return json.dumps({"themes": [theme]})
+    if "assignments" in asked:
+        fields = asked["assignments"]["items"]["properties"]
+        return json.dumps(
+            {"assignments": [{"statement": one, "themes": ["t1"]} for one in fields["statement"]["enum"]]}
+        )
+    return script(body)
+
+
+def test_a_model_makes_the_codes_where_it_is_to_and_by_whom_is_said(tmp_path: Path) -> None:
+    with ModelServer(script=coding_script) as server:
+        run = interview(tmp_path, 2, model="test", base_url=server.base_url, laddering={"turns": 3, "codes": "model"})
+    found: Any = run.results["laddering"]
+    assert run.status == "completed"
+    assert [(one["label"], one["agents"], len(one["members"])) for one in found["concepts"]] == [("Gedanken", 2, 6)]
+    assert found["coding"] == {
+        "by": "model", "alpha": {"attribute": None}, "definitions": {"c1": "Was gesagt wurde."}, "by_rule": 0,
+    }  # fmt: skip
+    assert found["implications"] == []  # links within a code are none

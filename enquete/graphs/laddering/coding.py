@@ -1,0 +1,108 @@
+"""Codes by a model: the concepts of all interviews, type by type, through the coder that Delphi has, too (respondents/themes).
+
+Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more by a coder
+who was not shown who was given to them: agreement is Krippendorff's α between the two. Measured by: tests of the shared coder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, JsonValue
+
+from enquete.analysis.agreement.codings import coding_agreement
+from enquete.graphs.laddering.codebook import Code, Codebook, assigned, only
+from enquete.graphs.laddering.codes import without_opposites
+from enquete.graphs.laddering.interview import Interview
+from enquete.graphs.laddering.methods import InterviewMethod
+from enquete.graphs.laddering.network import PooledConcept, pool
+from enquete.respondents.quoting import normal
+from enquete.respondents.themes.coded import CodedThemes, SecondCoding, Statement, ThemeBrief
+from enquete.respondents.themes.coding import code_themes
+from enquete.respondents.themes.second import assign_themes
+from enquete.state.asking import Language
+from enquete.state.desk import Desk
+
+FROZEN = "codes"
+MOST_CODES = 40  # of one type
+
+
+class Coded(BaseModel):
+    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart."""
+
+    codes: list[Code]
+    alpha: dict[str, float | None] = {}
+
+
+async def code_concepts(
+    desk: Desk, interviews: Sequence[Interview], method: InterviewMethod, topic: str, language: Language
+) -> Literal["end", "short"]:
+    """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it. The synthetic
+    respondent has no model to ask."""
+    if desk.frozen(FROZEN) is not None or desk.arm.respondent == "synthetic":
+        return "end"
+    codes, alpha = list[Code](), dict[str, float | None]()
+    for kind, texts in _by_type(interviews).items():
+        about = f"{topic}: {method.node_types[kind].label.in_(language)}"
+        statements = [Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
+        first = await code_themes(desk.work, about, statements, MOST_CODES, label=f"codes/{kind}")
+        if isinstance(first, str):
+            return "short" if first == "short" else "end"
+        briefs = [ThemeBrief(id=one.id, label=one.label, description=one.description) for one in first.themes]
+        again = await assign_themes(desk.work, about, briefs, statements, label=f"codes/{kind}/second")
+        if again == "short":
+            return "short"
+        codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
+        alpha[kind] = None if isinstance(again, str) else _agreement(first, again)
+    await desk.freeze(FROZEN, Coded(codes=codes, alpha=alpha).model_dump(mode="json"))
+    return "end"
+
+
+def _by_type(interviews: Iterable[Interview]) -> Mapping[str, list[str]]:
+    """Different words of each type, in their order."""
+    found: dict[str, dict[str, str]] = {}
+    for interview in interviews:
+        for node in interview.graph.standing.nodes.values():
+            found.setdefault(node.type, {}).setdefault(normal(node.text), node.text)
+    return {kind: [texts[name] for name in sorted(texts)] for kind, texts in sorted(found.items())}
+
+
+def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int) -> Iterator[Code]:
+    """One code a concept: that of the most voiced theme it was given to; opposites are held apart, as without a model."""
+    given: set[str] = set()
+    number = before
+    for theme in coded.themes:
+        own = [texts[name] for name in theme.statements if name not in given]
+        given.update(theme.statements)
+        for part, group in enumerate(without_opposites(own, range(len(own)))):
+            number += 1
+            wordings = [own[place] for place in group]
+            label = theme.label if not part else wordings[0]
+            yield Code(id=f"c{number}", label=label, type=kind, definition=theme.description, wordings=wordings)
+
+
+def _agreement(first: CodedThemes, again: SecondCoding) -> float | None:
+    sets: dict[str, set[str]] = {name: set() for name in again.statements}
+    for theme in first.themes:
+        for name in theme.statements:
+            if name in sets:
+                sets[name].add(theme.id)
+    alpha: float | None = asdict(coding_agreement(sets, again.statements))["alpha"]
+    return alpha
+
+
+def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[list[PooledConcept], dict[str, Any]]:
+    """The codes that a model gave, the rule's for concepts it gave none; who coded, the definitions and the agreement."""
+    coded = Coded.model_validate(stored) if isinstance(stored, dict) else None
+    if coded is None:
+        return pool(interviews), {"by": "rule", "alpha": {}, "definitions": {}, "by_rule": 0}
+    found = [one for one in assigned(Codebook(codes=coded.codes), interviews)[0] if one.members]
+    taken = {place for one in found for place in one.members}
+    rest = pool(only(interviews, lambda place: place not in taken))
+    definition = {one.id: one.definition for one in coded.codes}
+    ordered = sorted([*found, *rest], key=lambda one: -one.agents)
+    renamed = [replace(one, id=f"c{number}") for number, one in enumerate(ordered, start=1)]
+    told = {new.id: definition[old.id] for new, old in zip(renamed, ordered, strict=True) if old in found}
+    return renamed, {"by": "model", "alpha": coded.alpha, "definitions": told, "by_rule": len(rest)}
