@@ -51,6 +51,7 @@ def analyse(
         "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
         "strategy": settings.strategy,
         "interviews": {"begun": len(interviews), "total": len(units), "over": sum(bool(i.stop) for i in interviews)},
+        "measures": _measures(interviews),
         "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),
         "agents": [_agent(interview, names) for interview in interviews],
         "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
@@ -93,6 +94,21 @@ def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
         "breadth": last.coverage.breadth,
         "depth": last.coverage.depth,
         "focus_changes": _focus_changes(interview),
+    }
+
+
+def _measures(interviews: Sequence[Interview]) -> dict[str, float | None]:
+    """What strategies are compared by, on average over the interviews: different concepts (richness), links, share of elements
+    spoken of (coverage), new concepts a turn. None without an interview."""
+    if not interviews:
+        return dict.fromkeys(("richness", "links", "coverage", "new_per_turn"))
+    turns = sum(len(one.turns) for one in interviews)
+    n = len(interviews)
+    return {
+        "richness": sum(len(one.graph.standing.nodes) for one in interviews) / n,
+        "links": sum(len(one.graph.standing.edges) for one in interviews) / n,
+        "coverage": sum(one.turns[-1].coverage.breadth for one in interviews) / n,
+        "new_per_turn": sum(turn.changes.new_nodes for one in interviews for turn in one.turns) / turns,
     }
 
 

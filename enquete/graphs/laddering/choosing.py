@@ -123,6 +123,27 @@ def at_random(candidates: Sequence[Candidate], *key: str | int) -> Scored:
     return Scored(strategy=chosen.strategy, focus=chosen.focus, score=0.0)
 
 
+def script(method: InterviewMethod) -> list[tuple[str, str]]:
+    """A fixed order of (strategy, technique): the first technique of each strategy that does not close, then the second, …"""
+    ways = {name: one.techniques for name, one in method.strategies.items() if not one.closing}
+    longest = max(map(len, ways.values()), default=0)
+    return [(name, all_[place].id) for place in range(longest) for name, all_ in ways.items() if place < len(all_)]
+
+
+def scripted(method: InterviewMethod, candidates: Sequence[Candidate], number: int) -> Choice | None:
+    """What the script asks after turn `number`, whatever was said: its next way that can be put at all, about the latest concept
+    where it needs one; None at its end. The comparison that adapting is measured against."""
+    slots = script(method)
+    for step in range(len(slots)):
+        name, technique = slots[(number - 1 + step) % len(slots)]
+        possible = [
+            one for one in candidates if one.strategy == name and technique in {way.id for way in one.techniques}
+        ]
+        if possible:
+            return Choice(strategy=name, focus=possible[-1].focus, technique=technique, score=0.0)
+    return None
+
+
 def choose(
     method: InterviewMethod,
     candidates: Sequence[Candidate],

@@ -28,7 +28,8 @@ from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
 
 KEPT = ("arms", "partial", "concept", "methodology", "interviews", "stops", "agents", "coverage", "strategies", "models",
-        "dropped", "work", "reading", "coding")  # fmt: skip
+        "dropped", "work", "reading", "coding", "strategy",
+        "measures")  # fmt: skip
 """Findings in interviews.json."""
 
 

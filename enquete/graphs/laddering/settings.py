@@ -48,7 +48,10 @@ class LadderingSettings(BaseModel):
         "means_end_chain"
     )
     strategy: Annotated[
-        Literal["scored", "random"], Field(description="how the next question is chosen; random is the comparison")
+        Literal["scored", "random", "static"],
+        Field(
+            description="how the next question is chosen; the comparisons are random, and static: a fixed script of the same length"
+        ),
     ] = "scored"
     codes: Annotated[
         Literal["rule", "model"],

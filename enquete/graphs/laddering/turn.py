@@ -12,10 +12,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from enquete.graphs.laddering.choosing import Candidate, Choice, Reason, choose, closing_turn, stop_reason
+from enquete.graphs.laddering.choosing import Candidate, Choice, Reason, choose, closing_turn, scripted, stop_reason
 from enquete.graphs.laddering.coverage import Coverage, cover, longest_chain
 from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges, placed
-from enquete.graphs.laddering.instrument import LadderingInstrument
+from enquete.graphs.laddering.instrument import LadderingInstrument, Stops
 from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states
 from enquete.graphs.laddering.interviewer import ASKER, JUDGE, READER
 from enquete.graphs.laddering.knowledge import Changes, KnowledgeGraph, with_findings
@@ -200,10 +200,14 @@ async def _judged(state: TurnState, context: TurnContext) -> tuple[Readings, str
 
 
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
-    """The best pair of strategy and concept, or any, where the random interviewer is the comparison."""
+    """The best pair of strategy and concept; any, or the script's next, where that is the comparison."""
     interview, graph = state["interview"], state["graph"].standing
     desk, settings = runtime.context.desk, runtime.context.settings
     possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
+    if settings.strategy == "static":
+        possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used)
+        planned = scripted(settings.method, possible, interview.number)
+        return {"candidates": possible if planned else [], "choice": planned}
     if not possible:
         return {"candidates": [], "choice": None}
     key = (desk.arm.seed, interview.unit, interview.number) if settings.strategy == "random" else None
@@ -219,14 +223,15 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     if interview.choice and interview.choice.because:
         return {"stop": interview.choice.because, "choice": None}
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
+    fixed = settings.strategy == "static"  # a script hears nothing, so it never ends early
     stop = stop_reason(
         state["past"],
         state["states"],
         turns=settings.turns,
         closed=asked is not None and asked.closing,
-        phase=str(state["detected"].interview["meta.interview.phase"]),
+        phase="mid" if fixed else str(state["detected"].interview["meta.interview.phase"]),
         candidates=[(one.strategy, one.focus) for one in state["candidates"]],
-        stops=runtime.context.instrument.stops,
+        stops=Stops(from_turn=settings.turns) if fixed else runtime.context.instrument.stops,
     )
     done = len(state["past"])
     heard = bool(state["states"])

@@ -183,3 +183,18 @@ def test_the_same_seed_gives_the_same_interview_and_another_one_another() -> Non
     one, again, other = (interviewed(MemoryDesk(person(2), seed=seed)) for seed in (1, 1, 2))
     assert one == again
     assert one.transcript() != other.transcript()
+
+
+def test_a_static_script_asks_everybody_the_same_ways_to_the_last_turn() -> None:
+    """Whatever is answered: two agents and one who says nothing are asked in the same order, as far as there is a concept."""
+    settings = LadderingSettings(strategy="static", turns=8)
+    interviews = [interviewed(MemoryDesk(person(number)), settings) for number in (2, 3)]
+    silent = interviewed(
+        MemoryDesk(person(), says=lambda who, block: Answer(block.items[0].id, "ok", text="Ja, schon.")), settings
+    )
+    ways = [[(use.strategy, use.technique) for use in one.used] for one in interviews]
+    assert all((one.stop, len(one.turns)) == ("closing", 8) or one.stop == "max_turns" for one in interviews)
+    assert ways[0] == ways[1]
+    assert {len(one) for one in ways} == {7}
+    assert len(silent.turns) == 8
+    assert not any(use.focus for use in silent.used)
