@@ -56,7 +56,7 @@ def win_rate(points: ArrayLike, agents: Sequence[str]) -> WinRate:
     if not n:
         return WinRate(0, 0, 0, 0, 0, None, None, None, None)
     rate = float(y.mean())
-    low, high = _wilson(rate, _effective(y, who, groups))
+    low, high = wilson(rate, _effective(y, who, groups))
     strength = bradley_terry(np.array([[0.0, n - y.sum()], [y.sum(), 0.0]]))
     return WinRate(
         n, groups.size, wins[1], wins[0], n - sum(wins), rate, low, high, float(strength[1] - strength[0])
@@ -74,7 +74,7 @@ def _effective(y: np.ndarray, who: np.ndarray, groups: np.ndarray) -> float:
     return n / max(1.0, clustered / binomial)
 
 
-def _wilson(rate: float, n: float) -> tuple[float, float]:
+def wilson(rate: float, n: float) -> tuple[float, float]:
     """(ŵ + z²/2n ± z·√(ŵ(1 − ŵ)/n + z²/4n²)) / (1 + z²/n), Wilson 1927; n need not be whole."""
     z = float(stats.norm.ppf((1 + LEVEL) / 2))
     middle, reach = rate + z**2 / (2 * n), z * math.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))

@@ -143,6 +143,11 @@ class RunRecord(BaseModel):
         """Respondent B, whose answers a critic compares with the main arm's."""
         return next((arm for arm in self.arms if arm.role == "b"), None)
 
+    @property
+    def critic_has_model(self) -> bool:
+        """Whether a model judges: where no model answers, a stand-in does."""
+        return any(arm.respondent == "llm" for arm in (self.main, self.second) if arm is not None)
+
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:
     """What differs between two runs' identities, one line each. A methodology that only one of them asks is named among

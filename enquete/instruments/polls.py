@@ -182,6 +182,6 @@ class Open(Asked):
 
 def as_document(questions: tuple[Asked, ...], topic: str, instruction: Words | None) -> Entry:
     """The file that these questions would be."""
-    head = {"instrument_id": slug(topic)[:64] if topic else "questions", "version": "1", "title": topic, "topic": topic}
+    head = {"instrument_id": slug(topic) if topic else "questions", "version": "1", "title": topic, "topic": topic}
     said = {key: value for key, value in {**head, "instruction": instruction}.items() if value}
     return {**said, "questions": [one.entry(place) for place, one in enumerate(questions, start=1)]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
@@ -68,9 +69,7 @@ def read_sheet(name: str, raw: bytes, model: type[Instrument]) -> Source:
             if column in _SWITCHES:
                 entry[column] = _switch(name, line, column, cell, problems)
             elif column and cell:
-                entry[id_key if column == "id" else column] = (
-                    int(cell) if column == "scale" and cell.isdigit() else cell
-                )
+                entry[id_key if column == "id" else column] = _number(cell) if column in _NUMBERS else cell
             lines[(section, place, id_key if column == "id" else column)] = line
         lines[(section, place)] = line
         entries.append(entry)
@@ -122,7 +121,9 @@ def _columns(name: str, rows: Sequence[tuple[int, list[str]]], known: set[str]) 
 
 def _number(cell: str) -> Value:
     """A number where it is one: a scale may have a name."""
-    return int(cell) if cell.removeprefix("-").isdigit() else cell
+    if re.fullmatch(r"-?[0-9]{1,15}", cell):
+        return int(cell)
+    return float(cell) if re.fullmatch(r"-?[0-9]{1,15}\.[0-9]{1,15}", cell) else cell
 
 
 def _switch(name: str, line: int, column: str, cell: str, problems: list[tuple[int, str]]) -> bool:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from enquete.analysis.preference import wilson
 from enquete.memory.records import Preference
-
-Z = 1.959964
-"""Of a two-sided interval of 95%."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +44,3 @@ def _standing(question_type: str, stakeholder_type: str, configuration: str, n: 
     rate = (wins + ties / 2) / n
     low, high = wilson(rate, n)
     return Standing(question_type, stakeholder_type, configuration, n, wins, ties, rate, low, high)
-
-
-def wilson(rate: float, n: int, z: float = Z) -> tuple[float, float]:
-    """Wilson's interval for a proportion, n ≥ 1: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n) (Wilson 1927)."""
-    middle = rate + z * z / (2 * n)
-    half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)

@@ -31,6 +31,10 @@ class ZepCloudGraph:
         self._zep = Zep(api_key=api_key, httpx_client=self._wire.client, timeout=timeout_s, **named)
 
     def read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
+        with self._wire.talking("reading the graph"):  # a listing without ids is an answer that cannot be read
+            return self._read(agents)
+
+    def _read(self, agents: Sequence[str]) -> dict[str, Knowledge]:
         wanted = {who.removeprefix(PREFIX).casefold(): who for who in agents}
         graph = self._zep.graph
         summaries = {

@@ -16,7 +16,7 @@ from enquete.simulations.experience import Experience, Source, read_experience
 from enquete.simulations.knowledge import Knowledge, by_relevance
 from enquete.simulations.population import Population
 from enquete.simulations.sources import Issue
-from enquete.simulations.texts import clip
+from enquete.simulations.texts import clip, one_line
 from enquete.state.asking import Language
 
 SOURCES = "sources"
@@ -130,8 +130,10 @@ def write_digest(
     limit = max(limit, 0)
     own, reacted, shown = (merged(participant_id, experiences, kind) for kind in ("own", "reaction", "shown"))
     facts = by_relevance(knowledge.facts, topic) if knowledge else []
-    summary = clip(knowledge.summary, LONGEST_SUMMARY) if knowledge else ""
-    records = ([("graph summary", summary)] if summary else []) + [(f"graph fact {f.id}", f.text) for f in facts]
+    summary = clip(one_line(knowledge.summary), LONGEST_SUMMARY) if knowledge else ""
+    records = ([("graph summary", summary)] if summary else []) + [
+        (f"graph fact {f.id}", one_line(f.text)) for f in facts
+    ]
     record = section(
         in_language(HEADINGS, language)["known"], marked("K", [text for _, text in records]), int(KNOWN_SHARE * limit)
     )

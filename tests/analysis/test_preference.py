@@ -8,17 +8,22 @@ import numpy as np
 import pytest
 
 from enquete.analysis.means import share_interval
-from enquete.analysis.preference import bradley_terry, position_bias, win_rate
+from enquete.analysis.preference import bradley_terry, position_bias, wilson, win_rate
 
 
 def test_answers_of_different_agents_have_wilsons_interval() -> None:
     found = win_rate([1.0] * 7 + [0.0] * 3, [f"p{n}" for n in range(10)])
     # Clustered by agents of one pair each, the variance is n/(n − 1) times the binomial one: d = 10/9, n_e = 9.
-    wilson = share_interval(7, 10)
+    whole = share_interval(7, 10)
     assert (found.n, found.n_agents, found.wins_b, found.wins_a, found.ties) == (10, 10, 7, 3, 0)
     assert found.rate == pytest.approx(0.7)
-    assert found.low == pytest.approx(wilson["low"], abs=0.02)
-    assert found.high == pytest.approx(wilson["high"], abs=0.02)
+    assert found.low == pytest.approx(whole["low"], abs=0.02)
+    assert found.high == pytest.approx(whole["high"], abs=0.02)
+
+
+def test_wilsons_interval() -> None:
+    low, high = wilson(0.5, 10)  # statsmodels' proportion_confint(5, 10, method="wilson")
+    assert (round(low, 4), round(high, 4)) == (0.2366, 0.7634)
 
 
 def test_an_agents_own_answers_count_as_little_as_they_say() -> None:

@@ -18,6 +18,7 @@ from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.language import language_of
 from enquete.instruments.load import load_own, load_shipped
+from enquete.instruments.polls import QuestionsInstrument
 from enquete.instruments.text import instrument_notices
 from enquete.nodes.freezing import freeze_instruments
 from enquete.state.errors import InstrumentError
@@ -82,6 +83,15 @@ def test_a_table_of_items() -> None:
     assert "column “note” is not read" in notes
 
 
+def test_numbers_of_a_table_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "poll.csv").write_text("id,text,min,max\nage,How old?,0,120\nshare,Which share?,-0.5,\n", "utf-8")
+    poll, _ = load_own(QuestionsInstrument, tmp_path / "poll.csv")
+    assert [(one.kind, one.minimum, one.maximum) for one in poll.questions] == [
+        ("number", 0, 120),
+        ("number", -0.5, None),
+    ]
+
+
 def test_q_statements_one_a_line() -> None:
     sort, notes = told(DiversityInstrument, FILES / "statements.csv")
     assert isinstance(sort, DiversityInstrument)
@@ -109,6 +119,7 @@ def test_a_grid_for_any_number_of_statements() -> None:
         ("text,de\nA b.,A b.\n", "my.csv:1: text, de say the same thing twice; keep one form"),
         ("text,reverse\nA is b.,perhaps\n", "my.csv:2: reverse_coded: is 'perhaps'; write yes or no"),
         ("id,text\na,B, c and d.\n", "my.csv:2: 3 cells for 2 columns; put quotes around texts that hold one"),
+        ("id,text,scale\na,A is b.,²\n", "my.csv:2: items[0].scale: "),
         ("id,text\na b,A is b.\n", "my.csv:2: items[0].item_id: 'a b' is no item id"),
         ("id,text\na,A is b.\na,C is d.\n", "my.csv:3: items[1].item_id: 'a' is already the id of another item"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from enquete.memory.local import FILE, LocalMemory
-from enquete.memory.preferences import standings, wilson
+from enquete.memory.preferences import standings
 from enquete.memory.records import Preference, Record
 
 
@@ -103,8 +103,3 @@ def test_preferences_accumulate_over_runs(tmp_path: Path) -> None:
         first, second = standings(memory.preferences())
     assert (first.configuration, first.n, first.wins, first.ties, first.rate) == ("large, 0.7", 4, 2, 1, 0.625)
     assert (second.configuration, second.wins, second.rate) == ("small, 0.5", 1, 0.375)
-
-
-def test_wilsons_interval() -> None:
-    low, high = wilson(0.5, 10)  # statsmodels' proportion_confint(5, 10, method="wilson")
-    assert (round(low, 4), round(high, 4)) == (0.2366, 0.7634)

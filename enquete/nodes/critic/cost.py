@@ -25,7 +25,7 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
     second, how = record.second, record.critic
     if second is None or how is None:
         return []
-    has_model = record.main.respondent == "llm" or second.respondent == "llm"
+    has_model = record.critic_has_model
     model = how.model or (record.main.model if has_model else STAND_IN)
     stretch = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
     stages = [

@@ -85,9 +85,8 @@ class Judge:
         """The text; None where the request failed for good."""
         run = self.workplace.record.run_id
         key = CallKey(run, self.second.id, CRITIC, "", purpose, subject, 0)
-        has_model = self.workplace.record.main.respondent == "llm" or self.second.respondent == "llm"
         metered = self.workplace.critic(again=purpose == "again")
-        found = await metered.request(key, compose, None if has_model else stand_in)
+        found = await metered.request(key, compose, None if self.workplace.record.critic_has_model else stand_in)
         if found == "short":
             raise Short
         return None if found == "failed" else found.text

@@ -107,7 +107,7 @@ def preferences(reading: RunReading) -> Preference | None:
     if second is None or record.critic is None:
         return None
     pairs = list(pair_records(reading.ledger, second.id))
-    has_model = record.main.respondent == "llm" or second.respondent == "llm"
+    has_model = record.critic_has_model
     noted = json.loads(reading.ledger.noted(f"{CRITIC}_{COSTS}") or "{}")
     first = [(one.forward, one.again) for one in pairs if one.forward and one.again]
     return Preference(
