@@ -90,9 +90,11 @@ def word_count(text: str) -> int:
 
 
 _HEDGES = re.compile(r"\b(?:vielleicht|glaube ich|irgendwie|schwer zu sagen|wei(?:ß|ss) (?:ich )?nicht|unsicher|eventuell|perhaps"
-                     r"|maybe|i guess|i think|sort of|hard to say|don'?t know|not sure)\b", re.I)  # fmt: skip
+                     r"|maybe|i guess|(?<!when )i think(?! of)|sort of|hard to say|don'?t know|not sure)\b", re.I)  # fmt: skip
 _FIRM = re.compile(
-    r"\b(?:auf jeden fall|ganz klar|sicher|immer|unbedingt|definitely|certainly|always|clearly|surely)\b", re.I
+    r"\b(?:auf jeden fall|ganz klar|sicher|immer|unbedingt|definitely|certainly|always|clearly|surely"
+    r"|(?:without (?:any |a )?|no )doubt|ohne (?:jeden )?zweifel)\b",
+    re.I,
 )
 _CONCRETE = re.compile(
     r"\d|\b(?:zum beispiel|etwa als|neulich|gestern|letzte[ns]?|for example|for instance|last|yesterday)\b", re.I

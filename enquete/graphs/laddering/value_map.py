@@ -5,7 +5,7 @@ Measured by: every concept stands on its own level and has its place there alone
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -14,7 +14,8 @@ from enquete.graphs.laddering.ontology import Ontology
 from enquete.state.asking import Language
 
 REPRESENTED = 2 / 3
-"""Share of all links given that the map is to represent: of the cut-offs that do, the highest is taken (Reynolds & Gutman 1988)."""
+"""Share of all links given that the map is to represent (Reynolds & Gutman 1988): of the cut-offs that do, and still show the lowest
+and the highest kind of concept that two agents linked, the highest is taken."""
 MOST_CONCEPTS = 36  # more cannot be read; the cut-off rises until they fit
 SWEEPS = 4
 
@@ -68,7 +69,9 @@ def drawn(
     cells: Sequence[Cell], concepts: Sequence[PooledConcept], order: Sequence[tuple[str, str]], cut_off: int | None
 ) -> ValueMap:
     """The same, of types with their names in their order."""
-    links, used = _kept(cells, cut_off)
+    places = {kind: place for place, (kind, _) in enumerate(order)}
+    level = {one.id: places[one.type] for one in concepts}
+    links, used = _kept(cells, by_share(cells, level) if cut_off is None else cut_off)
     shown = {end for link in links for end in (link.source, link.target)}
     known = [concept for concept in concepts if concept.id in shown]
     kinds = [(kind, name) for kind, name in order if any(concept.type == kind for concept in known)]
@@ -88,15 +91,20 @@ def _share(cells: Sequence[Cell], cut_off: int) -> float | None:
     return sum(cell.direct for cell in cells if cell.direct >= cut_off) / total if total else None
 
 
-def by_share(cells: Sequence[Cell]) -> int:
-    """The highest cut-off at which the map still represents enough of all links; 1 without any."""
+def by_share(cells: Sequence[Cell], level: Mapping[str, int]) -> int:
+    """The highest cut-off at which the map still represents enough of all links from bottom to top; 1 without any."""
+
+    def levels(cut: int) -> set[int]:
+        return {level[end] for cell in cells if cell.direct >= cut for end in (cell.source, cell.target)}
+
     counts = sorted({cell.direct for cell in cells if cell.direct}, reverse=True)
-    return next((cut for cut in counts if (_share(cells, cut) or 0) >= REPRESENTED), 1)
+    reached = levels(2) or levels(1)
+    ends = {min(reached), max(reached)} if reached else set[int]()
+    return next((cut for cut in counts if (_share(cells, cut) or 0) >= REPRESENTED and ends <= levels(cut)), 1)
 
 
-def _kept(cells: Sequence[Cell], cut_off: int | None) -> tuple[list[Cell], int]:
+def _kept(cells: Sequence[Cell], wanted: int) -> tuple[list[Cell], int]:
     direct = [cell for cell in cells if cell.direct]
-    wanted = by_share(cells) if cut_off is None else cut_off
     used = wanted if any(cell.direct >= wanted for cell in direct) else 1
     while True:
         kept = [cell for cell in direct if cell.direct >= used]

@@ -270,6 +270,19 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
     assert read_by_rule(ReadingInput(topic="t", question="?", answer=" ")) == Readings()
 
 
+@pytest.mark.parametrize(
+    ("answer", "certainty"),
+    [
+        ("When I think of home, it is calm.", 3),
+        ("I think it is calm.", 1),
+        ("Without any doubt it is calm.", 4),
+        ("Ohne Zweifel ist es ruhig.", 4),
+    ],
+)
+def test_what_only_looks_like_a_hedge_is_none(answer: str, certainty: int) -> None:
+    assert read_by_rule(ReadingInput(topic="t", question="?", answer=answer)).rating("certainty") == certainty
+
+
 def test_reasons_are_cut_to_twenty_words() -> None:
     long = Readings(valence=Rating(rating=3, rationale=" ".join(["wort"] * 40)))
     data = ReadingInput(topic="t", question="?", answer="!")
