@@ -146,7 +146,17 @@ class RunRecord(BaseModel):
     @property
     def critic_has_model(self) -> bool:
         """Whether a model judges: where no model answers, a stand-in does."""
-        return any(arm.respondent == "llm" for arm in (self.main, self.second) if arm is not None)
+        return any(arm.respondent == "llm" for arm in self._compared)
+
+    @property
+    def critic_model(self) -> str:
+        """The one that is named, else the first respondent's that is a model; "" for the stand-in."""
+        named = self.critic.model if self.critic else ""
+        return named or next((arm.model for arm in self._compared if arm.respondent == "llm"), "")
+
+    @property
+    def _compared(self) -> list[Arm]:
+        return [self.main] if self.second is None else [self.main, self.second]
 
 
 def differences(old: RunRecord, new: RunRecord) -> list[str]:

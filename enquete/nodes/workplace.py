@@ -153,9 +153,8 @@ class Workplace(OpenedRun[Ledger]):
 
     def critic(self, *, again: bool = False) -> Metered:
         """Who grades and compares. `again`: judges once more, with another seed and whatever it said before."""
-        main, named = self.record.main, self.record.critic.model if self.record.critic else ""
-        model = named or (main.model if main.respondent == "llm" else STAND_IN)
-        return self._metered(model, 0, main.seed + again, CRITIC, cached=not again)
+        seed = self.record.main.seed + again
+        return self._metered(self.record.critic_model or STAND_IN, 0, seed, CRITIC, cached=not again)
 
     def cost_of(self, model: str, used: Used) -> float | None:
         """US dollars at the run's server; None where the model's price is unknown."""

@@ -42,7 +42,7 @@ def search_memory(
     if not (interviews / "runs").is_dir():
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
     with LocalMemory.opened(interviews, read_only=True) as memory:
-        return memory.search(query, agent=agent, limit=min(limit, MOST))
+        return memory.search(query, agent=agent, limit=max(0, min(limit, MOST)))
 
 
 def sync_memory(

@@ -78,7 +78,7 @@ class ItemHealth:
             name
             for name, holds in (
                 ("unread", self.answered < self.asked),
-                ("no_variance", self.sd == 0.0 and self.answered >= FEWEST),
+                ("no_variance", self.values == 1 and self.answered >= FEWEST),
                 ("order_effect", self.apart is not None and self.apart >= ORDER_EFFECT),
             )
             if holds
@@ -99,7 +99,8 @@ def item_health(run: Run) -> list[ItemHealth]:
 def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
     answered = responded(asked)
     values = answered["value"].dropna().astype(float)
-    said = values if len(values) else answered["text"].astype(str)
+    chosen = answered["choice"].fillna("")
+    said = values if len(values) else chosen if chosen.ne("").any() else answered["text"].astype(str)
     both = answered.set_index("participant")["value"].astype(float) - responded(again).set_index("participant")[
         "value"
     ].astype(float)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from enquete.interfaces.cli.app import run
+from enquete.study.reviewing import item_health
 from tests.support.studies import personas
 
 ITEMS = """id,text,family,reverse
@@ -52,6 +55,20 @@ def test_a_pilot_shows_its_cost_and_item_health(
     assert found["methodology"] == "longitudinal"
     assert [(one["item"], one["asked"]) for one in found["pilot"]["items"]] == [("honest", 4), ("fees", 4), ("app", 4)]
     assert all(one["apart"] is not None for one in found["pilot"]["items"])
+
+
+def test_choices_of_a_pilot_are_told_apart_by_the_option() -> None:
+    """A choice has neither value nor text: all alike, or as different as the options that were chosen."""
+    columns = {"phase": "T1", "arm": "main", "arm_role": "main", "status": "ok", "value": None, "text": ""}
+    chosen = {"same": ["1", "1", "1"], "mixed": ["1", "2", "3"]}
+    rows = [
+        {**columns, "item_id": item, "participant": str(who), "choice": one}
+        for item, options in chosen.items()
+        for who, one in enumerate(options)
+    ]
+    same, mixed = item_health(SimpleNamespace(responses=pd.DataFrame(rows)))  # type: ignore[arg-type]
+    assert (same.values, same.troubles) == (1, ("no_variance",))
+    assert (mixed.values, mixed.troubles) == (3, ())
 
 
 def test_what_is_missing_is_said(items: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import reduce
 from statistics import fmean
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
+from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
 from enquete.graphs.roundtable.layers import four_layers
 from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, held
@@ -25,7 +24,6 @@ from enquete.graphs.roundtable.measures.groupthink import groupthink
 from enquete.graphs.roundtable.measures.movement import Move, beyond_control, moves, persuasion, summed
 from enquete.graphs.roundtable.measures.reason import PEOPLE, Table, conformity, deliberative_reason
 from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.nodes.conversations import stored_turns
 from enquete.reports.context import UNIT, AnalysisContext, Found, counted, findings
 
 BEFORE, AFTER = "before", "after"
@@ -102,9 +100,9 @@ class Run:
         known = list(people.itertuples(index=False, name=None))
         stored = context.frozen.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
-        talks = [_talk(unit, settings, seating, context.frozen) for unit in _units(context.frozen)]
+        talks = [talk for talk in discussions(context.frozen, settings.mode) if talk.turns]
         return cls(
-            [one for one in talks if not one.reads and len(one.participants) > 1],
+            [one for one in talks if one.seated],
             [one for one in talks if one.reads],
             {who: name for who, name, _ in known},
             {who: kind for who, _, kind in known},
@@ -147,23 +145,6 @@ class Run:
                 "status": turn.status, "retried": turn.retried, **turn.response.model_dump(mode="json"),
                 "by": dict(turn.by),
             }  # fmt: skip
-
-
-def _units(frozen: Mapping[str, JsonValue]) -> list[str]:
-    """Units that have a turn, in their order."""
-    return sorted({name.split("/", 1)[1].rpartition("/")[0] for name in frozen if name.startswith("turn/")})
-
-
-def _talk(
-    unit: str, settings: RoundtableSettings, seating: Mapping[str, Any], frozen: Mapping[str, JsonValue]
-) -> Discussion:
-    turns = list(stored_turns(frozen.get, unit, RoundtableTurn))
-    members = (seating.get("groups") or {}).get(unit) or dict.fromkeys(
-        turn.participant for turn in turns if turn.participant
-    )
-    reads = str(((seating.get("controls") or {}).get(unit) or {}).get("reads", ""))
-    begun = Discussion(unit, participants=tuple(members), mode=settings.mode, reads=reads)
-    return reduce(Discussion.after, turns, begun)
 
 
 # --- of each group ------------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
     if second is None or how is None:
         return []
     has_model = record.critic_has_model
-    model = how.model or (record.main.model if has_model else STAND_IN)
+    model = record.critic_model or STAND_IN
     stretch = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
     stages = [
         (rows * stretch, rehearsal.plans[stage].rows[1] * stretch)

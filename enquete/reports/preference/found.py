@@ -107,13 +107,12 @@ def preferences(reading: RunReading) -> Preference | None:
     if second is None or record.critic is None:
         return None
     pairs = list(pair_records(reading.ledger, second.id))
-    has_model = record.critic_has_model
     noted = json.loads(reading.ledger.noted(f"{CRITIC}_{COSTS}") or "{}")
     first = [(one.forward, one.again) for one in pairs if one.forward and one.again]
     return Preference(
-        critic=record.critic.model or (record.main.model if has_model else STAND_IN),
+        critic=record.critic_model or STAND_IN,
         rubric=record.critic.rubric,
-        stand_in=not has_model,
+        stand_in=not record.critic_has_model,
         pairs=pairs,
         rates=list(_rates(pairs)),
         agreements=list(_agreements(pairs, record.methods)),
