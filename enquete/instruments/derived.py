@@ -29,13 +29,15 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of a file. The facts are the file's own words and are never translated."""
+    """What is said of a file. The facts are the file's own words and are never translated; where each of `fields` is from, is."""
 
     text: str
     facts: Mapping[str, str] = field(default_factory=dict)
+    fields: tuple[tuple[str, str], ...] = ()
 
     def told(self, language: str) -> str:
-        return tell(self.text, language).format(**self.facts)
+        listed = [f"{one} ({tell(source, language)})" if source else one for one, source in self.fields]
+        return tell(self.text, language).format(fields="; ".join(listed), **self.facts)
 
 
 class Draft:
@@ -45,15 +47,15 @@ class Draft:
         self.values: Document = dict(values)
         self.name = name
         """What the file is called, without folder and ending."""
-        self._noted: dict[str, list[str]] = {_TAKEN: [], _OWN: [], _READ_AS: []}
+        self._noted: dict[str, list[tuple[str, str]]] = {_TAKEN: [], _OWN: [], _READ_AS: []}
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """One for each way in which something came about."""
-        return tuple(Note(text, {"fields": "; ".join(fields)}) for text, fields in self._noted.items() if fields)
+        return tuple(Note(text, fields=tuple(fields)) for text, fields in self._noted.items() if fields)
 
     def note_own(self, field: str) -> None:
-        self._noted[_OWN].append(field)
+        self._noted[_OWN].append((field, ""))
 
     def has(self, key: str) -> bool:
         """In any form that a text may be written in."""
@@ -63,7 +65,7 @@ class Draft:
         """`value` under `key` unless there is something, and from where it is."""
         if not self.has(key):
             self.values[key] = value
-            self._noted[_TAKEN].append(f"{key} = {_shown(value)} ({source})")
+            self._noted[_TAKEN].append((f"{key} = {_shown(value)}", source))
 
     def add(self, key: str, value: Any) -> None:
         """Enquete's own words under `key` unless there is something."""
@@ -72,7 +74,7 @@ class Draft:
             self.note_own(key)
 
     def read_as(self, field: str, value: object) -> None:
-        self._noted[_READ_AS].append(f"{field} → {_shown(value)}")
+        self._noted[_READ_AS].append((f"{field} → {_shown(value)}", ""))
 
     def parts(self, key: str) -> Iterator[tuple[str, Document]]:
         """Place and copy of every mapping in the list `key`; the copies are in the document."""
@@ -125,8 +127,8 @@ def complete_head(draft: Draft) -> None:
         del values["name"]
         name, source = named.strip() or draft.name, "name"
     else:
-        name, source = draft.name, "the file's name"
-    draft.take("language_default", _spoken(draft), "the texts")
+        name, source = draft.name, N_("the file's name")
+    draft.take("language_default", _spoken(draft), N_("the texts"))
     draft.take("instrument_id", slug(name), source)
     draft.add("version", "1")
     draft.take("title", in_every_language(spelled(name)), source)

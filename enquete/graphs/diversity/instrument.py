@@ -15,6 +15,7 @@ from enquete.instruments.instrument import Instrument
 from enquete.instruments.reading import LANGUAGES, Line, current, identifier, shown, wrong
 from enquete.instruments.review import Wording
 from enquete.instruments.text import Part, Text
+from enquete.locale import N_
 from enquete.state.asking import Item, Language, Option
 
 MOST_COLUMNS = 13  # −6 … +6, the widest grid in common use
@@ -193,7 +194,7 @@ class DiversityInstrument(Instrument):
         draft.rename("likert_axes", "name", "label")
         statements = draft.values.get("statements")
         if isinstance(statements, list) and 3 <= len(statements) <= MOST_STATEMENTS:
-            draft.take("distribution", grid_for(len(statements)), "the number of statements")
+            draft.take("distribution", grid_for(len(statements)), N_("the number of statements"))
         for where, part in draft.parts("likert_axes"):
             if "points" not in part and isinstance(part.get("scale"), int):
                 part["points"] = part.pop("scale")
