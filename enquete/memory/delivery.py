@@ -56,9 +56,6 @@ def deliver(
                 break
             except MemoryFault as fault:
                 done.why = str(fault)
-                if not fault.unsure:
-                    memory.mark(graph.name, record.id, "")
-                    states.pop(record.id, None)
                 pause = None if fault.wait_s is None else max(fault.wait_s, LEAST_WAIT_S)
                 if pause is not None and pause <= patience_s:
                     patience_s -= pause
@@ -74,9 +71,15 @@ def deliver(
 
 
 def _send(memory: LocalMemory, graph: Graph, record: Record, unsure: bool) -> None:
+    """A marker goes where the request itself did not arrive, not where the graph could not be asked what it holds."""
     if not (unsure and graph.holds(record)):
         memory.mark(graph.name, record.id, "sending")
-        graph.write(record)
+        try:
+            graph.write(record)
+        except MemoryFault as fault:
+            if not fault.unsure:
+                memory.mark(graph.name, record.id, "")
+            raise
     memory.mark(graph.name, record.id, "sent")
 
 

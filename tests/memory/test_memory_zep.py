@@ -171,6 +171,22 @@ class TestWriting:
             assert deliver(memory, graph, patience_s=0).left == []
         assert len(episodes(server)) == before + 1
 
+    def test_a_graph_that_cannot_be_asked_what_it_holds_makes_no_twin_later(
+        self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
+    ) -> None:
+        asking = "GET /graph" if graph.name.startswith("zep-cloud") else "GET /sessions"
+        with LocalMemory.opened(tmp_path) as memory:
+            memory.remember([said(1)])
+            if graph.name.startswith("zep/"):
+                graph.write(said(0))  # the session is there
+            before = len(episodes(server))
+            server.lost = True
+            assert len(deliver(memory, impatient, patience_s=0).left) == 1
+            server.next(asking, 429)
+            assert "429" in deliver(memory, graph, patience_s=0).why
+            assert deliver(memory, graph, patience_s=0).left == []
+        assert len(episodes(server)) == before + 1
+
     def test_one_that_is_refused_does_not_stop_the_others(
         self, server: ZepServer, graph: Graph, tmp_path: Path
     ) -> None:
