@@ -20,6 +20,7 @@ from enquete.simulations.discourse import Statement, Theme, posts, spoken, state
 from enquete.simulations.population import Population
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
+from enquete.state.showing import as_cell
 
 CONCOURSE = "concourse.csv"
 FEWEST_THEMES = 2
@@ -93,18 +94,9 @@ def concourse(material: Material) -> str:
     table.writerow(["statement", "chosen", "left_out", "theme", "agent", "stakeholder_type", "stance", "source"])
     for one in material.statements:
         about = one.post
-        table.writerow(
-            [
-                one.text,
-                "" if one.left_out else "yes",
-                one.left_out,
-                one.cluster + 1,
-                about.name,
-                about.kind,
-                about.stance,
-                about.source,
-            ]
-        )
+        chosen = "" if one.left_out else "yes"
+        who = (as_cell(text) for text in (about.name, about.kind, about.stance, about.source))
+        table.writerow([as_cell(one.text), chosen, one.left_out, one.cluster + 1, *who])
     return out.getvalue()
 
 

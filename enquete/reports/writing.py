@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +16,7 @@ from pydantic_core import to_json
 
 from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
-from enquete.state.showing import visible
-
-EXECUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""A cell that begins with one of these is run as a formula by spreadsheets; the full-width ones in East Asian versions."""
-UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
-"""Unicode categories of control, format and space characters: spreadsheets drop some of them before they look."""
+from enquete.state.showing import as_cell, visible
 
 
 @contextmanager
@@ -109,14 +103,9 @@ def _cells(column: pd.Series[Any]) -> list[str]:
     return [known[value] for value in values]
 
 
-def _would_run(text: str) -> bool:
-    seen = next((place for place, sign in enumerate(text) if unicodedata.category(sign) not in UNSEEN), len(text))
-    return text.startswith(EXECUTED, seen) or text.startswith(("\t", "\r", "\n"))
-
-
 def _cell(value: object) -> str:
     if isinstance(value, str):
-        return f"'{visible(value)}" if _would_run(value) else visible(value)
+        return as_cell(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

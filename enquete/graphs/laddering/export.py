@@ -12,6 +12,7 @@ import networkx as nx
 import yaml
 
 from enquete.reports.markdown import escape
+from enquete.state.showing import as_cell
 
 
 def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
@@ -76,16 +77,11 @@ def implications_csv(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mapp
     given = {(one["source"], one["target"]): f"{one['direct']}.{one['indirect']:02d}" for one in cells}
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["id", "type", "code", *(_cell(one["label"]) for one in codes)])
+    table.writerow(["id", "type", "code", *(as_cell(one["label"]) for one in codes)])
     for row in codes:
         counts = (given.get((row["id"], column["id"]), "") for column in codes)
-        table.writerow([row["id"], row["type"], _cell(row["label"]), *counts])
+        table.writerow([row["id"], row["type"], as_cell(row["label"]), *counts])
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Nothing that was said is a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def codebook_yaml(concepts: Sequence[Mapping[str, Any]], definitions: Mapping[str, str] | None = None) -> str:
