@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.laddering.export import codebook_yaml, implications_csv, pooled_graphml, transcripts_md
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import Edge, KnowledgeGraph, Node
@@ -22,6 +23,7 @@ from enquete.graphs.laddering.network import Place, PooledConcept, implication_m
 from enquete.graphs.laddering.value_map import drawn, mermaid
 from enquete.respondents.quoting import normal
 from enquete.state.errors import InputError
+from enquete.state.regular_files import read_regular
 
 RECODED = "recoded"
 
@@ -48,8 +50,8 @@ class Codebook(BaseModel):
 def read_codebook(path: Path, types: Sequence[str]) -> Codebook:
     """Raises InputError naming the file and what is wrong: no YAML, an unknown type, a wording or an id twice."""
     try:
-        book = Codebook.model_validate(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, yaml.YAMLError, ValidationError) as error:
+        book = Codebook.model_validate(yaml.safe_load(read_regular(path)))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise InputError(f"{path.name}: {error}") from None
     for code in book.codes:
         if code.type not in types:
@@ -92,10 +94,8 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
         "transcripts.md": transcripts_md(_lines(folder / "turn_log.jsonl"), graphs, told),
         "edits.json": _json({"from": edited.name, "edits": edits, "uncoded": uncoded}),
     }
-    out = folder / RECODED
-    out.mkdir(exist_ok=True)
     for name, text in written.items():
-        (out / name).write_text(text, "utf-8")
+        write_atomically(folder / RECODED / name, text)
     return {"codes": len(concepts), "edits": edits, "uncoded": uncoded, "files": sorted(written)}
 
 

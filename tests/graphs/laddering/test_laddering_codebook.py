@@ -63,6 +63,9 @@ def test_a_codebook_that_cannot_be_applied_says_why(out: Path) -> None:
     (place / "wrong.yaml").write_text(yaml.safe_dump(book), "utf-8")
     with pytest.raises(InputError, match="nonsense"):
         do(out, "apply_codebook", file="wrong.yaml")
+    (place / "wrong.yaml").write_bytes("codes: [Öl".encode("latin-1"))
+    with pytest.raises(InputError, match=r"wrong\.yaml: "):
+        do(out, "apply_codebook", file="wrong.yaml")
     with pytest.raises(InputError, match="no such file"):
         do(out, "apply_codebook", file="missing.yaml")
 
