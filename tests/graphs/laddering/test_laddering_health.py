@@ -9,7 +9,9 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.health.verdicts import judge
 
 
-def verdict(concepts: list[int], by: dict[str, dict[str, int]], respondent: str = "llm") -> tuple[str, tuple[str, ...]]:
+def verdict(
+    concepts: list[int], by: dict[str, dict[str, int]], respondent: str = "llm", reading: dict[str, int] | None = None
+) -> tuple[str, tuple[str, ...]]:
     """Of as many interviews of ten turns; what the gaps say is fine."""
     rows = pd.DataFrame(
         [
@@ -22,7 +24,7 @@ def verdict(concepts: list[int], by: dict[str, dict[str, int]], respondent: str 
             for who in range(len(concepts)) for turn in range(10)
         ]
     )  # fmt: skip
-    found = {"agents": [{"turns": 10, "concepts": n} for n in concepts], "models": by}
+    found = {"agents": [{"turns": 10, "concepts": n} for n in concepts], "models": by, "reading": reading or {}}
     one = judge(methodologies(), {"laddering": found}, rows).verdicts["laddering"]
     return one.verdict, one.reasons
 
@@ -47,3 +49,18 @@ def test_laddering_is_not_plainly_usable_when_a_rule_did_the_models_work() -> No
     every = {role: {"rule": 30} for role in roles(0)}
     assert verdict([5, 4, 6], every, "human")[0] == "usable with caution"
     assert verdict([5, 4, 6], every, "synthetic")[0] == "usable as far as checked"  # which the report calls synthetic
+
+
+@pytest.mark.parametrize(
+    ("changed", "said", "reasons"),
+    [
+        ({}, "usable as far as checked", ("reliability_not_tested",)),
+        ({"empty": 19}, "usable with caution", ("answers_without_concepts:above",)),  # 19 of 30 is above .60
+        ({"empty": 30, "concepts": 0}, "not usable", ("answers_without_concepts:above",)),
+        ({"invented": 7}, "usable with caution", ("concepts_nobody_said:above",)),  # 7 of 40 is above .15
+        ({"unread": 1}, "usable with caution", ("answers_nobody_read:above",)),
+    ],
+)
+def test_how_the_answers_were_read_is_judged(changed: dict[str, int], said: str, reasons: tuple[str, ...]) -> None:
+    reading = {"answers": 30, "unread": 0, "empty": 6, "concepts": 40, "invented": 2, **changed}
+    assert verdict([5, 4, 6], roles(0), reading=reading) == (said, reasons)
