@@ -34,7 +34,9 @@ def written_path(loc: Path, source: Source) -> Path:
     path: list[str | int] = []
     node: object = source.document
     steps = list(loc)
-    while steps and not isinstance(node, str | int | float):  # beyond a plain value: one of its possible types
+    while steps:
+        if isinstance(node, str | int | float) and steps[0] not in LANGUAGES:
+            break  # beyond a plain value: one of its possible types
         step = steps.pop(0)
         if steps and steps[0] in LANGUAGES and isinstance(node, Mapping) and step not in node:
             step = _flat_key(node, str(step), str(steps.pop(0)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
-from enquete.memory.records import TIMEOUT_S, Graph, MemoryFault
+from enquete.memory.recalled import TIMEOUT_S, Graph, MemoryFault
 from enquete.simulations.agents import CONFIG
 from enquete.simulations.knowledge import Knowledge
 from enquete.simulations.records import try_object

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic, sleep
 
 from enquete.memory.local import LocalMemory
-from enquete.memory.records import Graph, MemoryFault, Record
+from enquete.memory.recalled import Graph, MemoryFault, Record
 
 LEAST_WAIT_S = 1.0
 """A server that allows nothing and asks for no wait must not be asked for ever."""

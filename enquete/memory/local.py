@@ -21,7 +21,7 @@ from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
 from enquete.checkpoints.connection import connect
-from enquete.memory.records import Preference, Record
+from enquete.memory.recalled import Preference, Record
 
 FILE = "memory.sqlite"
 RECORDS, PREFERENCES, DELIVERIES = ("records",), ("preferences",), "deliveries"

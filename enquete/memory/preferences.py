@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from enquete.analysis.preference import wilson
-from enquete.memory.records import Preference
+from enquete.memory.recalled import Preference
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from enquete.memory.records import TIMEOUT_S, MemoryFault
+from enquete.memory.recalled import TIMEOUT_S, MemoryFault
 from enquete.simulations.texts import clip, one_line
 
 RATE_LIMIT_WAIT_S = 60.0

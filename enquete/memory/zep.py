@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from enquete.memory.records import TIMEOUT_S, Record
+from enquete.memory.recalled import TIMEOUT_S, Record
 from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.knowledge import Fact, Knowledge
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from enquete.memory.records import TIMEOUT_S, MemoryFault, Record
+from enquete.memory.recalled import TIMEOUT_S, MemoryFault, Record
 from enquete.memory.wire import ONCE, Wire
 from enquete.simulations.knowledge import Fact, Knowledge
 

@@ -20,7 +20,7 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.memory.connecting import connect
 from enquete.memory.delivery import Delivery, deliver
 from enquete.memory.local import LocalMemory
-from enquete.memory.records import MemoryFault, Record
+from enquete.memory.recalled import MemoryFault, Record
 from enquete.nodes.workplace import Workplace
 from enquete.state.errors import EnqueteError
 

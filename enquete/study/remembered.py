@@ -10,7 +10,7 @@ from enquete.memory.connecting import connect
 from enquete.memory.delivery import Delivery, deliver
 from enquete.memory.local import LocalMemory
 from enquete.memory.preferences import Standing, standings
-from enquete.memory.records import Record
+from enquete.memory.recalled import Record
 from enquete.nodes.survey import survey
 from enquete.reports.remembering import complete
 from enquete.state.errors import RunNotFound, SettingsError

@@ -69,7 +69,7 @@ def test_a_run_ends_all_its_arms_where_the_main_one_ends_and_says_why(tmp_path: 
     }  # fmt: skip
     path = tmp_path / "delphi.yaml"
     path.write_text(yaml.safe_dump(wanted, allow_unicode=True), "utf-8")
-    arms = [enquete.Arm(), enquete.Arm(id="b", role="b", seed=5)]
+    arms = [enquete.Arm(), enquete.Arm(id="b", role="replicate", seed=5)]
     run = enquete.conduct_interviews(
         personas(tmp_path, 3), methods=["delphi"], instruments={"delphi": path}, arms=arms, out=str(tmp_path / "out"),
         settings={"delphi": {"second_coding": False}}, language="en",

@@ -95,6 +95,9 @@ def test_what_looks_like_a_file_is_refused_wherever_it_stands(value: str) -> Non
     for given in (value, [value], {"a": {"b": [value]}}, {value: 1}):
         with pytest.raises(ValidationError, match="can name no file"):
             PostBody(settings={"any": {"thing": given}})  # type: ignore[call-arg]
+    if isinstance(value, str):
+        with pytest.raises(ValidationError, match=r"instruments\.delphi"):
+            PostBody(instruments={"delphi": value})  # type: ignore[call-arg]
     assert PostBody(settings={"any": {"questions_model": "meta-llama/Llama-3.1-8B", "turns": 3}})  # type: ignore[call-arg]
 
 
@@ -127,7 +130,7 @@ def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
     assert "a named pipe" in refused[0].text
     assert "ours" in refused[1].text
     assert opened == []
-    assert not {"settings", "instruments", "shelf", "root", "out", "base_url"} & MCP_STARTING.keys()
+    assert not {"settings", "shelf", "root", "out", "base_url"} & MCP_STARTING.keys()
 
 
 def test_a_request_that_hangs_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from enquete.memory.local import FILE, LocalMemory
 from enquete.memory.preferences import standings
-from enquete.memory.records import Preference, Record
+from enquete.memory.recalled import Preference, Record
 
 
 def said(name: str, who: str, text: str, **more: object) -> Record:

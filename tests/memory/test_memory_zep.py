@@ -9,7 +9,7 @@ import pytest
 
 from enquete.memory.delivery import deliver
 from enquete.memory.local import LocalMemory
-from enquete.memory.records import Graph, MemoryFault, Record
+from enquete.memory.recalled import Graph, MemoryFault, Record
 from enquete.memory.wire import seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.nodes.critic.matching import SIZE, MatchingBuffer
-from enquete.nodes.critic.record import winner_of
+from enquete.nodes.critic.outcome import winner_of
 
 
 @given(st.permutations([(question, side) for question in "pqrs" for side in ("a", "b")]))

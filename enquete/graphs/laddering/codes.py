@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from enquete.analysis.words import opposed
+from enquete.analysis.vocabulary import opposed
 from enquete.respondents.themes.rule_coder import features
 
 SAME = 0.22

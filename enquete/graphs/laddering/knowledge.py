@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict
 
-from enquete.analysis.words import opposed
+from enquete.analysis.vocabulary import opposed
 from enquete.graphs.laddering.ontology import Ontology
 from enquete.graphs.laddering.phrases import similarity
 from enquete.respondents.quoting import normal

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from enquete.analysis.words import content_words, jaccard
+from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.graphs.roundtable.discussion import Discussion, Round
 from enquete.graphs.roundtable.measures.clusters import ALIKE, agreement, clusters, likeness, mean_confidence, same_side
 from enquete.graphs.roundtable.measures.groupthink import Recommendation, groupthink

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 from enquete.checkpoints.record import RunRecord
 from enquete.memory.local import LocalMemory
-from enquete.memory.records import Preference, Record
+from enquete.memory.recalled import Preference, Record
+from enquete.nodes.critic.outcome import ANNOTATED, PairRecord, annotated, pair_records
 from enquete.nodes.critic.pairs import Asked, Pair
-from enquete.nodes.critic.record import ANNOTATED, PairRecord, annotated, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.workplace import Workplace
 from enquete.state.asking import Arm, Participant

@@ -9,7 +9,7 @@ from enquete.nodes.critic.graph import REPEATED
 from enquete.nodes.estimate import BYTES_LEAST, BYTES_MOST, Line, Range, priced_line
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.rehearsal import Rehearsal
-from enquete.respondents.critic.prompts import Question, comparing, grading
+from enquete.respondents.critic.judgement import Question, comparing, grading
 from enquete.respondents.critic.standin import STAND_IN
 
 PERSONA, QUESTION, ANSWER = 800, 500, 200

@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 from enquete.checkpoints.usage import Used
 from enquete.nodes.critic.annotating import annotate_memory
 from enquete.nodes.critic.judging import Judge, Short
+from enquete.nodes.critic.outcome import COSTS, PAIR, pair_records
 from enquete.nodes.critic.pairs import Pair, matched
-from enquete.nodes.critic.record import COSTS, PAIR, pair_records
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.workplace import Workplace, using
 from enquete.respondents.planted import uniform

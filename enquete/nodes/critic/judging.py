@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from enquete.nodes.critic.outcome import PairRecord, winner_of
 from enquete.nodes.critic.pairs import Asked, Pair
-from enquete.nodes.critic.record import PairRecord, winner_of
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.workplace import Workplace
 from enquete.respondents.critic import standin
-from enquete.respondents.critic.prompts import comparing, grading
+from enquete.respondents.critic.judgement import comparing, grading
 from enquete.respondents.critic.verdicts import grade, reason, verdict
 from enquete.state.asking import Arm, CallKey
 from enquete.state.desk import Prompt

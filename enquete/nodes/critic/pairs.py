@@ -17,7 +17,7 @@ from typing import Final
 from enquete.nodes.critic.matching import MatchingBuffer, Side
 from enquete.nodes.planning import planned, rounds_owed
 from enquete.nodes.workplace import Workplace
-from enquete.respondents.critic.prompts import Question
+from enquete.respondents.critic.judgement import Question
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.planted import uniform

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from enquete.analysis.words import stop_words
+from enquete.analysis.vocabulary import stop_words
 from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
 STEM = 6  # a word's first letters: a stemmer for any language with suffixes

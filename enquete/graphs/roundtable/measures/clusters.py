@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from statistics import fmean, pvariance
 
-from enquete.analysis.words import content_words, denies, jaccard
+from enquete.analysis.vocabulary import content_words, denies, jaccard
 from enquete.graphs.roundtable.responses import Response
 
 ALIKE = 0.35

@@ -11,7 +11,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Literal
 
-from enquete.analysis.words import content_words, jaccard
+from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.graphs.roundtable.measures.clusters import clusters, voiced
 from enquete.graphs.roundtable.responses import Response
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from enquete.analysis.words import content_words, jaccard
+from enquete.analysis.vocabulary import content_words, jaccard
 from enquete.graphs.roundtable.measures.clusters import ALIKE, likeness, same_side, voiced
 from enquete.graphs.roundtable.responses import Response, Stance
 

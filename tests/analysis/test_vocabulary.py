@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from enquete.analysis.words import content_words, denies, jaccard
+from enquete.analysis.vocabulary import content_words, denies, jaccard
 
 
 def test_short_words_and_stop_words_carry_nothing() -> None:
