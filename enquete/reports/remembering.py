@@ -63,12 +63,15 @@ def remember(workplace: Workplace) -> None:
 
 
 def complete(file: Path) -> Iterator[Record]:
-    """Episodes that nothing will be added to."""
-    with file.open(encoding="utf-8") as opened:
-        for line in opened:
-            episode: dict[str, Any] = json.loads(line)
-            if episode.pop("complete"):
-                yield Record.model_validate(episode)
+    """Episodes that nothing will be added to. Raises MemoryFault where the file is damaged."""
+    try:
+        with file.open(encoding="utf-8") as opened:
+            for line in opened:
+                episode: dict[str, Any] = json.loads(line)
+                if episode.pop("complete"):
+                    yield Record.model_validate(episode)
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise MemoryFault(f"{file} is damaged; enquete export writes the run's files again") from error
 
 
 def send(workplace: Workplace, memory: LocalMemory) -> Delivery:

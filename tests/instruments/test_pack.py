@@ -64,7 +64,7 @@ def test_own_instruments_are_asked_alone_and_a_mixture_is_said() -> None:
         chosen(pack="high_stret")
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize("language", [pytest.param("de", marks=pytest.mark.soak), "en"])
 def test_a_study_of_the_high_street_holds_no_fish(tmp_path: Path, language: Language) -> None:
     sim = demo_population(tmp_path, completed=False, pack="high_street")
     everything = list(pack_named("high_street").instruments)

@@ -71,16 +71,17 @@ def recovered(coded, truth):
     return dominant, fitting / total
 
 
-@pytest.mark.parametrize("language", ["de", "en"])
-@pytest.mark.parametrize(("n", "least"), [(50, 8), (1000, 8)])
-def test_rule_recovers_most_planted_themes(language, n, least):
+@pytest.mark.parametrize(
+    ("n", "language"), [(50, "de"), (50, "en"), (1000, "de"), pytest.param(1000, "en", marks=pytest.mark.soak)]
+)
+def test_rule_recovers_most_planted_themes(language, n):
     # Measured over three seeds: 9 or 10 of 10 themes at 50 and at 1,000 agents, 85–94% of the coded answers fit.
     statements, truth = panel(n, language)
     begun = time.process_time()  # not the clock on the wall: other tests may run beside this one
     coded = code(statements)
     assert time.process_time() - begun < 10
     themes, fitting = recovered(coded, truth)
-    assert len(themes) >= least
+    assert len(themes) >= 8
     assert fitting > 0.75
     assert len(coded.themes) <= 15
     assert len(coded.uncoded) < 0.05 * len(statements)

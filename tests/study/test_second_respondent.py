@@ -164,6 +164,8 @@ def test_a_critic_that_always_prefers_the_first_place_is_caught(tmp_path: Path) 
     )
     assert "it prefers whichever answer stands first" in run.report
     assert "preference/win-rates" not in run.figures
+    with LocalMemory.opened(run.folder.parent.parent, read_only=True) as memory:
+        assert memory.preferences() == []  # its word is no preference
 
 
 def test_without_it_nothing_changes(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from enquete.memory.local import FILE, LocalMemory
 from enquete.memory.recalled import Preference
 from enquete.reports.citations import citations, section
 from enquete.reports.context import with_ids
+from enquete.reports.remembering import complete
 from enquete.reports.run_reading import open_run
-from enquete.state.errors import SettingsError
+from enquete.state.errors import MemoryFault, SettingsError
 from tests.support.populations import mirofish_folder, set_status
 from tests.support.zep_server import KEY, ZepServer, edge, node
 
@@ -236,3 +237,11 @@ def test_what_is_missing_is_said_before_anything_is_asked(tmp_path: Path, monkey
     with pytest.raises(SettingsError, match="ZEP_API_URL"):
         enquete.conduct_interviews(sim, memory="zep")
     assert not (sim / "interviews").exists()
+
+
+@pytest.mark.parametrize("damage", ["{", "{}", "[1]", '{"complete": true}'])
+def test_a_damaged_file_of_episodes_is_named(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "episodes.jsonl"
+    file.write_text(f"{damage}\n", "utf-8")
+    with pytest.raises(MemoryFault, match="enquete export"):
+        list(complete(file))

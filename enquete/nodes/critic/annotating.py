@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from enquete.analysis.preference import position_bias
 from enquete.checkpoints.record import RunRecord
 from enquete.memory.local import LocalMemory
 from enquete.memory.recalled import Preference, Record
@@ -34,10 +35,13 @@ async def annotate_memory(workplace: Workplace, second: Arm, pairs: Sequence[Pai
     known, by_id = annotated(workplace.ledger, second.id), {pair.a.question_id: pair for pair in pairs}
     judged = [one for one in pair_records(workplace.ledger, second.id) if one.question_id in by_id]
     left = [one for one in judged if one.question_id not in known]
+    usable = position_bias([one.forward for one in judged], [one.backward for one in judged]).verdict != "unusable"
     told: list[str] = []
     try:
         for some in (left[start : start + AT_ONCE] for start in range(0, len(left), AT_ONCE)):
-            done = await asyncio.to_thread(_tell, workplace, second, [(one, by_id[one.question_id]) for one in some])
+            done = await asyncio.to_thread(
+                _tell, workplace, second, [(one, by_id[one.question_id]) for one in some], usable
+            )
             told += done
             await asyncio.gather(
                 *(workplace.ledger.freeze(second.id, CRITIC, "", f"{ANNOTATED}{name}", True) for name in done)
@@ -48,8 +52,8 @@ async def annotate_memory(workplace: Workplace, second: Arm, pairs: Sequence[Pai
     return len(told)
 
 
-def _tell(workplace: Workplace, second: Arm, some: Sequence[tuple[PairRecord, Pair]]) -> list[str]:
-    """Questions of which both records took the result."""
+def _tell(workplace: Workplace, second: Arm, some: Sequence[tuple[PairRecord, Pair]], usable: bool) -> list[str]:
+    """Questions of which both records took the result. The word of an unusable critic is no preference."""
     record, people = workplace.record, {who.id: who for who in workplace.population}
     asked = [one for _, pair in some for one in (pair.a, pair.b)]
     done = []
@@ -69,7 +73,7 @@ def _tell(workplace: Workplace, second: Arm, some: Sequence[tuple[PairRecord, Pa
             ]
             if all(taken):
                 done.append(found.question_id)
-            if found.winner and not found.alike and _configuration(record.main) != _configuration(second):
+            if usable and found.winner and not found.alike and _configuration(record.main) != _configuration(second):
                 kind = people[found.participant].stakeholder_type if found.participant in people else ""
                 memory.remember_preference(_preference(found, record.run_id, record.main, second, kind))
     return done
