@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import socket
 from collections.abc import Coroutine
 
@@ -62,12 +63,16 @@ class Doors:
         task.add_done_callback(self._tasks.discard)
 
     async def _leave(self, site: web.TCPSite, seconds: float | None) -> None:
+        """Again and again: a connection that was being accepted just then would go on to answer everybody."""
+        loop = asyncio.get_running_loop()
+        back = loop.time() + seconds if seconds is not None else math.inf
         await site.stop()
-        for connection in self._runner.server.connections if self._runner.server else ():
-            if connection.transport:
-                connection.transport.abort()
-        if seconds is not None:
-            await asyncio.sleep(seconds)
+        while self._site is None and loop.time() < back:
+            for connection in self._runner.server.connections if self._runner.server else ():
+                if connection.transport:
+                    connection.transport.abort()
+            await asyncio.sleep(min(0.01, max(0.0, back - loop.time())))
+        if self._site is None:
             await self._listen()
 
     async def _listen(self) -> None:
