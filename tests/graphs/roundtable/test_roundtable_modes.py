@@ -19,7 +19,8 @@ STATISTICS = "How the group stood in the last round"
 def voice(label: str, name: str, round: int, **sections: str) -> str:
     """One participant's words in one round, as `plainly` says them and others read them."""
     lines = [f"{label}: {name}topic{round}."]
-    lines += [f"{title}: {plainly(name, round, section)}" for section, title in sections.items()]
+    said = {title: plainly(name, round, section).replace("\n", "\n  ") for section, title in sections.items()}
+    lines += [f"{title}: {text}" for title, text in said.items()]
     return "\n".join([*lines, f"Reasons: {name}reasoning{round}.", f"Key points: {name}key_points{round}."])
 
 
@@ -247,9 +248,10 @@ def test_all_layers_are_in_the_language_of_the_run() -> None:
     assert places == sorted(places)
     assert "- Alles gehört zur Frage." in told
     assert "- Meine Haltung ist die, die meine Rolle verlangt." in told
+    case = plainly("Ada", 1, "case").replace("\n", "\n  ")
     assert table.shown("Ben", 1) == {
         "Was in dieser Runde schon gesagt wurde": "Ada (Befürworter, Haltung: ja, Sicherheit: 0.5): Adatopic1.\n"
-        + f"Argumente: {plainly('Ada', 1, 'case')}\nBegründung: Adareasoning1.\nKernpunkte: Adakey_points1."
+        + f"Argumente: {case}\nBegründung: Adareasoning1.\nKernpunkte: Adakey_points1."
     }
 
 

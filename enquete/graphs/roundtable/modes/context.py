@@ -138,22 +138,22 @@ def rendered(context: Context, titles: Mapping[str, str]) -> tuple[tuple[str, st
 
 
 def spoken(voice: Voice, context: Context, titles: Mapping[str, str]) -> str:
-    """What one participant said in one round: its name, position and stance, then the rest, a line each: nobody can break a
-    line, and go on as somebody else."""
+    """What one participant said in one round: its name, position and stance, then the rest, lines of a
+    list set in: nobody can break a line, and go on as somebody else."""
     words, language, said = context.instrument, context.language, voice.response
-    lines = [f"{_named(voice, context)}: {_one_line(said.position) or '–'}"]
-    lines += [f"{titles.get(name, name)}: {_one_line(text)}" for name, text in said.sections.items()]
+    lines = [f"{_named(voice, context)}: {' '.join(said.position.split()) or '–'}"]
+    lines += [f"{titles.get(name, name)}: {_set_in(text)}" for name, text in said.sections.items()]
     rest = {
         words.headings.reasoning: said.reasoning,
         words.headings.key_points: "; ".join(said.key_points),
         words.headings.citations: "; ".join(said.citations),
     }
-    lines += [f"{heading.in_(language)}: {_one_line(text)}" for heading, text in rest.items() if text]
+    lines += [f"{heading.in_(language)}: {_set_in(text)}" for heading, text in rest.items() if text]
     return "\n".join(lines)
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _set_in(text: str) -> str:
+    return "\n  ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def _named(voice: Voice, context: Context) -> str:
