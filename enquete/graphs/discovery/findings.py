@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scipy import stats
-
+from enquete.analysis.means import share_interval
 from enquete.locale import N_
 from enquete.reports.context import Found, at, done_by_rule, listed
 from enquete.reports.key_findings import FEWEST, KeyFinding, sentence, shortened
@@ -104,8 +103,7 @@ def _field(one: Mapping[str, Any], total: int, language: Language) -> Iterator[K
     agents = int(one["n_yes"]) if one["type"] == "boolean" else int(named[0]["agents"]) if named else 0
     if one["type"] != "boolean" and agents < 2:
         return
-    interval = stats.binomtest(agents, n).proportion_ci(method="wilson")
-    shares = {"share": agents / n, "low": float(interval.low), "high": float(interval.high)}
+    shares = share_interval(agents, n)
     shown = {key: share(value, language) for key, value in shares.items()}
     word, item = ("yes", "") if one["type"] == "boolean" else ("named", str(named[0]["value"]))
     text = sentence(

@@ -26,13 +26,11 @@ from enquete.reports.figures.canvas import Canvas, Figure, note, rows, titled
 from enquete.reports.figures.canvas import counted as of_all
 from enquete.reports.figures.palette import COLOURS
 from enquete.reports.figures.text import escaped, wrapped
-from enquete.reports.key_findings import KeyFinding, sentence
+from enquete.reports.key_findings import FEWEST, KeyFinding, sentence
 from enquete.reports.markdown import number, share
 from enquete.state.asking import Language
 from enquete.state.methodology import NoSettings
 
-GROUP = 5
-"""Agents that a stakeholder type needs for a mean of its own."""
 WORDS = {
     "shares": N_("Poll: shares of the options"),
     "means": N_("Poll: mean answers"),
@@ -112,7 +110,7 @@ def _types(answered: pd.DataFrame) -> list[Mapping[str, Any]]:
     return [
         {"stakeholder_type": str(kind), "n": len(own), "mean": float(own.mean())}
         for kind, own in groups
-        if len(own) >= GROUP
+        if len(own) >= FEWEST
     ]
 
 

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scipy import stats
-
+from enquete.analysis.means import share_interval
 from enquete.locale import N_
 from enquete.reports.context import Found, at, figure, listed
 from enquete.reports.key_findings import FEWEST, KeyFinding, sentence
@@ -66,8 +65,7 @@ def _moved(found: Found, seated: int, language: Language) -> Iterator[KeyFinding
     n, moved = int(own.get("n") or 0), int(own.get("moved") or 0)
     if n < FEWEST:
         return
-    interval = stats.binomtest(moved, n).proportion_ci(method="wilson")
-    shares = {"share": moved / n, "low": float(interval.low), "high": float(interval.high)}
+    shares = share_interval(moved, n)
     read = at(found, "movement", "control") or {}
     control = figure(read, "share") if int(read.get("n") or 0) >= FEWEST else None
     text = sentence(
