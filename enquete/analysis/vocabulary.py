@@ -1,6 +1,6 @@
 """Texts compared by their words, in German and English: what they are about, how much of it they share, which side they take.
 
-Measured by tests/analysis/test_words.py. Words know no meaning: two texts that say the same in other words share nothing.
+Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts that say the same in other words share nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 LEAST_LETTERS = 4
 """Of a word that says what a text is about."""
+_STEM = 6
 
 _GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
 dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
@@ -41,6 +42,12 @@ def content_words(text: str) -> frozenset[str]:
     """Different words of at least four letters that are no stop words."""
     words = (word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_LETTERS)
     return frozenset(words) - stop_words()
+
+
+def stemmed(word: str) -> str:
+    """A word's first letters, by which its forms (and German compounds of it) are the same: a stemmer for any language with
+    suffixes."""
+    return word[:_STEM]
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

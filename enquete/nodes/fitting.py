@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from enquete.analysis.vocabulary import stemmed
 from enquete.checkpoints.record import Fit, UsedInstrument
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.language import function_words, language_of, words_of
@@ -23,8 +24,6 @@ from enquete.simulations.texts import clip
 from enquete.state.asking import Spoken
 from enquete.state.errors import Unfit
 
-STEM = 6
-"""Letters of a word by which its forms, and German compounds of it, are the same."""
 READ = 300
 """Agents whose personas are read."""
 SHARED = 8
@@ -87,7 +86,7 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, met
     if language is None or not blob:
         return False
     topic = [text for text in instrument.subject() if text.has(language)]
-    named = {stem for text in topic for stem in stems(_in(text, language)) if stem != methodology[:STEM]}
+    named = {stem for text in topic for stem in stems(_in(text, language)) if stem != stemmed(methodology)}
     shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
     if any(stem in blob for stem in named):
         return False
@@ -99,7 +98,7 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, met
 def stems(text: str) -> list[str]:
     """Beginnings of the words that say what a text is about."""
     words = [word for word in words_of(text) if word not in function_words() and len(word) > 3 and not _ANY.match(word)]
-    return list(dict.fromkeys(word[:STEM] for word in words))
+    return list(dict.fromkeys(stemmed(word) for word in words))
 
 
 def _shared(texts: Sequence[str]) -> list[str]:

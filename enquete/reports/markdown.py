@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from enquete.analysis.vocabulary import stemmed
 from enquete.locale import decimals, percent, quoted
 from enquete.state.asking import Language
 from enquete.state.showing import visible
@@ -89,4 +90,4 @@ def excerpt(text: str, about: str) -> str:
 
 
 def _stems(text: str) -> set[str]:
-    return {word.lower()[:6] for word in _WORD.findall(text)}
+    return {stemmed(word.lower()) for word in _WORD.findall(text)}

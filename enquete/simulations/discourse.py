@@ -16,6 +16,7 @@ from itertools import pairwise
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
+from enquete.analysis.vocabulary import stemmed
 from enquete.instruments.language import function_words, language_of, words_of
 from enquete.instruments.review import alike, triples
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
@@ -30,7 +31,6 @@ FEWEST_WORDS, MOST_WORDS = 6, 24
 FEWEST, MOST = 24, 36
 """Statements of a Q-sort; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort is one request."""
 ALIKE = 0.6
-STEM = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
@@ -163,7 +163,7 @@ def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
             *words,
             *(f"{a} {b}" for a, b in pairwise(words) if f"{a} {b}" in post.text.casefold()),
         ]:
-            stem = " ".join(word[:STEM] for word in form.split())
+            stem = " ".join(stemmed(word) for word in form.split())
             users[stem].add(post.agent)
             places[stem].add(place)
             forms[stem][form] += 1
@@ -236,7 +236,7 @@ def _covering(kept: Sequence[Statement]) -> list[Statement]:
     """Clusters in turn, in each the agent and stance heard least so far, the statement nearest to the cluster's centre first."""
     if len(kept) <= FEWEST:
         return list(kept)
-    vectors = TfidfVectorizer(analyzer=lambda text: [word[:STEM] for word in content(text)]).fit_transform(
+    vectors = TfidfVectorizer(analyzer=lambda text: [stemmed(word) for word in content(text)]).fit_transform(
         [one.text for one in kept]
     )
     model = KMeans(min(8, len(kept) // 4), n_init=4, random_state=0).fit(vectors)

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.respondents.themes.coded import SecondCoding
+from enquete.respondents.themes.second import agreement
 
 STATEMENTS_LISTED = 5
 LEFT_OVER = ("uncoded", "unknown_ids", "dropped_empty", "dropped_duplicates", "dropped_over_limit")
@@ -58,12 +58,7 @@ def second_coding(themes: Themes, stored: JsonValue, settings: DelphiSettings | 
     again = _read(stored)
     if again is None:
         return {"state": "missing"}
-    first: dict[str, set[str]] = {name: set() for name in again.statements}
-    for theme in themes:
-        for name in theme["statements"]:
-            if name in first:
-                first[name].add(theme["id"])
-    figures = asdict(coding_agreement(first, again.statements))
+    figures = asdict(agreement({theme["id"]: theme["statements"] for theme in themes}, again))
     labels = {theme["id"]: theme["label"] for theme in themes}
     return {
         "state": "done",

@@ -7,21 +7,20 @@ who was not shown who was given to them: agreement is Krippendorff's α between 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, JsonValue
 
-from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.laddering.codebook import Code, Codebook, assigned, only
 from enquete.graphs.laddering.codes import without_opposites
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.network import PooledConcept, pool
 from enquete.respondents.quoting import normal
-from enquete.respondents.themes.coded import CodedThemes, SecondCoding, Statement, ThemeBrief
+from enquete.respondents.themes.coded import CodedThemes, Statement, ThemeBrief
 from enquete.respondents.themes.coding import code_themes
-from enquete.respondents.themes.second import assign_themes
+from enquete.respondents.themes.second import agreement, assign_themes
 from enquete.state.asking import Language
 from enquete.state.desk import Desk
 
@@ -55,7 +54,8 @@ async def code_concepts(
         if again == "short":
             return "short"
         codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
-        alpha[kind] = None if isinstance(again, str) else _agreement(first, again)
+        given = {theme.id: theme.statements for theme in first.themes}
+        alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
     await desk.freeze(FROZEN, Coded(codes=codes, alpha=alpha).model_dump(mode="json"))
     return "end"
 
@@ -81,16 +81,6 @@ def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int)
             wordings = [own[place] for place in group]
             label = theme.label if not part else wordings[0]
             yield Code(id=f"c{number}", label=label, type=kind, definition=theme.description, wordings=wordings)
-
-
-def _agreement(first: CodedThemes, again: SecondCoding) -> float | None:
-    sets: dict[str, set[str]] = {name: set() for name in again.statements}
-    for theme in first.themes:
-        for name in theme.statements:
-            if name in sets:
-                sets[name].add(theme.id)
-    alpha: float | None = asdict(coding_agreement(sets, again.statements))["alpha"]
-    return alpha
 
 
 def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[list[PooledConcept], dict[str, Any]]:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from enquete.analysis.vocabulary import stop_words
+from enquete.analysis.vocabulary import stemmed, stop_words
 from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
-STEM = 6  # a word's first letters: a stemmer for any language with suffixes
 NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it
 ALIKE = 0.15  # cosine similarity of two themes' centres from which they are one; measured beside NEAR, by the same test
 TITLES = 5  # of the most central sentences, the shortest is the title
@@ -140,7 +139,7 @@ def features(texts: Sequence[str]) -> csr_matrix:
 
 
 def _stems(cleaned: str) -> list[str]:
-    return [word[:STEM] for word in cleaned.split()]
+    return [stemmed(word) for word in cleaned.split()]
 
 
 def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -201,4 +200,4 @@ def _description(texts: Sequence[str], cluster: Cluster, title: str) -> str:
 
 
 def _stems_of(text: str) -> list[str]:
-    return [word[:STEM] for word in _content_words(text)]
+    return [stemmed(word) for word in _content_words(text)]

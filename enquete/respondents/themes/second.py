@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from enquete.analysis.agreement.codings import CodingAgreement, coding_agreement
 from enquete.respondents.roles import Role
 from enquete.respondents.themes.coded import (
     AssignInput,
@@ -30,6 +31,16 @@ MOST_STATEMENTS = 200
 """α of 200 statements is known to about ±.07 where three in four agree; more would cost calls and hardly move it."""
 
 CLOSE = 0.08  # cosine similarity to a theme's words from which the rule lets a sentence raise it
+
+
+def agreement(first: Mapping[str, Iterable[str]], again: SecondCoding) -> CodingAgreement:
+    """Of the first coding, theme → statements, with the second over the statements that this one was given."""
+    sets: dict[str, set[str]] = {name: set() for name in again.statements}
+    for theme, statements in first.items():
+        for name in statements:
+            if name in sets:
+                sets[name].add(theme)
+    return coding_agreement(sets, again.statements)
 
 
 def sample(statements: Sequence[Statement], most: int = MOST_STATEMENTS) -> list[Statement]:
