@@ -43,7 +43,7 @@ def page(
     contents = [(anchor, title) for anchor, title, _ in sections]
     return render(
         "enquete.reports:page.html.j2", language, title=_plain(first[1]), first=first[2], sections=sections, appendix=rest,
-        contents=contents, answers=list(embedded.html()), style=_asset("page.css"), script=_asset("page.js"),
+        contents=contents, answers=list(embedded.html()), style=_asset("page.css") + _asset("look.css"), script=_asset("page.js"),
     )  # fmt: skip
 
 

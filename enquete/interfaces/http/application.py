@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -27,6 +28,8 @@ from enquete.interfaces.service.listening import Server, ServerSettings
 from enquete.interfaces.service.prompt_headers import PromptHeaders
 from enquete.interfaces.service.replies import code_of
 from enquete.interfaces.service.secrecy import Mask, MaskingFormatter, mask_of
+from enquete.interfaces.web.mishaps import is_page, mishap
+from enquete.interfaces.web.pages import make_pages
 from enquete.state.errors import EnqueteError, OverBudget
 from enquete.study.apart import NotInTime
 from enquete.study.rooted import Rooted
@@ -67,6 +70,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     )
     app.include_router(make_router(desk))
     app.include_router(operations_router(rooted))
+    app.include_router(make_pages(desk, settings))
     _explain_errors(app, mask)
     app.add_middleware(StatusShortcut, ready=desk.status_ready)  # the innermost of the three
     if settings.allow_origins:
@@ -76,6 +80,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
             allow_origins=origins,
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type"],
+            expose_headers=["Location", "Retry-After", "X-Run-Id", "X-Run-Status", "Content-Disposition"],
         )
     app.add_middleware(Guard, settings=settings)
 
@@ -87,21 +92,29 @@ def make_app(settings: ServerSettings) -> FastAPI:
 
 
 def _explain_errors(app: FastAPI, mask: Mask) -> None:
+    def told(
+        request: Request, code: int, problem: Problem, data: Mapping[str, Any] | None = None, retry: int | None = None
+    ) -> Response:
+        """To a person as a page, to a program as JSON."""
+        if is_page(request.url.path):
+            return mishap(request, code, problem.message)
+        return failed(code, problem, data, retry)
+
     @app.exception_handler(EnqueteError)
     async def of_enquete(request: Request, error: EnqueteError) -> Response:
         data = {"estimate": dict(error.estimate)} if isinstance(error, OverBudget) else None
         retry = BUSY_RETRY_S if isinstance(error, TooManyRuns | NotInTime) else None
-        return failed(code_of(error), problem_of(error, mask), data, retry)
+        return told(request, code_of(error), problem_of(error, mask), data, retry)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request: Request, error: RequestValidationError) -> Response:
         """Field and what would be right; the value of an unknown field is not shown, it may be a key."""
         said = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-        return failed(422, Problem(type="MalformedRequest", message=mask("; ".join(said))))
+        return told(request, 422, Problem(type="MalformedRequest", message=mask("; ".join(said))))
 
     @app.exception_handler(HTTPException)
     async def of_http(request: Request, error: HTTPException) -> Response:
-        response = failed(error.status_code, Problem(type="HTTPError", message=mask(str(error.detail))))
+        response = told(request, error.status_code, Problem(type="HTTPError", message=mask(str(error.detail))))
         response.headers.update(error.headers or {})
         return response
 
@@ -109,9 +122,8 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     async def of_anything(request: Request, error: Exception) -> Response:
         """Starlette raises it again, and uvicorn logs the traceback."""
         name = type(error).__name__
-        return failed(
-            500, Problem(type="InternalError", message=f"internal error, {name}; the server's log has the rest")
-        )
+        message = f"internal error, {name}; the server's log has the rest"
+        return told(request, 500, Problem(type="InternalError", message=message))
 
 
 def make_server(settings: ServerSettings) -> Server:

@@ -89,6 +89,10 @@ class Desk:
         """Whether this server drives the run right now."""
         return self._runner.driven(run_id) is not None
 
+    def task_of(self, run: Run) -> Task | None:
+        """What drives it in this server right now."""
+        return self._runner.driven_in(run.folder)
+
     async def _start(self, sim_id: str, kind: Kind, wanted: Wanted) -> Response:
         launched = await self.launch(sim_id, kind, wanted)
         ended = launched.run
@@ -129,7 +133,7 @@ class Desk:
 
     def _look(self, sim_id: str, task_id: str | None) -> StatusData:
         run = self.rooted.run(sim_id, task_id)
-        return status_data(sim_id, run, self._runner.driven_in(run.folder), self.mask)
+        return status_data(sim_id, run, self.task_of(run), self.mask)
 
 
 def _again(kept: Response) -> Response:

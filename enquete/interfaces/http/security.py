@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.interfaces.service.replies import Unauthorised
+from enquete.interfaces.web.mishaps import is_page, mishap, to_sign_in
+from enquete.interfaces.web.signing_in import has_pass
 
 BODY_WITHIN_S = 30.0
 SAFE_HEADERS = {
@@ -22,6 +26,10 @@ SAFE_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 }
+SAFE_METHODS = ("GET", "HEAD")
+_ORIGIN = re.compile(r"https?://[\w.:\[\]-]{1,300}", re.ASCII)
+TO_ALL = ("/static/", "/sign-in")
+"""What a browser needs to say the token."""
 
 
 class Guard:
@@ -46,8 +54,8 @@ class Guard:
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._refusal(scope)
         body: bytes | Response = b""
-        if refusal is None and scope["method"] not in ("GET", "HEAD"):
-            body = await _read(receive, self._settings.largest_body)
+        if refusal is None and scope["method"] not in SAFE_METHODS:
+            body = await _read(scope, receive, self._settings.largest_body)
             refusal = body if isinstance(body, Response) else None
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -57,46 +65,66 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._going_on > self._settings.most_requests:
-            return _refused(503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1)
+            return _refused(
+                scope, 503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1
+            )
         return (
-            self._of_host(headers)
+            self._of_host(scope, headers)
             or self._of_origin(scope, headers)
             or self._of_token(scope, headers)
-            or self._of_size(headers)
+            or self._of_size(scope, headers)
         )
 
-    def _of_host(self, headers: Headers) -> Response | None:
+    def _of_host(self, scope: Scope, headers: Headers) -> Response | None:
         given = headers.getlist("host")
         if len(given) == 1 and _name(given[0]) in self._settings.hosts:
             return None
-        return _refused(421, "WrongHost", "the Host header names another server; names are allowed with --allow-host")
+        return _refused(
+            scope, 421, "WrongHost", "the Host header names another server; names are allowed with --allow-host"
+        )
 
     def _of_origin(self, scope: Scope, headers: Headers) -> Response | None:
-        """A page of another site in a browser on this machine must not call the server: not even blindly."""
+        """A page of another site in a browser on this machine must not call the server: not even blindly. What a browser does
+        to a form or with its cookie says where it comes from."""
         origin = headers.get("origin")
-        own = f"{scope['scheme']}://{headers['host']}"
-        if origin is None or origin in (own, *self._settings.allow_origins):
+        own = tuple(
+            f"{scheme}://{headers['host']}" for scheme in ("http", "https")
+        )  # https: by a proxy before this server
+        page = is_page(scope["path"])
+        if origin is None and scope["method"] not in SAFE_METHODS and (page or self._comes_by_cookie(headers)):
+            return _refused(scope, 403, "WrongOrigin", "a browser's request has to say from which page it comes")
+        if origin is None or origin in (own if page else (*own, *self._settings.allow_origins)):
             return None
         if self._settings.local_origins and _is_page_of(origin, self._settings.hosts):
             return None
-        return _refused(403, "WrongOrigin", "web pages of other origins may not call this server; see --allow-origin")
+        return _refused(scope, 403, "WrongOrigin", _of_wrong_origin(origin))
 
     def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A browser sends no token with the question whether it may ask (OPTIONS), and no path answers that one."""
-        if self._token is None or scope["method"] == "OPTIONS":
+        if self._token is None or scope["method"] == "OPTIONS" or self._has_token(headers):
             return None
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
+        request = Request(scope)
+        request.state.signed_in = has_pass(request, self._token)
+        if request.state.signed_in or scope["path"].startswith(TO_ALL):
             return None
+        if is_page(scope["path"]):
+            return to_sign_in(request)
         response = failed(401, problem_of(Unauthorised("a token is needed")))
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
 
-    def _of_size(self, headers: Headers) -> Response | None:
+    def _comes_by_cookie(self, headers: Headers) -> bool:
+        return self._token is not None and "cookie" in headers and not self._has_token(headers)
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token or b"\0")
+
+    def _of_size(self, scope: Scope, headers: Headers) -> Response | None:
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) <= self._settings.largest_body:
             return None
-        return _too_large(self._settings.largest_body)
+        return _too_large(scope, self._settings.largest_body)
 
 
 def _name(host: str) -> str:
@@ -114,7 +142,7 @@ def _is_page_of(origin: str, names: frozenset[str]) -> bool:
         return False
 
 
-async def _read(receive: Receive, largest: int) -> bytes | Response:
+async def _read(scope: Scope, receive: Receive, largest: int) -> bytes | Response:
     """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
     body = bytearray()
     try:
@@ -123,11 +151,11 @@ async def _read(receive: Receive, largest: int) -> bytes | Response:
                 message = await receive()
                 body.extend(message.get("body", b""))
                 if len(body) > largest:
-                    return _too_large(largest)
+                    return _too_large(scope, largest)
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:
-        return _refused(408, "TooSlow", f"the body did not arrive within {BODY_WITHIN_S:g} s")
+        return _refused(scope, 408, "TooSlow", f"the body did not arrive within {BODY_WITHIN_S:g} s")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -150,9 +178,17 @@ def _with_safe_headers(send: Send) -> Send:
     return with_headers
 
 
-def _too_large(largest: int) -> Response:
-    return _refused(413, "TooLarge", f"a request's body may have {largest} bytes")
+def _too_large(scope: Scope, largest: int) -> Response:
+    return _refused(scope, 413, "TooLarge", f"a request's body may have {largest} bytes")
 
 
-def _refused(code: int, kind: str, message: str, retry_after_s: int | None = None) -> Response:
+def _of_wrong_origin(origin: str) -> str:
+    """With the flag that admits it, where it names a page that could be admitted."""
+    admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
+    return f"a web page of another origin may not call this server{admit}"
+
+
+def _refused(scope: Scope, code: int, kind: str, message: str, retry_after_s: int | None = None) -> Response:
+    if is_page(scope["path"]):
+        return mishap(Request(scope), code, message)
     return failed(code, Problem(type=kind, message=message), retry_after_s=retry_after_s)

@@ -1,0 +1,89 @@
+"""The pages of the web interface: which address shows what. Reading and doing are the desk's, as over HTTP."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.service.listening import ServerSettings
+from enquete.interfaces.web.overview import simulation_rows
+from enquete.interfaces.web.reading import add_reading
+from enquete.interfaces.web.rendering import STATIC, asset, render, static
+from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
+from enquete.study.apart import apart
+
+FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def make_pages(desk: Desk, settings: ServerSettings) -> APIRouter:
+    """All pages but the API's own."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    async def home(request: Request) -> Response:
+        rows = await apart(lambda: simulation_rows(desk))
+        return render(request, "home.html.j2", rows=rows, root=desk.rooted.root.name)
+
+    @router.get("/static/{content}/{name}")
+    async def file(content: str, name: str) -> Response:
+        """One of another version is not kept: whoever asks for it shows an old page."""
+        if name not in STATIC:
+            raise HTTPException(404, "no such file")
+        body, kind = asset(name)
+        return Response(body, media_type=kind, headers=FOR_EVER if static(name).split("/")[2] == content else {})
+
+    add_signing_in(router, settings)
+    add_reading(router, desk)
+    return router
+
+
+def add_signing_in(router: APIRouter, settings: ServerSettings) -> None:
+    """The form that takes the token, where the server has one."""
+    token = settings.token.get_secret_value().encode() if settings.token else b""
+
+    @router.get("/sign-in")
+    async def ask(request: Request, next: str = "/") -> Response:
+        return render(request, "sign_in.html.j2", next=_inside(next), wrong=False) if token else _to("/")
+
+    @router.post("/sign-in")
+    async def take(request: Request) -> Response:
+        said = await form_of(request)
+        there = _inside(said.get("next", "/"))
+        if not is_token(said.get("token", ""), token):
+            return render(request, "sign_in.html.j2", 401, next=there, wrong=True)
+        response = _to(there)
+        sign_in(response, token, secure=request.headers.get("origin", "").startswith("https:"))
+        return response
+
+    @router.post("/sign-out")
+    async def leave(request: Request) -> Response:
+        response = _to("/sign-in")
+        sign_out(response)
+        return response
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """What a form says; of a name that is said several times, the last."""
+    return dict(await fields_of(request))
+
+
+async def fields_of(request: Request) -> list[tuple[str, str]]:
+    """Every field of a form, in order; what is no UTF-8 is seen as such."""
+    body = await request.body()
+    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=10_000)
+
+
+def _inside(address: str) -> str:
+    """An address of this server alone: nobody is sent elsewhere after he has signed in."""
+    return (
+        address if address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable() else "/"
+    )
+
+
+def _to(address: str) -> Response:
+    return RedirectResponse(address, 303)

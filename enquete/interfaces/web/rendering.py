@@ -1,0 +1,155 @@
+"""A page from its template: in the reader's language, everything untrusted escaped and its control characters seen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from enquete.locale import C_, N_, SOURCE, Words, decimals, languages, plural, tell, whole
+from enquete.state.showing import visible
+
+LANGUAGE_COOKIE = "enquete_language"
+A_YEAR_S = 365 * 24 * 3600
+MISSING = "–"
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    # With no-referrer, a browser says "Origin: null" of a form's own page.
+    "Referrer-Policy": "same-origin",
+}
+"""Scripts and styles come from this server; a style attribute, which tables and figures have, runs nothing."""
+STATIC: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "web.css": ("text/css", ("enquete.reports:look.css", "enquete.interfaces.web:static/web.css")),
+    "web.js": ("text/javascript", ("enquete.reports:page.js", "enquete.interfaces.web:static/web.js")),
+}
+"""Name → its type and the files that it is made of."""
+RUN_STATES: Mapping[str, str] = {
+    "running": N_("running"),
+    "pausing": N_("pausing"),
+    "writing_up": N_("writing up"),
+    "completed": N_("completed"),
+    "awaiting_simulation": N_("waits for the simulation"),
+    "waiting": N_("waits for a person"),
+    "paused": N_("paused"),
+    "failed": N_("failed"),
+    "damaged": N_("damaged"),
+    "newer": N_("of a newer version"),
+}
+SIM_STATES: Mapping[str, str] = {
+    "completed": N_("simulation completed"),
+    "running": N_("simulation runs"),
+    "": N_("simulation not completed"),
+}
+TEMPLATES = "enquete.interfaces.web:templates/"
+
+
+def render(request: Request, template: str, /, code: int = 200, **context: Any) -> Response:
+    """`template`: a name in templates/, or `package:path`. Known in every template: `_`, `C_`, `NN_`, `static`, `url`, `language`,
+    `languages`, `in_language(one)` (this page), `signed_in`; filters `num`, `whole`, `tell`."""
+    language = language_of(request)
+    facts = {
+        "in_language": lambda one: f"?{urlencode({**request.query_params, 'lang': one})}",
+        "languages": languages(),
+        "signed_in": getattr(request.state, "signed_in", False),
+        **context,
+    }
+    text = _environment(language).get_template(template).render(facts)
+    response = HTMLResponse(text.encode("utf-8", "backslashreplace"), code, headers=PAGE_HEADERS)
+    chosen = request.query_params.get("lang")
+    if chosen == language:
+        response.set_cookie(LANGUAGE_COOKIE, language, max_age=A_YEAR_S, samesite="strict", path="/")
+    return response
+
+
+def language_of(request: Request) -> str:
+    """By `?lang=`, by what was chosen before, by what the browser asks for."""
+    known = languages()
+    asked = [request.query_params.get("lang", ""), request.cookies.get(LANGUAGE_COOKIE, "")]
+    for one in request.headers.get("accept-language", "").split(","):
+        asked.append(one.partition(";")[0].strip().partition("-")[0].lower())
+    return next((one for one in asked if one in known), SOURCE)
+
+
+def url(*parts: str, **query: str | None) -> str:
+    """An address of this server: `url("runs", sim_id, run_id, "")` is /runs/…/…/."""
+    asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items() if value)
+    return "/" + "/".join(quote(part, safe="") for part in parts) + (f"?{asked}" if asked else "")
+
+
+@cache
+def asset(name: str) -> tuple[bytes, str]:
+    """Content and type of a static file. Raises KeyError."""
+    kind, sources = STATIC[name]
+    return "\n".join(map(_text, sources)).encode(), kind
+
+
+@cache
+def static(name: str) -> str:
+    """Its address, which changes with its content, so that it may be kept for ever."""
+    return url("static", hashlib.sha256(asset(name)[0]).hexdigest()[:12], name)
+
+
+@cache
+def _environment(language: str) -> Environment:
+    made = Environment(
+        loader=FunctionLoader(_template), autoescape=True, undefined=StrictUndefined, finalize=_seen, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True, extensions=["jinja2.ext.do"],
+    )  # fmt: skip
+    made.globals |= {
+        "_": partial(_told, language), "C_": partial(_in_context, language), "NN_": partial(_counted, language),
+        "language": language, "static": static, "url": url,
+    }  # fmt: skip
+    made.filters |= {
+        "state_word": partial(_state_word, language),
+        "tell": lambda text: tell(text, language),
+        "whole": lambda value: MISSING if value is None else whole(round(value), language),
+        "num": partial(_number, language),
+    }
+    return made
+
+
+def _seen(value: object) -> object:
+    """What a template prints; what is markup already is left as it is."""
+    return visible(value) if type(value) is str else value
+
+
+def _told(language: str, text: Words, /, **facts: object) -> str:
+    found = tell(text, language)
+    return found.format(**facts) if facts else found
+
+
+def _in_context(language: str, context: str, text: str, /, **facts: object) -> str:
+    return _told(language, C_(context, text), **facts)
+
+
+def _counted(language: str, one: str, many: str, n: int, /) -> str:
+    return plural((one, many), n, language)
+
+
+def _number(language: str, value: float | None, digits: int = 2) -> str:
+    return MISSING if value is None else decimals(f"{value:.{digits}f}", language)
+
+
+def _state_word(language: str, status: str, simulation: bool = False) -> str:
+    """Of a run, or of a simulation, whose own words are those of another program."""
+    known = SIM_STATES if simulation else RUN_STATES
+    return tell(known.get(status, known.get("", status)), language)
+
+
+def _template(name: str) -> str:
+    return _text(name if ":" in name else TEMPLATES + name)
+
+
+def _text(name: str) -> str:
+    package, _, path = name.partition(":")
+    return files(package).joinpath(path).read_text("utf-8")
