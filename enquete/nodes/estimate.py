@@ -211,12 +211,13 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     fewest, most = _rows(plan, rehearsal, kind)
     by_row = kind.purpose in plan.by_row or (answers and record.asking == "item")
     again = _asked_again(plan, kind) if has_model else (MARGIN, MARGIN, MARGIN)
-    batches = 0 if answers or by_row else 2
+    grows = plan.grows.get(kind.purpose, 1.0)
+    batches = 0.0 if answers or by_row else max(2.0, grows)
     calls = kind.calls * scale
     least_calls = calls * (fewest if by_row else 1.0) / MARGIN
     if not answers:
         least_calls = min(1.0, least_calls)
-    most_calls = calls * again[0] * (most if by_row else 1.0) + batches
+    most_calls = calls * again[0] * (most if by_row else grows) + batches
     model = asks.model if has_model else "synthetic" if answers else "rule"
     return priced_line(
         methodology=kind.methodology,
@@ -226,8 +227,8 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         purpose=kind.purpose,
         model=model,
         calls=Range(low=least_calls, likely=calls, high=most_calls).whole(),
-        input_tokens=_tokens(kind.input_tokens * scale, fewest, most * again[1], has_model, batches and 2.0),
-        output_tokens=_written(kind.output_tokens * scale, fewest, most * again[2], has_model, batches and 2.0),
+        input_tokens=_tokens(kind.input_tokens * scale, fewest, most * again[1], has_model, batches),
+        output_tokens=_written(kind.output_tokens * scale, fewest, most * again[2], has_model, batches),
         price=prices.of(model, url),
     )
 

@@ -86,6 +86,7 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
             await ledger.store_population(chosen)
             await ledger.store_digests("T1", {who.id: memories.get(who.id) for who in chosen})
             workplace = Workplace(Path(name), acted, ledger, Machine(cap_tokens=10**15), Sources())
+            workplace.by_model = record.main.respondent == "llm"
             plans = {
                 (method, phase): workplace.procedure(method).plan(workplace.desk(method, phase, acted.main.id))
                 for method, phase in planned(acted)

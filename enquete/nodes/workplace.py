@@ -80,6 +80,9 @@ class Workplace(OpenedRun[Ledger]):
         }
         """Stages whose failed answers are to be asked for once more, though the stage itself is done."""
         self.closed_at_gate = self.budget.closed  # claims that were over when the gate last sent work on
+        self.by_model = (
+            record.main.respondent == "llm"
+        )  # a rehearsal, in which none answers, says what its run's will be
         self.raise_bugs = os.environ.get("ENQUETE_RAISE_BUGS") == "1"
         self.tally: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
@@ -137,6 +140,7 @@ class Workplace(OpenedRun[Ledger]):
             model=self._metered(arm.model, arm.temperature, arm.seed, claim, cached=not arm.aside),
             interviewers=self.interviewers(claim),
             interviewer_has_model=main.respondent == "llm",
+            by_model=self.by_model,
             retry_failed=self.machine.retry_failed,
             late=self.is_over(phase),
         )

@@ -167,6 +167,7 @@ class RunReading(OpenedRun[ReadingLedger]):
             model=nobody,
             interviewers=lambda model: nobody,
             interviewer_has_model=False,
+            by_model=self.record.main.respondent == "llm",
         )
 
     def memories(self, phase: str, arm: Arm) -> dict[str, str | None]:

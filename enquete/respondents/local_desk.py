@@ -54,6 +54,7 @@ class LocalDesk:
     model: Metered
     interviewers: Callable[[str], Metered]  # by model; "": the main arm's
     interviewer_has_model: bool
+    by_model: bool = False  # as above, but in a rehearsal of a run whose interviewer will have one
     retry_failed: bool = False  # ask once more for what failed, and only for that
     late: bool = False  # this phase is over: what is asked now says so
     run: str = field(init=False)

@@ -89,6 +89,8 @@ class Desk(Protocol):
     phase: str
     language: Language
     asking: Asking
+    by_model: bool
+    """Whether a model does the interviewer's work, not its rules; in a rehearsal: whether one will."""
 
     def participants(self) -> Sequence[Participant]:
         """Whom this arm asks, in the population's stable order; persona and digest as this arm and phase have them."""

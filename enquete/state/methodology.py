@@ -21,6 +21,7 @@ class Plan(BaseModel):
 
     `attempts`: by part of the instrument, the requests it may take where models often miss the form asked for.
     `by_row`: purposes of which every row takes a request of its own, whatever is asked together.
+    `grows`: by purpose, how many times more there may be to work on than a rehearsal, whose answers a rule reads, can know.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -29,6 +30,7 @@ class Plan(BaseModel):
     rows: tuple[int, int]
     attempts: Mapping[str, int] = {}
     by_row: frozenset[str] = frozenset()
+    grows: Mapping[str, float] = {}
 
 
 class NoSettings(BaseModel):

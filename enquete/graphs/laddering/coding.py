@@ -1,13 +1,15 @@
 """Codes by a model: the concepts of all interviews, type by type, through the coder that Delphi has, too (respondents/themes).
 
 Batches propose codes, merges join them; then every concept, up to two hundred a type, is given to the codes once more by a coder
-who was not shown who was given to them: agreement is Krippendorff's α between the two. Measured by: tests of the shared coder.
+who was not shown who was given to them: agreement is Krippendorff's α between the two. A type whose coding fails has the
+rule's codes (codes.py). Measured by: tests of the shared coder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, JsonValue
@@ -18,46 +20,89 @@ from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.graphs.laddering.network import PooledConcept, pool
 from enquete.respondents.quoting import normal
-from enquete.respondents.themes.coded import CodedThemes, Statement, ThemeBrief
-from enquete.respondents.themes.coding import code_themes
+from enquete.respondents.themes.coded import (
+    AssignInput,
+    Assignment,
+    Assignments,
+    BatchInput,
+    BatchThemes,
+    CodedThemes,
+    DraftTheme,
+    MergedThemes,
+    Statement,
+    ThemeBrief,
+)
+from enquete.respondents.themes.coding import Work, code_themes
 from enquete.respondents.themes.second import agreement, assign_themes
 from enquete.state.asking import Language
-from enquete.state.desk import Desk
+from enquete.state.desk import REHEARSAL, Desk, InterviewerTask
 
 FROZEN = "codes"
 MOST_CODES = 40  # of one type
 
 
 class Coded(BaseModel):
-    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart."""
+    """As it is frozen. alpha: by type, of the two codings; None where there is nothing to tell apart. failed: types of which no
+    coding could be read."""
 
     codes: list[Code]
     alpha: dict[str, float | None] = {}
+    failed: list[str] = []
 
 
 async def code_concepts(
     desk: Desk, interviews: Sequence[Interview], method: InterviewMethod, topic: str, language: Language
 ) -> Literal["end", "short"]:
-    """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it. The synthetic
-    respondent has no model to ask."""
-    if desk.frozen(FROZEN) is not None or desk.arm.respondent == "synthetic":
+    """Freeze the codes of all interviews. A coding that fails leaves the rule's codes: no answer waits for it."""
+    if desk.frozen(FROZEN) is not None:
         return "end"
-    codes, alpha = list[Code](), dict[str, float | None]()
+    work: Work = partial(_rehearsed, desk) if desk.run == REHEARSAL else desk.work
+    codes, alpha, failed = list[Code](), dict[str, float | None](), list[str]()
     for kind, texts in _by_type(interviews).items():
         about = f"{topic}: {method.node_types[kind].label.in_(language)}"
         statements = [Statement(id=f"{kind}|{place:05}", text=text) for place, text in enumerate(texts)]
-        first = await code_themes(desk.work, about, statements, MOST_CODES, label=f"codes/{kind}")
+        first = await code_themes(work, about, statements, MOST_CODES, label=f"codes/{kind}")
+        if first == "short":
+            return "short"
         if isinstance(first, str):
-            return "short" if first == "short" else "end"
+            failed.append(kind)
+            continue
         briefs = [ThemeBrief(id=one.id, label=one.label, description=one.description) for one in first.themes]
-        again = await assign_themes(desk.work, about, briefs, statements, label=f"codes/{kind}/second")
+        again = await assign_themes(work, about, briefs, statements, label=f"codes/{kind}/second")
         if again == "short":
             return "short"
         codes += _codes(kind, first, {one.id: one.text for one in statements}, len(codes))
         given = {theme.id: theme.statements for theme in first.themes}
         alpha[kind] = None if isinstance(again, str) else agreement(given, again).alpha
-    await desk.freeze(FROZEN, Coded(codes=codes, alpha=alpha).model_dump(mode="json"))
+    await desk.freeze(FROZEN, Coded(codes=codes, alpha=alpha, failed=failed).model_dump(mode="json"))
     return "end"
+
+
+async def _rehearsed(desk: Desk, task: InterviewerTask[Any]) -> Any:
+    """Work of a coder as a rehearsal does it: replies as long as a model's, without the rule's seconds of clustering."""
+    return await desk.work(replace(task, rule=STAND_INS[task.result]))
+
+
+def _threes(data: BatchInput) -> BatchThemes:
+    """A code for every three concepts, in the order they come."""
+    groups = [data.statements[start : start + 3] for start in range(0, len(data.statements), 3)]
+    return BatchThemes(
+        themes=[
+            DraftTheme(label=one[0].text, description=one[-1].text, statement_ids=[each.id for each in one])
+            for one in groups
+        ]
+    )
+
+
+def _firsts(data: AssignInput) -> Assignments:
+    return Assignments(assignments=[Assignment(statement=one.id, themes=["t1"]) for one in data.statements])
+
+
+STAND_INS: Mapping[type[BaseModel], Any] = {
+    BatchThemes: _threes,
+    MergedThemes: lambda data: MergedThemes(themes=[]),
+    Assignments: _firsts,
+}
 
 
 def _by_type(interviews: Iterable[Interview]) -> Mapping[str, list[str]]:
@@ -85,9 +130,9 @@ def _codes(kind: str, coded: CodedThemes, texts: Mapping[str, str], before: int)
 
 def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[list[PooledConcept], dict[str, Any]]:
     """The codes that a model gave, the rule's for concepts it gave none; who coded, the definitions and the agreement."""
-    coded = Coded.model_validate(stored) if isinstance(stored, dict) else None
-    if coded is None:
-        return pool(interviews), {"by": "rule", "alpha": {}, "definitions": {}, "by_rule": 0}
+    coded = Coded.model_validate(stored) if isinstance(stored, dict) else Coded(codes=[])
+    if not coded.codes:
+        return pool(interviews), {"by": "rule", "alpha": {}, "definitions": {}, "by_rule": 0, "failed": coded.failed}
     found = [one for one in assigned(Codebook(codes=coded.codes), interviews)[0] if one.members]
     taken = {place for one in found for place in one.members}
     rest = pool(only(interviews, lambda place: place not in taken))
@@ -95,4 +140,10 @@ def concepts_of(interviews: Sequence[Interview], stored: JsonValue) -> tuple[lis
     ordered = sorted([*found, *rest], key=lambda one: -one.agents)
     renamed = [replace(one, id=f"c{number}") for number, one in enumerate(ordered, start=1)]
     told = {new.id: definition[old.id] for new, old in zip(renamed, ordered, strict=True) if old in found}
-    return renamed, {"by": "model", "alpha": coded.alpha, "definitions": told, "by_rule": len(rest)}
+    return renamed, {
+        "by": "model",
+        "alpha": coded.alpha,
+        "definitions": told,
+        "by_rule": len(rest),
+        "failed": coded.failed,
+    }

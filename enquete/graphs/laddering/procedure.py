@@ -62,7 +62,7 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
 
     async def between(self, round: int, desk: Desk) -> Literal["next", "end", "waiting", "short", "failed"]:
         """Where a model is to make the codes: once all interviews of the main arm are over."""
-        if self.settings.codes == "rule" or desk.arm.id != desk.main_arm:
+        if not self._codes_by_model(desk):
             return "end"
         from enquete.graphs.laddering.coding import code_concepts  # noqa: PLC0415 - the coder is slow to import
 
@@ -73,11 +73,16 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
     def plan(self, desk: Desk) -> Plan:
         """With the coding of concepts, where a model does it: at most a batch and a merge a concept, and the second coding."""
         plan = super().plan(desk)
-        if self.settings.codes == "rule":
+        if not self._codes_by_model(desk):
             return plan
         concepts = len(self.units(1, desk)) * self.most_turns * MOST_FOUND
         most = (2 * concepts + MOST_STATEMENTS * len(self.settings.method.node_types)) * ATTEMPTS
-        return plan.model_copy(update={"calls": {**plan.calls, "theme": (0, most)}})
+        return plan.model_copy(
+            update={"calls": {**plan.calls, "theme": (0, most)}, "grows": {"theme": float(MOST_FOUND)}}
+        )
+
+    def _codes_by_model(self, desk: Desk) -> bool:
+        return self.settings.codes == "model" and desk.by_model and desk.arm.id == desk.main_arm
 
     async def _opened(self, talk: Interview, desk: Desk) -> Interview | None:
         """Before the first turn: the opening question, warm and open. None where the budget is short."""

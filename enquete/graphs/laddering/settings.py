@@ -56,9 +56,9 @@ class LadderingSettings(BaseModel):
     codes: Annotated[
         Literal["rule", "model"],
         Field(
-            description="who makes codes of all interviews' concepts: a rule, which knows words, or a model, by calls"
+            description="who makes codes of all interviews' concepts: a model, where one interviews, or a rule that knows words"
         ),
-    ] = "rule"
+    ] = "model"
     extraction_model: Annotated[str, Field(description="model that reads answers; the main arm's unless named")] = ""
     extraction_fallback: Annotated[str, Field(description="model asked when that one fails")] = ""
     signals_model: Annotated[str, Field(description="model that judges answers; the main arm's unless named")] = ""

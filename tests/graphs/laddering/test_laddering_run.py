@@ -12,6 +12,7 @@ import pytest
 
 import enquete
 from enquete.graphs.laddering.results import EVALUATION
+from enquete.reports.run_reading import open_run
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
 from tests.graphs.laddering.scripted import script
@@ -56,6 +57,7 @@ def test_interviews_with_faults_killed_once_have_every_turn_once(tmp_path: Path,
         refused >= ATTEMPTS for refused in refusals.values()
     )  # one in ten, of thousands: some each time
     subjects = Counter(purpose for _, _, _, purpose, _, attempt in (*made, *failed) if not attempt)
+    assert subjects.pop("theme") >= 2  # the codes, and the second coding
     assert subjects == dict.fromkeys(("answer", "extract", "signal", "question"), agents * turns)
     new = len(made - settled) + len(failed) + in_flight
     assert sent_again <= new * (1 + 3 * sum(FAULTS.values()))  # what was settled is not bought again
@@ -165,13 +167,43 @@ def coding_script(body: dict[str, Any]) -> str | None:
     return script(body)
 
 
-def test_a_model_makes_the_codes_where_it_is_to_and_by_whom_is_said(tmp_path: Path) -> None:
+def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tmp_path: Path) -> None:
     with ModelServer(script=coding_script) as server:
-        run = interview(tmp_path, 2, model="test", base_url=server.base_url, laddering={"turns": 3, "codes": "model"})
+        model = {
+            "model": "test",
+            "base_url": server.base_url,
+            "methods": ["laddering"],
+            "settings": {"laddering": {"turns": 3}},
+        }
+        expected = enquete.estimate(personas(tmp_path, 2), out=str(tmp_path / "out"), **model)
+        run = interview(tmp_path, 2, model="test", base_url=server.base_url, laddering={"turns": 3})
     found: Any = run.results["laddering"]
     assert run.status == "completed"
+    used = rows(run.folder, "SELECT count(*), sum(input_tokens + output_tokens) FROM calls WHERE purpose='theme'")[0]
+    (line,) = [one for one in expected.lines if one.purpose == "theme"]
+    assert used[0] == 2  # one kind of concept: a batch, and the second coding
+    assert line.calls.likely >= 2
+    assert used[0] <= line.calls.high
+    assert line.tokens.low <= used[1] <= line.tokens.high
+    with open_run(run.folder) as reading:
+        desk = reading.desk("laddering", "T1", reading.record.main)
+        assert used[0] <= reading.procedure("laddering").plan(desk).calls["theme"][1]
     assert [(one["label"], one["agents"], len(one["members"])) for one in found["concepts"]] == [("Gedanken", 2, 6)]
     assert found["coding"] == {
         "by": "model", "alpha": {"attribute": None}, "definitions": {"c1": "Was gesagt wurde."}, "by_rule": 0,
+        "failed": [],
     }  # fmt: skip
     assert found["implications"] == []  # links within a code are none
+
+
+def test_codes_that_cannot_be_read_are_the_rules_and_that_is_said(tmp_path: Path) -> None:
+    def no_codes(body: dict[str, Any]) -> str | None:
+        asked = (body.get("response_format") or {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+        return "no idea" if "themes" in asked else script(body)
+
+    with ModelServer(script=no_codes) as server:
+        run = interview(tmp_path, 1, model="test", base_url=server.base_url, laddering={"turns": 2})
+    found: Any = run.results["laddering"]
+    assert (found["coding"]["by"], found["coding"]["failed"]) == ("rule", ["attribute"])
+    assert found["concepts"]
+    assert "Die Codes des Modells" in texts(EVALUATION, found, "de")[1]
