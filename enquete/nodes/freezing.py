@@ -85,6 +85,15 @@ def freeze_instruments(
     return used, notices
 
 
+def drafts_named(request: RunRequest, language: Language) -> list[str]:
+    """A notice for each file that settings name and that is a draft."""
+    named = [(name, str(value)) for name, given in request.settings.items() for value in given.values()]
+    files = [(name, Path(value)) for name, value in named if value.endswith(ENDINGS) and request.shelf is None]
+    return [
+        f"{name}: {tell(DRAFT, language).format(file=file.name)}" for name, file in files if is_draft(file.expanduser())
+    ]
+
+
 def _of_ones_own(
     model: type[BaseModel], given: str | dict[Any, Any], shelf: str | None
 ) -> tuple[BaseModel, tuple[Note, ...]]:

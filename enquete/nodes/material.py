@@ -1,7 +1,8 @@
 """Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they make of it.
 
-A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json` beside the files
-holds their hashes. An edit, or `accept`, makes an instrument of it.
+A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its own
+(authoring.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
+beside the files holds their hashes. An edit, or `accept`, makes an instrument of it.
 """
 
 from __future__ import annotations
@@ -14,32 +15,108 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.instruments.derived import slug
+from enquete.instruments.language import language_of
+from enquete.instruments.reading import LANGUAGES
+from enquete.instruments.review import Kind, Wording
+from enquete.instruments.text import LANGUAGE_NAMES, Text
 from enquete.nodes.marks import MARKS, digest
 from enquete.nodes.planning import load_methodology, loaded
-from enquete.simulations.discourse import Statement, Theme, posts, spoken, statements, themes
+from enquete.simulations.discourse import Post, Statement, Theme, posts, spoken, statements, themes
 from enquete.simulations.population import Population
+from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
 from enquete.state.showing import as_cell
 
 CONCOURSE = "concourse.csv"
 FEWEST_THEMES = 2
+RULE = "rule"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A text that a draft needs. id: METHODOLOGY/place; `wanted` says to a model what it is to be; de, en: Enquete's own sentence.
+
+    about: its theme; None: the topic. family, reverse: of a rated item."""
+
+    id: str
+    wanted: str
+    de: str
+    en: str
+    kind: Kind = "item"
+    about: Theme | None = None
+    family: str = ""
+    reverse: bool = False
+
+    def wording(self, de: str, en: str) -> Wording:
+        """What the rules of a questionnaire look at."""
+        return Wording(self.id, Text(de=de, en=en), self.kind, self.family, self.reverse)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands in a slot, and where it is from."""
+
+    de: str
+    en: str
+    source: str
+
+    def lines(self, indent: str) -> str:
+        return f"{indent}de: {quoted(self.de)}\n{indent}en: {quoted(self.en)}\n"
+
+    @property
+    def inline(self) -> str:
+        return pair({"de": self.de, "en": self.en})
+
+
+def by_rule(slot: Slot) -> Written:
+    return Written(slot.de, slot.en, f"{source_of(slot)}; the sentence is Enquete's")
+
+
+def source_of(slot: Slot) -> str:
+    """The theme that it is about, with how widely it is spoken of."""
+    return counted(slot.about) if slot.about else "the simulation's requirement"
+
+
+def counted(theme: Theme) -> str:
+    return f"theme “{one_line(theme.label)}”, in {theme.posts} posts of {theme.agents} agents"
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a simulation talked about. language: of its posts; folder: where the drafts will lie."""
+    """What a simulation talked about. language: of its posts; topics: by language, of which there is one where nobody translated;
+    folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; notes: what went wrong."""
 
-    topic: str
+    topics: Mapping[Spoken, str]
     sim_id: str
     language: Spoken
     themes: tuple[Theme, ...]
     statements: tuple[Statement, ...]
+    posts: tuple[Post, ...]
     folder: Path
+    write: Callable[[Slot], Written] = by_rule
+    author: str = RULE
+    notes: tuple[str, ...] = ()
+
+    @property
+    def topic(self) -> str:
+        return self.topics.get(self.language) or next(iter(self.topics.values()))
+
+    def topic_in(self, language: Spoken) -> str:
+        return self.topics.get(language) or self.topic
+
+    @property
+    def bilingual(self) -> bool:
+        """Whether topic and themes stand in both languages."""
+        return len(self.topics) == len(LANGUAGES) and all(len(theme.labels) == len(LANGUAGES) for theme in self.themes)
 
     @property
     def chosen(self) -> list[Statement]:
         return [one for one in self.statements if not one.left_out]
+
+    def labels(self, theme: Theme) -> Mapping[Spoken, str]:
+        return theme.labels or {self.language: theme.label}
 
 
 Drafting = Callable[[Material], Mapping[str, str]]
@@ -47,7 +124,7 @@ Drafting = Callable[[Material], Mapping[str, str]]
 
 
 def material_of(population: Population, folder: Path) -> Material:
-    """Raises SettingsError where too little was said for a draft."""
+    """By rule. Raises SettingsError where too little was said for a draft."""
     written = posts(population)
     found = themes(written)
     if len(found) < FEWEST_THEMES:
@@ -56,8 +133,10 @@ def material_of(population: Population, folder: Path) -> Material:
             f"needs {FEWEST_THEMES}. Write instruments of your own (docs/own-instruments.md)"
         )
     language = spoken(written) or "en"
-    topic = (population.topic.partition(". ")[0] or population.sim_id).strip().rstrip(".")
-    return Material(topic, population.sim_id, language, tuple(found), tuple(statements(written, language)), folder)
+    topic = one_line(population.topic.partition(". ")[0] or population.sim_id).strip().rstrip(".")
+    topics: dict[Spoken, str] = {language_of([topic]) or language: topic}
+    chosen = tuple(statements(written, language, [topic, *(theme.label for theme in found)]))
+    return Material(topics, population.sim_id, language, tuple(found), chosen, tuple(written), folder)
 
 
 def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -74,17 +153,20 @@ def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[st
 def write(material: Material, files: Mapping[str, Mapping[str, str]]) -> list[Path]:
     """The files, the concourse, and the marks. Raises SettingsError rather than writing over a file that is there."""
     texts = {name: text for own in files.values() for name, text in own.items()} | {CONCOURSE: concourse(material)}
-    there = [name for name in texts if (material.folder / name).exists()]
-    if there:
-        raise SettingsError(
-            f"{material.folder}: {', '.join(there)} is there already; name another folder with --into DIR"
-        )
+    require_free(material.folder, list(texts))
     material.folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_atomically(material.folder / name, text)
     marks = {name: digest(text.encode()) for name, text in texts.items() if name.endswith(".yaml")}
     write_atomically(material.folder / MARKS, json.dumps(marks, indent=2) + "\n")
     return [material.folder / name for name in texts]
+
+
+def require_free(folder: Path, names: list[str]) -> None:
+    """Raises SettingsError where one of these files is there."""
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        raise SettingsError(f"{folder}: {', '.join(there)} is there already; name another folder with --into DIR")
 
 
 def concourse(material: Material) -> str:
@@ -100,18 +182,44 @@ def concourse(material: Material) -> str:
     return out.getvalue()
 
 
+# --- for those who write the files -----------------------------------------------------------------------------------
+
+
 def quoted(text: str) -> str:
     """A text as YAML takes it whatever is in it."""
     return json.dumps(text, ensure_ascii=False)
 
 
-def head(material: Material, kind: str, german: str, english: str) -> str:
-    """The beginning of a drafted file."""
-    topic = quoted(material.topic)
-    title = f"{{de: {quoted(f'{german}: {material.topic}')}, en: {quoted(f'{english}: {material.topic}')}}}"
+def pair(texts: Mapping[Spoken, str]) -> str:
+    """A text in the languages that there are."""
+    return f"{{{', '.join(f'{language}: {quoted(texts[language])}' for language in LANGUAGES if language in texts)}}}"
+
+
+def identifier(theme: Theme, place: int) -> str:
+    """A theme as an id that begins with a letter; place: from 0."""
+    plain = slug(theme.label).lower().replace(".", "-")
+    return plain if plain != "own" and plain[:1].isalpha() else f"theme-{place + 1}"
+
+
+def begins(material: Material) -> str:
+    """The comment that a drafted file begins with."""
+    by = "by rule" if material.author == RULE else f"by {one_line(material.author)}"
+    text = (
+        f"# DRAFT, {by} from what the agents of {material.sim_id} wrote. Above every item stands where it is from.\n"
+        "# Read it, change it, then run it; `enquete draft --accept FOLDER` takes it as it is.\n"
+    )
+    if not material.bilingual:
+        told = LANGUAGE_NAMES[material.language]
+        text += f"# Topic and themes are in {told}, the language of the posts, in sentences of the other language too: translate them.\n"
+    return text
+
+
+def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:
+    """The beginning of a drafted instrument. bilingual: whether all of it is in both languages; as topic and themes are unless said."""
+    words = {"de": german, "en": english}
+    title = pair({language: f"{words[language]}: {topic}" for language, topic in material.topics.items()})
+    both = material.bilingual if bilingual is None else bilingual
     return (
-        f"# DRAFT, by rule from what the agents of {material.sim_id} wrote. Above every item stands where it is from.\n"
-        "# Read it, change it, then run it; `enquete draft --accept FOLDER` takes it as it is.\n\n"
-        f'instrument_id: draft-{kind}\nversion: "draft"\ntitle: {title}\ntopic: {{de: {topic}, en: {topic}}}\n'
-        "language_default: de\nlanguages: [de, en]\n\n"
+        f'{begins(material)}\ninstrument_id: draft-{kind}\nversion: "draft"\ntitle: {title}\ntopic: {pair(material.topics)}\n'
+        f"language_default: {material.language}\n{'languages: [de, en]' + chr(10) if both else ''}\n"
     )

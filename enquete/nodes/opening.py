@@ -36,7 +36,7 @@ from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
 from enquete.nodes.choosing import chosen, told
 from enquete.nodes.fitting import fit_of
-from enquete.nodes.freezing import freeze_instruments, method_settings
+from enquete.nodes.freezing import drafts_named, freeze_instruments, method_settings
 from enquete.nodes.planning import load_methodology, require_own_limits
 from enquete.nodes.provenance import as_file, revision, versions
 from enquete.nodes.replaying import copy_memories
@@ -261,6 +261,7 @@ def draft_record(
         fit=fit_of(population, _topical(request, used), methods, language, said=bool(said)),
         notices=[
             *notices,
+            *drafts_named(request, language),
             *unused_baseline(request, interviews, methods, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],

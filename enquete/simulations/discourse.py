@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sklearn.cluster import KMeans
@@ -35,13 +35,18 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
     r"(this|that|these|those|it|its|they|he|she|and|but|however|also|so|then|therefore|moreover|dies\w*|deshalb|daher|darum|dazu|dabei|"
-    r"aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|i |ich |we |wir )\b",
+    r"aber|und|doch|außerdem|auch|sie|er|es|hier|here|there|such|solche\w*|as you|thank|danke|i |ich |we |wir |"
+    r"proud|excited|happy|thrilled|glad|stolz|froh)\b",
     re.IGNORECASE,
 )
 """Beginnings of sentences that lean on the one before, or speak of the speaker alone."""
+_OWN = re.compile(r"\b(i|we|our|ours|us|my|me|ich|wir|uns|unser\w*|mein\w*|mir|mich)\b", re.IGNORECASE)
+"""Words by which a sentence is its speaker's alone: whoever sorts it is somebody else."""
+_MODIFYING = 0.6
+"""Share of a word's occurrences right before another word of content, from which it is no theme but a part of several."""
 _OF_ANY = """
 people thing things time today year years really think believe know need needs want like make makes take more much many good great better
-best love thanks thank says said going come just still even every everyone
+best love commitment committed remain remains ensure ensures ensuring thanks thank says said going come just still even every everyone
 menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen machen gut besser beste danke liebe leute sagen sagt
 alle alles immer wieder keine
 """
@@ -63,21 +68,28 @@ class Post:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where it is."""
+    """A sentence of a post. cluster: its theme, from 0. left_out: why it is not among the statements chosen; "" where it is.
+    other: the same in the other language, where a model translated it."""
 
     text: str
     post: Post
     cluster: int = 0
     left_out: str = ""
+    other: str = ""
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Words that several agents use, as they write them; in how many posts of how many agents."""
+    """What several agents speak of, as they write it; in how many posts of how many agents. labels: in both languages, where a
+    model gave them."""
 
     label: str
     posts: int
     agents: int
+    labels: Mapping[Spoken, str] = field(default_factory=dict)
+
+    def in_(self, language: Spoken) -> str:
+        return self.labels.get(language, self.label)
 
 
 def posts(population: Population) -> list[Post]:
@@ -175,10 +187,21 @@ def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
             len(users[stem]) >= min(2, len({post.agent for post in written}))
             and len(places[stem]) > 1
             and not known & set(stem.split())
+            and (" " in stem or not _modifies(forms[stem].most_common(1)[0][0], written))
         ):
             chosen.append(stem)
-    spelled = {stem: _as_written(forms[stem].most_common(1)[0][0], written) for stem in chosen[:most]}
-    return [Theme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen[:most]]
+        if len(chosen) == most:
+            break
+    spelled = {stem: _as_written(forms[stem].most_common(1)[0][0], written) for stem in chosen}
+    return [Theme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen]
+
+
+def _modifies(form: str, written: Sequence[Post]) -> bool:
+    """Whether a word mostly stands right before another one of content, as “regulatory” does."""
+    pattern = re.compile(rf"\b{re.escape(form)}\b(?: ([^\W\d_]+))?", re.IGNORECASE)
+    following = [match for post in written for match in pattern.findall(post.text)]
+    before = sum(bool(content(word)) for word in following)
+    return before > _MODIFYING * len(following)
 
 
 def _as_written(form: str, written: Sequence[Post]) -> str:
@@ -191,11 +214,32 @@ def _as_written(form: str, written: Sequence[Post]) -> str:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def statements(written: Sequence[Post], language: Spoken | None) -> list[Statement]:
-    """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance."""
+def statements(written: Sequence[Post], language: Spoken | None, about: Sequence[str] = ()) -> list[Statement]:
+    """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance.
+
+    about: the topic and its themes. Sentences that speak of none of them, or of their speaker alone, are left out where enough
+    others are there."""
     fit, unfit = _candidates(written, language)
     kept, doubled = _distinct(fit)
-    return [*_covering(kept), *doubled, *unfit]
+    subject = stems_of(" ".join(about))
+    kept, elsewhere = _without(kept, lambda text: bool(subject) and not subject & stems_of(text), "is about no theme")
+    kept, own = _without(kept, lambda text: bool(_OWN.search(text)), "speaks of whoever wrote it")
+    return [*_covering(kept), *doubled, *own, *elsewhere, *unfit]
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Beginnings of its words that say something."""
+    return frozenset(stemmed(word) for word in content(text))
+
+
+def _without(
+    kept: Sequence[Statement], unwanted: Callable[[str], bool], why: str
+) -> tuple[list[Statement], list[Statement]]:
+    """Those that remain, and those left out; all remain where fewer than a Q-set would."""
+    rest = [one for one in kept if not unwanted(one.text)]
+    if len(rest) < FEWEST:
+        return list(kept), []
+    return rest, [replace(one, left_out=why) for one in kept if unwanted(one.text)]
 
 
 def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[Statement], list[Statement]]:

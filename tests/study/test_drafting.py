@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from enquete.graphs.discovery.annotated import load_schema
 from enquete.graphs.diversity.instrument import DiversityInstrument
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
@@ -16,7 +17,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.instruments.layers import load_layer
 from enquete.instruments.load import load_own
 from enquete.nodes.fitting import is_elsewhere
-from enquete.nodes.freezing import freeze_instruments
+from enquete.nodes.freezing import drafts_named, freeze_instruments
 from enquete.nodes.marks import is_draft
 from enquete.simulations.discourse import posts
 from enquete.simulations.population import load_population
@@ -35,14 +36,18 @@ def drafts(tmp_path_factory: pytest.TempPathFactory) -> Drafts:
 
 def test_every_file_loads_and_fits_the_simulation(drafts: Drafts) -> None:
     assert {file.name for file in drafts.files} == {
-        "longitudinal.yaml", "diversity.yaml", "delphi.yaml", "scenario.yaml", "concept.yaml", "concourse.csv",
+        "longitudinal.yaml", "diversity.yaml", "delphi.yaml", "scenario.yaml",
+        "concept.yaml", "concourse.csv", "schema.yaml", "roundtable.yaml",
     }  # fmt: skip
     methods = {name: dotted for name, dotted in dotted_paths().items() if (drafts.folder / f"{name}.yaml").exists()}
     files = {name: str(drafts.folder / f"{name}.yaml") for name in methods}
     used, notices = freeze_instruments(RunRequest(instruments=dict(files)), methods, "en")
     assert used.keys() == files.keys()
-    assert sum("is a draft as it was written" in notice for notice in notices) == 4
+    assert sum("is a draft as it was written" in notice for notice in notices) == 5
     assert load_layer(Concept, "concepts", str(drafts.folder / "concept.yaml")).elements
+    assert load_schema(str(drafts.folder / "schema.yaml")).questions == 10
+    (notice,) = drafts_named(RunRequest(settings={"discovery": {"ds": str(drafts.folder / "schema.yaml")}}), "en")
+    assert "schema.yaml is a draft" in notice
     survey, _ = load_own(LongitudinalInstrument, Path(files["longitudinal"]))
     assert not is_elsewhere(survey, "en", "halcourt bank has announced changes to its cashback programme")
 
@@ -56,6 +61,14 @@ def test_the_questionnaire_is_balanced_and_reads_well(drafts: Drafts) -> None:
     assert drafts.findings["longitudinal.yaml"] == []
 
 
+def test_by_rule_it_says_in_which_language_topic_and_themes_are(drafts: Drafts) -> None:
+    text = (drafts.folder / "roundtable.yaml").read_text("utf-8")
+    assert "# Topic and themes are in English, the language of the posts" in text
+    assert re.search(r"^topic: \{en: [^}]+\}$", text, re.MULTILINE)
+    assert drafts.findings["scenario.yaml"][0]["en"] == "s1.label: is missing in German"
+    assert drafts.findings["roundtable.yaml"] == []
+
+
 def test_statements_are_sentences_that_agents_wrote_and_every_speaker_is_heard(drafts: Drafts) -> None:
     written = posts(load_population(BANK))
     sort, _ = load_own(DiversityInstrument, drafts.folder / "diversity.yaml")
@@ -67,6 +80,12 @@ def test_statements_are_sentences_that_agents_wrote_and_every_speaker_is_heard(d
         assert (post.name, post.kind) == (name, kind)
         assert statement.label.en in post.text
     assert {name for name, _, _ in sources} == {post.name for post in written}
+
+
+def test_a_word_before_others_is_no_theme_and_a_speaker_alone_no_statement(drafts: Drafts) -> None:
+    assert "regulatory" not in drafts.themes  # mostly right before another word; “regulatory standards” is one
+    sort, _ = load_own(DiversityInstrument, drafts.folder / "diversity.yaml")
+    assert not [one for one in sort.statements if re.search(r"\b(we|our|us|I)\b", one.label.in_("en"))]
 
 
 def test_the_concourse_says_what_became_of_every_sentence(drafts: Drafts) -> None:

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.material import Material, head, quoted
+from enquete.nodes.material import Material, Slot, head
 
+WANTED = "An open question to a panel of those concerned, answered in some sentences, on {about}: {what}."
 QUESTIONS = (
-    ("drivers", "Welche Entwicklungen werden bei „{t}“ in den nächsten fünf Jahren den Ausschlag geben?",
-     "Which developments will be decisive on “{t}” over the next five years?"),
-    ("risks", "Worin liegen bei „{t}“ die größten Risiken, und für wen?", "What are the greatest risks on “{t}”, and for whom?"),
-    ("measures", "Was sollte bei „{t}“ als Nächstes geschehen?", "What should happen next on “{t}”?"),
-    ("responsibility", "Wer sollte über „{t}“ entscheiden?", "Who should decide on “{t}”?"),
+    ("drivers", "which developments will be decisive over the next five years",
+     "Es geht um: „{de}“. Welche Entwicklungen werden dabei in den nächsten fünf Jahren den Ausschlag geben?",
+     "This is about: “{en}”. Which developments will be decisive over the next five years?"),
+    ("outlook", "which risks and which opportunities there are",
+     "Welche Risiken und welche Chancen sehen Sie bei „{de}“?", "Which risks and which opportunities do you see in “{en}”?"),
+    ("measures", "what should happen next, and why",
+     "Was sollte bei „{de}“ als Nächstes geschehen, und warum?", "What should happen next on “{en}”, and why?"),
+    ("responsibility", "who should decide", "Wer sollte über „{de}“ entscheiden, und warum?",
+     "Who should decide on “{en}”, and why?"),
 )  # fmt: skip
 """The first on the topic, the others on themes in turn. Written as pairs."""
 
 
 def draft(material: Material) -> Mapping[str, str]:
     lines = []
-    for place, (name, german, english) in enumerate(QUESTIONS):
+    for place, (name, what, german, english) in enumerate(QUESTIONS):
         theme = material.themes[(place - 1) % len(material.themes)] if place else None
-        about = theme.label if theme else material.topic
-        where = (
-            f"theme “{theme.label}”, in {theme.posts} posts of {theme.agents} agents"
-            if theme
-            else "the simulation's requirement"
+        told = {
+            "de": theme.in_("de") if theme else material.topic_in("de"),
+            "en": theme.in_("en") if theme else material.topic_in("en"),
+        }
+        wanted = WANTED.format(about=theme.label if theme else material.topic, what=what)
+        said = material.write(
+            Slot(f"delphi/{name}", wanted, german.format(**told), english.format(**told), "question", theme)
         )
-        lines.append(
-            f"  # from: {where}; the question is Enquete's\n  - question_id: {name}\n"
-            f"    de: {quoted(german.format(t=about))}\n    en: {quoted(english.format(t=about))}\n"
-        )
+        lines.append(f"  # from: {said.source}\n  - question_id: {name}\n{said.lines('    ')}")
     return {"delphi.yaml": f"{head(material, 'delphi', 'Delphi', 'Delphi')}questions:\n{''.join(lines)}"}

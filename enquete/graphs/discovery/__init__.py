@@ -11,6 +11,7 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="discovery",
+    drafts="enquete.graphs.discovery.drafting:draft",
     title=N_("Discovery"),
     default=False,
     order=60,

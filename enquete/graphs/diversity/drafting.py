@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.material import Material, head, quoted
+from enquete.nodes.material import Material, head, pair
+from enquete.state.asking import Spoken
 
 FEWEST = 3
+OTHER: Mapping[Spoken, Spoken] = {"de": "en", "en": "de"}
 
 
 def draft(material: Material) -> Mapping[str, str]:
@@ -14,11 +16,13 @@ def draft(material: Material) -> Mapping[str, str]:
     chosen = material.chosen
     if len(chosen) < FEWEST:
         return {}
-    both, one_only = "language_default: de\nlanguages: [de, en]", f"language_default: {material.language}"
-    text = head(material, "diversity", "Sichtweisen", "Views").replace(both, one_only)
-    lines = [
-        f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; theme {one.cluster + 1}\n"
-        f"  - statement_id: s{place:02d}\n    {material.language}: {quoted(one.text)}\n"
-        for place, one in enumerate(chosen, start=1)
-    ]
+    lines = []
+    for place, one in enumerate(chosen, start=1):
+        texts = {material.language: one.text} | ({OTHER[material.language]: one.other} if one.other else {})
+        lines.append(
+            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; theme {one.cluster + 1}\n"
+            f"  - {{statement_id: s{place:02d}, label: {pair(texts)}}}\n"
+        )
+    both = material.bilingual and all(one.other for one in chosen)
+    text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)
     return {"diversity.yaml": f"{text}# What was left out, and why: concourse.csv\nstatements:\n{''.join(lines)}"}

@@ -11,6 +11,7 @@ from enquete.state.methodology import Methodology, Steps
 
 METHODOLOGY = Methodology(
     name="roundtable",
+    drafts="enquete.graphs.roundtable.drafting:draft",
     title=N_("Roundtable"),
     default=False,
     order=70,

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
+from enquete.instruments.derived import Draft
 from enquete.instruments.instrument import Instrument
+from enquete.instruments.load import OWN
 from enquete.instruments.reading import Line, identifier
+from enquete.instruments.review import Wording
 from enquete.instruments.scales import ScaleName
+from enquete.instruments.source import read_source
 from enquete.instruments.text import Part, Text
 from enquete.state.asking import Item, Language, Option
 
 ItemId = Annotated[Line, AfterValidator(identifier("item"))]
 
 CONSIDERATION, PREFERENCES = "consideration", "preferences"
+AROUND = ("instruction", "verification", "broken", "headings", "stances", "items")
+"""What is told around the question, the same on any topic."""
 
 
 class Told(Part):
@@ -96,6 +104,21 @@ class RoundtableInstrument(Instrument):
     preferences: Mapping[ItemId, Text] = {}
     scale: ScaleName = "likert7"
 
+    @classmethod
+    def complete(cls, draft: Draft) -> None:
+        """What a discussion is told around its question, as in the instrument that ships."""
+        super().complete(draft)
+        for part in AROUND:
+            draft.add(part, _shipped()[part])
+
+    def wordings(self) -> Iterator[Wording]:
+        """The question, what is rated and what is ranked."""
+        yield Wording("question", self.question, "question")
+        for name, text in self.considerations.items():
+            yield Wording(name, text)
+        for name, text in self.preferences.items():
+            yield Wording(name, text, "text")
+
     def stance_options(self, language: Language) -> tuple[Option, ...]:
         texts = (("yes", self.stances.yes), ("neutral", self.stances.neutral), ("no", self.stances.no))
         return tuple(Option(value=value, label=text.in_(language)) for value, text in texts)
@@ -108,3 +131,9 @@ class RoundtableInstrument(Instrument):
         if self.preferences:
             ranked = tuple(Option(value=name, label=text.in_(language)) for name, text in self.preferences.items())
             yield Item(id=PREFERENCES, kind="ranking", wording=self.items.preferences.in_(language), options=ranked)
+
+
+@cache
+def _shipped() -> Mapping[Any, Any]:
+    package = files(__package__ or "")
+    return read_source(OWN, (package / OWN).read_bytes()).document

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.material import Material, head, quoted
+from enquete.nodes.material import Material, Slot, counted, head, pair
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 SIDES = {
-    True: ("hat „{t}“ stark an Gewicht gewonnen", "“{t}” has gained a great deal of weight"),
-    False: ("spielt „{t}“ kaum noch eine Rolle", "“{t}” hardly plays a part any more"),
+    True: ("hat „{de}“ stark an Gewicht gewonnen", "“{en}” has gained a great deal of weight"),
+    False: ("spielt „{de}“ kaum noch eine Rolle", "“{en}” hardly plays a part any more"),
 }
+WANTED = (
+    "A future five years from now in two or three sentences, without judging it: “{one}” has {first} in weight, “{other}” has {second}. "
+    "Say what it means in daily life."
+)
+WEIGHT = {True: "gained greatly", False: "lost nearly all"}
 RATED = """dimensions:
   - {dimension_id: desirability, scale: 7, de: "Wie wünschenswert ist diese Zukunft?", en: "How desirable is this future?"}
   - {dimension_id: plausibility, scale: 7, de: "Wie plausibel ist diese Zukunft?", en: "How plausible is this future?"}
@@ -24,16 +29,24 @@ def draft(material: Material) -> Mapping[str, str]:
     lines = []
     for place, (first, second) in enumerate(FUTURES, start=1):
         german = (
-            f"In fünf Jahren {SIDES[first][0].format(t=one.label)}. Zugleich {SIDES[second][0].format(t=other.label)}."
+            f"In fünf Jahren {SIDES[first][0].format(de=one.in_('de'))}. "
+            f"Zugleich {SIDES[second][0].format(de=other.in_('de'))}."
         )
-        english = f"In five years {SIDES[first][1].format(t=one.label)}. At the same time {SIDES[second][1].format(t=other.label)}."
-        label = quoted(f"{one.label} {SIGNS[first]}, {other.label} {SIGNS[second]}")
+        english = (
+            f"In five years {SIDES[first][1].format(en=one.in_('en'))}. "
+            f"At the same time {SIDES[second][1].format(en=other.in_('en'))}."
+        )
+        wanted = WANTED.format(one=one.label, other=other.label, first=WEIGHT[first], second=WEIGHT[second])
+        said = material.write(Slot(f"scenario/s{place}", wanted, german, english, "text", one))
+        label = pair(
+            {
+                language: f"{text} {SIGNS[first]}, {other.in_(language)} {SIGNS[second]}"
+                for language, text in material.labels(one).items()
+            }
+        )
         lines.append(
-            f"  # from: axes “{one.label}” ({one.posts} posts) and “{other.label}” ({other.posts} posts); "
-            "say what it means for those asked\n"
-            f"  - scenario_id: s{place}\n    label: {{de: {label}, en: {label}}}\n"
-            f"    description_de: {quoted(german)}\n    description_en: {quoted(english)}\n"
+            f"  # from: axes {counted(one)}, and {counted(other)}; {said.source}\n"
+            f"  - scenario_id: s{place}\n    label: {label}\n    description: {said.inline}\n"
         )
-    return {
-        "scenario.yaml": f"{head(material, 'scenario', 'Szenarien', 'Scenarios')}scenarios:\n{''.join(lines)}\n{RATED}"
-    }
+    text = head(material, "scenario", "Szenarien", "Scenarios")
+    return {"scenario.yaml": f"{text}scenarios:\n{''.join(lines)}\n{RATED}"}
