@@ -4,6 +4,9 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint graphs words bench soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
@@ -19,9 +22,11 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
-# Kernels, signals and servers share two cores: what failed in company is run once more alone, and both are printed.
+# Kernels, signals and servers share two cores: what failed in company is run once more alone, with its values shown;
+# both are printed.
 test: $(VENV)/dev $(VENV)/clients  ## the whole suite
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder || { [ $$? -eq 1 ] && \
+	$(BIN)/python -m compileall -q -j 2 enquete tests
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
 
 lint: $(VENV)/dev           ## style, types, import contracts
