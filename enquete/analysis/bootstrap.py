@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 Floats = NDArray[np.float64]
 Statistic = Callable[[Floats], Floats]
@@ -118,13 +118,13 @@ def _corrected(
     estimate: float, known: Floats, jackknife: Floats, weight: ArrayLike | None, tail: Floats
 ) -> Floats | None:
     """The quantiles that BCa reads off instead of `tail`; None where it is not defined."""
-    z0 = special.ndtri((known < estimate).mean() + (known == estimate).mean() / 2)
+    z0 = scipy.special.ndtri((known < estimate).mean() + (known == estimate).mean() / 2)
     a = _acceleration(jackknife, weight) if jackknife.size else 0.0
     if not np.isfinite(z0) or not np.isfinite(a):
         return None
-    shifted = z0 + special.ndtri(tail)
+    shifted = z0 + scipy.special.ndtri(tail)
     stretched = 1 - a * shifted
-    return np.asarray(special.ndtr(z0 + shifted / stretched)) if (stretched > 0).all() else None
+    return np.asarray(scipy.special.ndtr(z0 + shifted / stretched)) if (stretched > 0).all() else None
 
 
 def _acceleration(jackknife: Floats, weight: ArrayLike | None) -> float:

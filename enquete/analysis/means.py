@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from enquete.analysis.joining import known
 
@@ -34,7 +34,7 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
     """x̄ ± t₍n−1₎·s/√n at 95 %, cut off at the `ends` of the scale. sd: s, with n − 1."""
     if mean is None or sd is None or n < 2:
         return Mean(n, mean, None, None)
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * sd / n**0.5
+    reach = float(scipy.stats.t.ppf((1 + LEVEL) / 2, n - 1)) * sd / n**0.5
     low, high = mean - reach, mean + reach
     if ends is not None:
         low, high = max(low, ends[0]), min(high, ends[1])
@@ -43,5 +43,5 @@ def mean_interval(n: int, mean: float | None, sd: float | None, ends: tuple[floa
 
 def share_interval(count: int, n: int) -> dict[str, float]:
     """share, low, high: count / n with Wilson's interval at 95 % (Wilson 1927), which stays within 0 and 1 for few agents."""
-    interval = stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
+    interval = scipy.stats.binomtest(count, n).proportion_ci(LEVEL, method="wilson")
     return {"share": count / n, "low": float(interval.low), "high": float(interval.high)}

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import choix
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from enquete.analysis.means import LEVEL, share_interval
 
@@ -76,7 +75,7 @@ def _effective(y: np.ndarray, who: np.ndarray, groups: np.ndarray) -> float:
 
 def wilson(rate: float, n: float) -> tuple[float, float]:
     """(ŵ + z²/2n ± z·√(ŵ(1 − ŵ)/n + z²/4n²)) / (1 + z²/n), Wilson 1927; n need not be whole."""
-    z = float(stats.norm.ppf((1 + LEVEL) / 2))
+    z = float(scipy.stats.norm.ppf((1 + LEVEL) / 2))
     middle, reach = rate + z**2 / (2 * n), z * math.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     return max(0.0, (middle - reach) / (1 + z**2 / n)), min(1.0, (middle + reach) / (1 + z**2 / n))
 
@@ -87,6 +86,8 @@ def bradley_terry(wins: np.ndarray) -> np.ndarray:
     wins: how often i (row) beat j (column), ties as half a win of each; contestants that never met are linked by PSEUDO_WINS
     alone. Source: Bradley & Terry 1952.
     """
+    import choix  # noqa: PLC0415 - it imports all of scipy.stats, which runs without a second respondent do not need
+
     # choix's alpha is a rate of its chain: alpha·(e^θ_i + e^θ_j), 2·alpha between equals, is what it adds to the wins of each.
     found: np.ndarray = choix.ilsr_pairwise_dense(np.asarray(wins, dtype=np.float64), alpha=PSEUDO_WINS / 2)
     return found

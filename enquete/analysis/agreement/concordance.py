@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from enquete.analysis.change.paired import PairedTest, holm, wilcoxon
 from enquete.analysis.joining import require_unique
@@ -42,7 +42,7 @@ def kendall_w(ratings: ArrayLike) -> Concordance:
         raise ValueError(f"ratings must be a table of raters × items, not an array of {x.ndim} dimension(s)")
     complete = x[~np.isnan(x).any(axis=1)]
     (m, k), n_dropped = complete.shape, len(x) - len(complete)
-    rank = stats.rankdata(complete, axis=1) if m and k else complete
+    rank = scipy.stats.rankdata(complete, axis=1) if m and k else complete
     t = sum(_ties(row) for row in rank)
     possible = m**2 * (k**3 - k) - m * t
     if m < 2 or k < 2 or possible <= 0:
@@ -50,7 +50,7 @@ def kendall_w(ratings: ArrayLike) -> Concordance:
     s = float(((rank.sum(axis=0) - m * (k + 1) / 2) ** 2).sum())
     w = 12 * s / possible
     chi2 = m * (k - 1) * w
-    return Concordance(m, k, n_dropped, w, chi2, float(stats.chi2.sf(chi2, k - 1)))
+    return Concordance(m, k, n_dropped, w, chi2, float(scipy.stats.chi2.sf(chi2, k - 1)))
 
 
 def _ties(rank: np.ndarray) -> int:
@@ -92,7 +92,7 @@ def friedman(ratings: ArrayLike) -> Friedman:
         raise ValueError(f"ratings must be a table of raters × at least two things, not of shape {x.shape}")
     complete = x[~np.isnan(x).any(axis=1)]
     n, k = complete.shape
-    ranks = tuple(stats.rankdata(complete, axis=1).mean(axis=0).tolist()) if n else ()
+    ranks = tuple(scipy.stats.rankdata(complete, axis=1).mean(axis=0).tolist()) if n else ()
     found = kendall_w(complete)
     reason: Reason | None = None
     if found.w is None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 ALPHA = 0.05
 HOLDS_IN = 0.9  # share of runs in which a claim must hold to be worth calling one
@@ -82,4 +82,4 @@ def judge_claim(claimed: Hashable, further: Sequence[Hashable | None], *, indepe
 @cache
 def _tails(agreeing: int, n: int) -> tuple[float, float]:
     """P(X ≥ agreeing) for X ~ Bin(n, ½), and P(X ≤ agreeing) for X ~ Bin(n, .9)."""
-    return float(stats.binom.sf(agreeing - 1, n, 0.5)), float(stats.binom.cdf(agreeing, n, HOLDS_IN))
+    return float(scipy.stats.binom.sf(agreeing - 1, n, 0.5)), float(scipy.stats.binom.cdf(agreeing, n, HOLDS_IN))

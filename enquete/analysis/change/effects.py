@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
 
 from enquete.analysis.bootstrap import (
     DRAWS,
@@ -52,7 +52,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike) -> float | None:
     a, b = known(x), known(y)
     if not a.size or not b.size:
         return None
-    rank = stats.rankdata(np.concatenate([a, b]))
+    rank = scipy.stats.rankdata(np.concatenate([a, b]))
     u = float(rank[a.size :].sum()) - b.size * (b.size + 1) / 2
     return 2 * u / (a.size * b.size) - 1
 
@@ -119,7 +119,7 @@ def walsh_interval(d: ArrayLike, level: float = LEVEL) -> Interval:
     u, count = np.unique(x[~np.isnan(x)], return_counts=True)
     n = int(count.sum())
     m = n * (n + 1) // 2
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     c = int(m / 2 - z * np.sqrt(n * (n + 1) * (2 * n + 1) / 24))
     estimate = hodges_lehmann(np.repeat(u, count))
     if estimate is None or c < 1:
@@ -197,11 +197,11 @@ def _walsh_median(c: Floats, i: NDArray[np.intp], j: NDArray[np.intp], walsh: Fl
     return np.asarray((walsh[low] + walsh[high]) / 2)
 
 
-def _one_hot(at: NDArray[np.intp], chosen: NDArray[np.bool_], width: int) -> Floats | sparse.csr_array:
+def _one_hot(at: NDArray[np.intp], chosen: NDArray[np.bool_], width: int) -> Floats | scipy.sparse.csr_array:
     """Cells × `width`: 1 where a chosen cell has that value. Sparse where large: continuous data have a value a cell."""
     rows = np.flatnonzero(chosen)
     if at.size * width <= DENSE_UP_TO:
         dense = np.zeros((at.size, width))
         dense[rows, at[rows]] = 1.0
         return dense
-    return sparse.csr_array((np.ones(rows.size), (rows, at[rows])), shape=(at.size, width))
+    return scipy.sparse.csr_array((np.ones(rows.size), (rows, at[rows])), shape=(at.size, width))

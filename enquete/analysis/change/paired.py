@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from enquete.analysis.joining import Floats, joined
 
@@ -67,7 +67,7 @@ def wilcoxon(before: ArrayLike, after: ArrayLike) -> PairedTest:
     complete = ~(np.isnan(x) | np.isnan(y))
     d = np.round(y[complete] - x[complete], DECIMALS)
     moved = d[d != 0]
-    rank = stats.rankdata(np.abs(moved))
+    rank = scipy.stats.rankdata(np.abs(moved))
     w_plus, w_minus = float(rank[moved > 0].sum()), float(rank[moved < 0].sum())
     n_zero, n_ties = int(d.size - moved.size), _tied(np.abs(moved))
     p, method = _p_value(rank, w_plus, plain=n_zero == 0 and n_ties == 0)
@@ -145,7 +145,7 @@ def benjamini_hochberg(ps: Sequence[float | None]) -> list[float | None]:
     Source: Benjamini & Hochberg 1995, by scipy.stats.false_discovery_control.
     """
     p, known = _known(ps)
-    return _with_gaps(np.asarray(stats.false_discovery_control(p)) if p.size else p, known)
+    return _with_gaps(np.asarray(scipy.stats.false_discovery_control(p)) if p.size else p, known)
 
 
 def paired_by_item(before: pd.DataFrame, after: pd.DataFrame) -> list[ItemTest]:
@@ -184,7 +184,7 @@ def _p_value(rank: Floats, w_plus: float, *, plain: bool) -> tuple[float | None,
     _, t = np.unique(rank, return_counts=True)
     variance = n * (n + 1) * (2 * n + 1) / 24 - float(np.sum(t.astype(float) ** 3 - t)) / 48
     z = (w_plus - n * (n + 1) / 4) / np.sqrt(variance)
-    return float(2 * stats.norm.sf(abs(z))), "normal approximation"
+    return float(2 * scipy.stats.norm.sf(abs(z))), "normal approximation"
 
 
 def _exact(rank: Floats, w_plus: float) -> float:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from enquete.analysis.bootstrap import LEVEL
 from enquete.analysis.change.paired import DECIMALS
@@ -63,7 +63,7 @@ def retest_reliability(first: pd.Series[float], repeat: pd.Series[float]) -> Rel
         return Reliability(None, "retest", n, n_missing, "fewer than 3 agents were asked twice")
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return Reliability(None, "retest", n, n_missing, "no variation between agents")
-    found = stats.pearsonr(a, b)
+    found = scipy.stats.pearsonr(a, b)
     low, high = found.confidence_interval(LEVEL) if n > 3 else (None, None)
     return Reliability(float(np.clip(found.statistic, -1, 1)), "retest", n, n_missing, "", low, high)
 
@@ -93,7 +93,7 @@ def reliable_change(
         return ReliableChange(n, n_missing, sd, known, None, None, None, None, None, reason)
     error = sd * float(np.sqrt(2 * (1 - known.r)))
     rci = ((y - x) / error).astype(float)
-    limit = float(stats.t.ppf(1 - BY_CHANCE / 2, known.n - 1))
+    limit = float(scipy.stats.t.ppf(1 - BY_CHANCE / 2, known.n - 1))
     up, down = int((rci > limit).sum()), int((rci < -limit).sum())
     ends = [_by_chance(limit, known.r, end) for end in (known.high, known.low)]
     return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)
@@ -119,7 +119,7 @@ def _by_chance(limit: float, used: float, true: float | None) -> float | None:
         return None
     if true >= 1 - 1e-12:
         return 0.0
-    return float(2 * stats.norm.sf(limit * np.sqrt((1 - used) / (1 - true))))
+    return float(2 * scipy.stats.norm.sf(limit * np.sqrt((1 - used) / (1 - true))))
 
 
 def _why_none(n: int, sd: float | None, known: Reliability) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from enquete.analysis.answers import Answers, Flags, Floats, aligned
 from enquete.analysis.change.paired import ItemTest, paired_by_item
@@ -87,7 +87,7 @@ def student(x: Floats) -> tuple[float | None, float | None, float | None]:
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())
-    half = float(stats.t.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
+    half = float(scipy.stats.t.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
     return mean, mean - half, mean + half
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from enquete.analysis.answers import STATUSES, Codes, Floats
 from enquete.analysis.change.paired import holm
@@ -99,7 +99,7 @@ def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
     cells: index (item, stakeholder_type), columns sum (cases) and size (asked). Within a cell every agent answers once.
     """
     k, n = cells["sum"].to_numpy(dtype=float), cells["size"].to_numpy(dtype=float)
-    adjusted = holm(np.asarray(stats.binom.sf(k - 1, n, MOST_GAPS)).tolist()) if len(cells) else []
+    adjusted = holm(np.asarray(scipy.stats.binom.sf(k - 1, n, MOST_GAPS)).tolist()) if len(cells) else []
     sure = sorted((p, i) for i, p in enumerate(adjusted) if p is not None and p < ALPHA)
     names = cells.index.to_list()
     return [
@@ -125,7 +125,7 @@ def _kruskal(rates: Sequence[Floats]) -> float | None:
     """p of Kruskal–Wallis (tie-corrected) of the agents' rates between types; None without variation or a second type."""
     if len(rates) < 2 or np.ptp(np.concatenate(rates)) == 0:
         return None
-    return float(stats.kruskal(*rates).pvalue)
+    return float(scipy.stats.kruskal(*rates).pvalue)
 
 
 def _difference(

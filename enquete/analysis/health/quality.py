@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.distance import jensenshannon
-from scipy.stats import wasserstein_distance
 
 from enquete.analysis.answers import Answers, Codes, Flags, Floats
 from enquete.analysis.health.coherence import DRAWS, centred_items, exceeded
@@ -267,13 +266,13 @@ def human_anchor(
 
 def likeness_jsd(p: Floats, q: Floats) -> float:
     """1 − JSD₂(p, q) of two frequency vectors: 1 alike, 0 nothing in common."""
-    return 1 - float(jensenshannon(p, q, base=2)) ** 2
+    return 1 - float(scipy.spatial.distance.jensenshannon(p, q, base=2)) ** 2
 
 
 def likeness_w1(p: Floats, q: Floats) -> float:
     """1 − W₁(p, q)/(K − 1) of two frequency vectors over K points: 1 alike, 0 at opposite ends."""
     points = np.arange(p.size)
-    return 1 - float(wasserstein_distance(points, points, p, q)) / (p.size - 1)
+    return 1 - float(scipy.stats.wasserstein_distance(points, points, p, q)) / (p.size - 1)
 
 
 def _human(item: str, shares: Mapping[int, float], answers: Answers) -> Floats:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from enquete.analysis.bootstrap import DRAWS, LEVEL, Floats, draws_within, resampled_counts
 from enquete.analysis.joining import require_unique
@@ -120,7 +120,7 @@ def _quantile(points: Floats, reached: Floats, n: Floats, p: float) -> Floats:
 
 
 def _ranks(scores: Floats) -> Floats:
-    return np.asarray(stats.rankdata(scores, axis=1), dtype=np.float64)
+    return np.asarray(scipy.stats.rankdata(scores, axis=1), dtype=np.float64)
 
 
 def _in_top(ranks: Floats, k: int) -> Floats:

@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from enquete.analysis.bootstrap import DRAWS as BOOTSTRAP
 from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
@@ -105,7 +105,7 @@ def spearman(x: pd.Series[float], y: pd.Series[float], *, level: float = 0.95, s
         found = permutation_p(np.arange(n), lambda order: np.abs(t[order] @ s), exact_up_to=EXACT_ORDERS, seed=seed)
         p, method = found.p, found.method
     else:
-        p, method = float(stats.spearmanr(u, v).pvalue), "t approximation"
+        p, method = float(scipy.stats.spearmanr(u, v).pvalue), "t approximation"
     return Association("spearman", n, n_missing, rho, low, high, rho, p, method)
 
 
@@ -119,7 +119,7 @@ def _p_of_table(rows: Labels, columns: Labels, table: Labels, chi2: float, draws
 
         found = permutation_p(columns, statistic, seed=seed)
         return found.p, found.method
-    drawn = stats.random_table(table.sum(axis=1), table.sum(axis=0)).rvs(draws, random_state=seed)
+    drawn = scipy.stats.random_table(table.sum(axis=1), table.sum(axis=0)).rvs(draws, random_state=seed)
     extreme = int((_chi2(drawn) >= chi2 * (1 - 1e-9)).sum())
     return (extreme + 1) / (draws + 1), "random permutation"
 
@@ -224,7 +224,7 @@ def _epsilon_each(counts: Floats, value: Labels, starts: Labels, inside: Floats)
 
 
 def _standardised(values: Floats) -> Floats:
-    rank = np.asarray(stats.rankdata(values), dtype=np.float64)
+    rank = np.asarray(scipy.stats.rankdata(values), dtype=np.float64)
     gap = rank - rank.mean()
     return np.asarray(gap / np.sqrt(gap @ gap))
 
@@ -232,7 +232,7 @@ def _standardised(values: Floats) -> Floats:
 def _by_z(rho: float, n: int, level: float) -> tuple[float | None, float | None]:
     if n < 4 or abs(rho) >= 1 - 1e-12:
         return None, None
-    half = float(stats.norm.ppf((1 + level) / 2)) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+    half = float(scipy.stats.norm.ppf((1 + level) / 2)) * np.sqrt((1 + rho**2 / 2) / (n - 3))
     return float(np.tanh(np.arctanh(rho) - half)), float(np.tanh(np.arctanh(rho) + half))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from enquete.analysis.joining import Floats, paired_scores
 from enquete.analysis.permutation import SMALL, Labels, permutation_p
@@ -42,10 +42,10 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     joined = _joined(values, groups)
     if joined.reason:
         return joined.without()
-    n, k, rank = joined.x.size, joined.k, np.asarray(stats.rankdata(joined.x), dtype=np.float64)
+    n, k, rank = joined.x.size, joined.k, np.asarray(scipy.stats.rankdata(joined.x), dtype=np.float64)
     between = float(_between(rank, joined.label[None, :], k)[0])
-    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(stats.tiecorrect(rank))  # type: ignore[arg-type]
-    p, method = _p(joined, rank, seed) or (float(stats.chi2.sf(h, k - 1)), "chi-squared")
+    h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(scipy.stats.tiecorrect(rank))  # type: ignore[arg-type]
+    p, method = _p(joined, rank, seed) or (float(scipy.stats.chi2.sf(h, k - 1)), "chi-squared")
     return joined.test(h, (k - 1,), p, method, min(1.0, h / (n - 1)))
 
 
@@ -65,7 +65,9 @@ def eta_squared(values: pd.Series[float], groups: pd.Series[str], *, seed: int =
     total = float(gap @ gap)
     effect = min(1.0, float(_between(gap, joined.label[None, :], k)[0]) / total)
     f = effect / (k - 1) / ((1 - effect) / (n - k)) if n > k and effect < 1 - 1e-12 else None
-    p, method = _p(joined, gap, seed) or ((None, "none") if f is None else (float(stats.f.sf(f, k - 1, n - k)), "F"))
+    p, method = _p(joined, gap, seed) or (
+        (None, "none") if f is None else (float(scipy.stats.f.sf(f, k - 1, n - k)), "F")
+    )
     return joined.test(f, (k - 1, n - k), p, method, effect)
 
 

@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import cdist
+import scipy
 
 from enquete.analysis.typology.components import ONE_THREAD, Matrix, component_scores
 
@@ -68,7 +67,7 @@ def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[
     sample by the data set's own seed."""
     starts = np.stack([sampled([one], np.random.default_rng(s))[0] for one, s in zip(sets, seeds, strict=True)])
     with ONE_THREAD.limit(limits=1):
-        trees = np.stack([linkage(one, "ward")[:, :2] for one in starts]).astype(np.int64)
+        trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in starts]).astype(np.int64)
         return [
             _k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers
         ]
@@ -142,7 +141,7 @@ def _portions(n: int, size: int) -> Iterator[slice]:
 
 
 def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separation:
-    distances = np.stack([cdist(one, one) for one in sets])
+    distances = np.stack([scipy.spatial.distance.cdist(one, one) for one in sets])
     possible = np.array([different(one) for one in sets])[:, None] > np.array(numbers)
     scores = component_scores(sets, max(numbers) - 1) if reduced else np.empty(0)
     full, small = np.full((2, len(sets), len(numbers)), -1.0)
@@ -177,9 +176,9 @@ def silhouettes(distances: Matrix, labels: Labels) -> Matrix:
 def agent_silhouettes(columns: Matrix, labels: Labels, seed: int) -> Matrix:
     """How well each agent sits in its type, −1 … 1; for agents beyond MOST_COMPARED against a seeded sample of others."""
     if len(columns) <= MOST_COMPARED:
-        return silhouettes(cdist(columns, columns), labels)
+        return silhouettes(scipy.spatial.distance.cdist(columns, columns), labels)
     rows = np.random.default_rng(seed).choice(len(columns), MOST_COMPARED, replace=False)
-    distances = cdist(columns, columns[rows])
+    distances = scipy.spatial.distance.cdist(columns, columns[rows])
     means = np.stack([distances[:, labels[rows] == label].mean(axis=1) for label in range(labels.max() + 1)], axis=1)
     own = means[np.arange(len(columns)), labels]
     means[np.arange(len(columns)), labels] = np.inf

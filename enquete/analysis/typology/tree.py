@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
+import scipy
 
 from enquete.analysis.typology.clustering import sampled
 from enquete.analysis.typology.components import ONE_THREAD, Matrix
@@ -35,7 +35,7 @@ def tree(columns: Matrix, seed: int, most: int = BRANCHES) -> Tree:
         return Tree((), ())
     kept, rows = sampled([columns, np.arange(len(columns), dtype=float)[:, None]], np.random.default_rng(seed))
     with ONE_THREAD.limit(limits=1):
-        made = linkage(kept, "ward")
+        made = scipy.cluster.hierarchy.linkage(kept, "ward")
     n, first = len(kept), max(0, len(made) - (most - 1))
     members = {agent: [int(rows[agent, 0])] for agent in range(n)}
     sides = {n + row: (int(left), int(right)) for row, (left, right) in enumerate(made[:, :2])}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from enquete.analysis.typology import continuum
 from enquete.analysis.typology.clustering import (
@@ -250,7 +250,7 @@ def memberships(columns: Matrix, labels: Labels, seed: int) -> Memberships:
     if found is None:
         return Memberships(None, "diverged", size)
     agreement = np.array([[(found.argmax(axis=1)[labels == a] == b).sum() for b in range(k)] for a in range(k)])
-    return Memberships(found[:, linear_sum_assignment(-agreement)[1]], "", size)
+    return Memberships(found[:, scipy.optimize.linear_sum_assignment(-agreement)[1]], "", size)
 
 
 def _mixture(scores: Matrix, means: Matrix, seed: int) -> Matrix | None:

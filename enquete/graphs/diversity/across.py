@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+import scipy
 from pydantic import JsonValue
-from scipy.optimize import linear_sum_assignment
 
 from enquete.locale import N_, Words, said
 from enquete.reports.context import Found, alternating, at, cited, listed, type_name
@@ -144,7 +144,7 @@ def named_alike(found: Found, main: Found) -> Found:
     if isinstance(labels, Missing) or isinstance(theirs, Missing):
         return found
     both = pd.crosstab(theirs, labels.reindex(theirs.index))
-    rows, columns = linear_sum_assignment(-both.to_numpy())
+    rows, columns = scipy.optimize.linear_sum_assignment(-both.to_numpy())
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     names = {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
     parts: dict[str, JsonValue] = {

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from enquete.analysis.answers import Floats
 
@@ -87,7 +87,7 @@ def _complete(table: Table) -> list[str]:
 def _correlations(table: Table, people: Sequence[str]) -> Floats:
     """Spearman's r of all pairs; NaN for who gave everything the same value."""
     items = sorted({item for who in people for item in table[who]})
-    ranks = np.array([rankdata([table[who][item] for item in items]) for who in people])
+    ranks = np.array([scipy.stats.rankdata([table[who][item] for item in items]) for who in people])
     centred = ranks - ranks.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
