@@ -22,6 +22,7 @@ from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
 from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, saturation
+from enquete.graphs.laddering.patterns import summed_up
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw, kinds_of
 from enquete.nodes.conversations import stored_turns, utterance_id
@@ -46,7 +47,8 @@ def analyse(
         "methodology": settings.method.id,
         "method": settings.method.title.in_(context.language),
         "topic": settings.topic.topic.in_(context.language),
-        "ladder": [settings.method.node_types[rung].label.in_(context.language) for rung in settings.method.ladder],
+        "ladder": _ladder(settings, context),
+        "pattern": summed_up(interviews, concepts, settings.method, context.language),
         "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
         "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
         "strategy": settings.strategy,
@@ -57,7 +59,7 @@ def analyse(
         "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
         "coding": coding,
         "implications": [asdict(cell) for cell in cells],
-        "indices": [asdict(index) for index in indices(cells, concepts)],
+        "indices": [asdict(index) for index in indices(cells, concepts)] if settings.method.climbs else [],
         "value_map": {**asdict(drawn), "cut_off_wanted": instrument.cut_off},
         "saturation": saturation(interviews, concepts),
         "by_turn": by_turn(interviews),
@@ -71,6 +73,12 @@ def analyse(
         "turns": [_turn(interview, record, names, settings) for interview in interviews for record in interview.turns],
     }
     return findings(context, found)
+
+
+def _ladder(settings: LadderingSettings, context: AnalysisContext) -> list[str]:
+    """Names of the rungs; none where what is asked after what is no ladder of reasons."""
+    method = settings.method
+    return [method.node_types[rung].label.in_(context.language) for rung in method.ladder if method.climbs]
 
 
 def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:

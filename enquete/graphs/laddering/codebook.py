@@ -82,7 +82,8 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     links = [asdict(cell) for cell in cells]
     edits = list(changes(before["concepts"], book))
     definitions = {code.id: code.definition for code in book.codes if code.definition}
-    pooled = {"concepts": told, "implications": links, "indices": [asdict(one) for one in indices(cells, concepts)]}
+    indexed = [asdict(one) for one in indices(cells, concepts)] if before["indices"] else []
+    pooled = {"concepts": told, "implications": links, "indices": indexed}
     written = {
         "pooled_graph.json": _json({**pooled, "kinds": before["kinds"]}),
         "pooled_graph.graphml": pooled_graphml(told, links),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
 from typing import Any
 
+from enquete.graphs.laddering import patterns
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, listed
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, titled, told
@@ -28,6 +29,7 @@ POINTS = 80  # interviews that have a dot each
 
 WORDS = {
     "map": N_("Laddering: hierarchical value map, from {low} to {high}"),
+    "links": N_("Laddering: concepts and how they hang together"),
     "cut_off": N_("links that at least {n} agents gave"),
     "link": N_("{source} → {target}: {n} agents"),
     "map_alt": N_("Map of {concepts} concepts and {links} links; strongest: {links_said}."),
@@ -46,6 +48,7 @@ Places = Mapping[str, tuple[float, float]]
 
 def figures(found: Found, language: Language) -> Iterator[Figure]:
     words = in_language(WORDS, language)
+    yield from patterns.figures(found, asked(found, words, language), language)
     yield from value_map(found, words, language)
     yield from saturation(found, words, language)
 
@@ -74,7 +77,8 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
     }
     half = max(sizes) / 2
     cut = words["cut_off"].format(n=at(found, "value_map", "cut_off"))
-    title = words["map"].format(low=escaped(levels[0]), high=escaped(levels[-1]))
+    climbs = bool(at(found, "ladder"))
+    title = words["map" if climbs else "links"].format(low=escaped(levels[0]), high=escaped(levels[-1]))
     canvas = Canvas(title, asked(found, words, language, cut), language, plot=ROW * (2 * half + HEAD))
     strongest = max(int(one["direct"]) for one in links)
     canvas.data.extend(_line(one, places, strongest) for one in links)
@@ -99,7 +103,7 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
     named = sorted(links, key=lambda one: -int(one["direct"]))[:3]
     said = "; ".join(_told(one, boxes, words) for one in named)
     alt = words["map_alt"].format(concepts=len(boxes), links=len(links), links_said=said)
-    yield canvas.figure("value_map", alt, lead=len(boxes) <= 12)
+    yield canvas.figure("value_map", alt, lead=climbs and len(boxes) <= 12)
 
 
 def _answers(links: Sequence[Mapping[str, Any]], found: Found) -> list[str]:

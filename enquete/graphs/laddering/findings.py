@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from enquete.analysis.means import share_interval
+from enquete.graphs.laddering import patterns
 from enquete.locale import N_
 from enquete.reports.context import Found, at, done_by_rule, listed
 from enquete.reports.key_findings import FEWEST, KeyFinding, sentence, shortened
@@ -57,7 +58,7 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
     elif not listed(found, "concepts"):
         yield stated.null("nothing", answers=stated.answers)
     else:
-        yield from stated.links()
+        yield from stated.links() if at(found, "ladder") else patterns.findings(found, language)
         yield from stated.ends()
         yield from stated.saturation()
 

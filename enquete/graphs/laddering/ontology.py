@@ -45,6 +45,52 @@ class EdgeType(Part):
         return self.any_pair or (source, target) in self.pairs
 
 
+class Force(Part):
+    """What drives a person to change, or holds them where they are, and the node types that tell of it."""
+
+    label: Text
+    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    for_change: bool
+
+
+class Journey(Part):
+    """Steps in the order they were told, grouped by the stages they belong to, with how the person was at each."""
+
+    stages: tuple[TypeName, ...]
+    steps: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    feelings: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+    frictions: tuple[TypeName, ...] = ()
+    precedes: tuple[Line, ...] = ()  # edge types that say which of two comes first, whatever was told first
+
+
+class IncidentPart(Part):
+    """A part of how an incident is told."""
+
+    label: Text
+    types: Annotated[tuple[TypeName, ...], AfterValidator(not_empty)]
+
+
+class Incidents(Part):
+    """An incident's chain: its parts in their order, of which `centre` is the incident itself."""
+
+    centre: TypeName
+    parts: Annotated[tuple[IncidentPart, ...], AfterValidator(not_empty)]
+
+
+class Pattern(Part):
+    """What interviews of this ontology are summed up by, in place of a ladder: exactly one."""
+
+    forces: tuple[Force, ...] | None = None
+    journey: Journey | None = None
+    incidents: Incidents | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(one is not None for one in (self.forces, self.journey, self.incidents)) != 1:
+            raise wrong("needs exactly one of forces, journey, incidents")
+        return self
+
+
 def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
     twice = sorted({one for one in ladder if ladder.count(one) > 1})
     if twice:
@@ -53,11 +99,20 @@ def _no_type_twice(ladder: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Ontology(LayerFile):
-    """The structural half of a methodology file. Without a ladder, depth counts node types and no chain is complete."""
+    """The structural half of a methodology file. Without a ladder, depth counts node types and no chain is complete.
+
+    `pattern`: what is summed up instead of a ladder; a ladder beside it only says what is asked after what.
+    """
 
     node_types: Annotated[dict[TypeId, NodeType], AfterValidator(not_empty)]
     edge_types: Annotated[dict[EdgeId, EdgeType], AfterValidator(not_empty)]
     ladder: Annotated[tuple[TypeName, ...], AfterValidator(_no_type_twice)] = ()
+    pattern: Pattern | None = None
+
+    @property
+    def climbs(self) -> bool:
+        """Whether its concepts stand on rungs of which a higher one is the reason for a lower one."""
+        return bool(self.ladder) and self.pattern is None
 
     @property
     def rungs(self) -> int:

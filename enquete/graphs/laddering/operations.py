@@ -51,13 +51,13 @@ class Applying(OfRun):
 
 
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
-    """The codes of the interviews with type, agents, wordings, abstractness, centrality and prestige."""
+    """The codes of the interviews with type, agents, wordings; abstractness, centrality and prestige where there is a ladder."""
     pooled = _read(_folder(port, asked), "pooled_graph.json")
     index = {one["concept"]: one for one in pooled["indices"]}
     keys = ("id", "label", "type", "agents", "wordings")
     shown = ("abstractness", "centrality", "prestige")
     codes: list[JsonValue] = [
-        {**{key: one[key] for key in keys}, **{key: index[one["id"]][key] for key in shown}}
+        {**{key: one[key] for key in keys}, **{key: index[one["id"]][key] for key in shown if one["id"] in index}}
         for one in pooled["concepts"][: asked.most]
     ]
     return {"codes": codes, "total": len(pooled["concepts"])}

@@ -100,10 +100,17 @@ _CONCRETE = re.compile(
     r"\d|\b(?:zum beispiel|etwa als|neulich|gestern|letzte[ns]?|for example|for instance|last|yesterday)\b", re.I
 )
 _GOOD = re.compile(
-    r"\b(?:gut|gern\w*|froh|freu\w*|stolz|schön\w*|hoff\w*|good|glad|happy|proud|enjoy\w*|hope\w*|love)\b", re.I
+    r"\b(?:gut\w*|gern\w*|froh|freu\w*|vorfreude|stolz\w*|schön\w*|hoff\w*|glück\w*|zufrieden\w*|erleichter\w*|dankbar\w*|begeister\w*"
+    r"|zuversicht\w*|vertrau\w*|geborgen\w*|lust|spaß|gelassen\w*|good|glad|happ\w*|proud|pride|enjoy\w*|joy\w*|hope\w*|lov\w*"
+    r"|content\w*|relie[fv]\w*|grat\w*|delight\w*|confiden\w*|trust\w*|pleas\w*|fun|calm\w*|excited)\b",
+    re.I,
 )
 _BAD = re.compile(
-    r"\b(?:schlecht\w*|angst|sorge\w*|ärger\w*|wütend|traurig|leider|bad|afraid|fear|worr\w*|angry|sad|sadly)\b", re.I
+    r"\b(?:schlecht\w*|angst|ängst\w*|furcht|sorge\w*|ärger\w*|wut|wütend|zorn\w*|traurig\w*|trauer|leider|frust\w*|enttäusch\w*|scham|schäm\w*"
+    r"|ekel|unruh\w*|unsicher\w*|anspannung|misstrau\w*|zweifel\w*|schreck\w*|hilflos\w*|ohnmacht|bad\w*|afraid|fear\w*|worr\w*|ang(?:er|ry)"
+    r"|annoy\w*|sad\w*|frustrat\w*|disappoint\w*|asham\w*|shame|disgust\w*|restless\w*|anxi\w*|tens\w*|distrust\w*|doubt\w*|fright\w*"
+    r"|helpless\w*|powerless\w*|upset)\b",
+    re.I,
 )
 _LONG_WORD = re.compile(r"\w{6,}")
 

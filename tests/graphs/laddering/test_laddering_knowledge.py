@@ -138,7 +138,7 @@ def test_without_a_ladder_depth_counts_types_and_no_chain_completes() -> None:
     known, _ = with_findings(KnowledgeGraph(), jobs, [said("Absatz", "job_statement"), said("Kälte", "pain_point")],
                              [linked("Kälte", "Absatz", "conflicts_with")], 1)  # fmt: skip
     assert longest_chain(known, jobs, known.nodes) == 2
-    assert jobs.rungs == 8
+    assert jobs.rungs == len(jobs.node_types) == 10
     assert complete_share(known, jobs) is None
 
 
