@@ -1,4 +1,5 @@
-"""The arms of a run beside its main one: respondent B, probes, placebo, replicates, as a request asks for them.
+"""The arms of a run beside its main one: respondent B, probes, placebo, replicates, as a request asks for them, and a
+methodology's other ways of asking, as its settings do.
 
 Every arm is the main one with one thing changed, so that a difference between the two has one reason. Probes ask a sample
 of the agents, the same in all of them, at the later of the run's waves; which methodologies a probe makes sense for is the
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, Final
 
 from enquete.nodes.planning import load_methodology
@@ -47,10 +49,12 @@ def study_arms(
     phases: Sequence[str],
     *,
     has_simulation: bool,
+    settings: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> list[Arm]:
-    """`arms` and what the request adds to them: respondent B, probes, placebo, replicates.
+    """`arms` and what request and `settings` add: respondent B, probes, placebo, replicates, variants.
 
-    methods: name → dotted path of the run's methodologies. Raises SettingsError for what cannot be asked in this run.
+    methods: name → dotted path of the run's methodologies; settings: of each, as they are kept. Raises SettingsError for
+    what cannot be asked in this run.
     """
     main = next(arm for arm in arms if arm.role == "main")
     known = {name: load_methodology(dotted) for name, dotted in methods.items()}
@@ -59,6 +63,7 @@ def study_arms(
         *_probes(request, main, known, phases, has_simulation),
         *_placebo(request, main, known, phases, has_simulation),
         *_replicates(request, main),
+        *_variants(request, main, known, settings),
     ]
     twice = [arm.id for arm in added if arm.id in {given.id for given in arms}]
     if twice:
@@ -184,6 +189,18 @@ def _replicates(request: RunRequest, main: Arm) -> Iterable[Arm]:
         arm_id = f"replicate_{number}"
         changes = {"model": model} if model else {"seed": other_seed(main.seed, arm_id)}
         yield _beside(main, request, arm_id, "replicate", changes)
+
+
+def _variants(
+    request: RunRequest,
+    main: Arm,
+    methods: Mapping[str, Methodology[Any, Any]],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> Iterable[Arm]:
+    """Everybody once more in each other way of asking that a methodology's settings name."""
+    for name, methodology in methods.items():
+        for variant in methodology.variants(methodology.settings.model_validate(settings.get(name, {}))):
+            yield _beside(main, request, f"{name}_{variant}", "variant", {"methods": (name,), "variant": variant})
 
 
 def _beside(main: Arm, request: RunRequest, arm_id: str, role: str, changes: Mapping[str, Any]) -> Arm:

@@ -229,7 +229,8 @@ def draft_record(
     phases = choose_phases(request, population)
     require_questions(methods, phases)
     arms = resolve_arms(request, environment)
-    arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation)
+    settings = method_settings(request, methods, language, used)
+    arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
     server_url(arms, resolve_machine(request, environment))
     main = next(arm for arm in arms if arm.role == "main")
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
@@ -245,7 +246,7 @@ def draft_record(
         language=language,
         asking=request.asking,
         seed=request.seed,
-        settings=method_settings(request, methods, language, used),
+        settings=settings,
         instruments=used,
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,

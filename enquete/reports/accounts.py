@@ -29,7 +29,7 @@ OUTCOMES: Mapping[str, str] = {
 }  # fmt: skip
 ROLES: Mapping[str, str] = {
     "main": N_("main arm"), "b": N_("second respondent"), "replicate": N_("asked again"), "probe": N_("probe"),
-    "placebo": N_("placebo"), "human": N_("people"),
+    "placebo": N_("placebo"), "variant": N_("another way of asking"), "human": N_("people"),
 }  # fmt: skip
 RESPONDENTS: Mapping[str, str] = {
     "llm": N_("language model"), "synthetic": N_("program (synthetic)"), "human": N_("people"), "replay": N_("replay"),

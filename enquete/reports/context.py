@@ -45,6 +45,9 @@ class AnalysisContext:
     baseline: str = "none"  # measured, reconstructed, earlier, none
     memoryless_weight: float = 0.5
     frozen: Mapping[str, JsonValue] = field(default_factory=dict)  # by name: "themes", "feedback/2"
+    variants: Mapping[str, Mapping[str, JsonValue]] = field(
+        default_factory=dict
+    )  # variant → what was frozen in its arm
     participants: pd.DataFrame = field(default_factory=pd.DataFrame)  # index id; agent_id, name, stakeholder_type
     partial: bool = False
     outcomes: Mapping[str, str] = field(default_factory=dict)  # phase → done, short, waiting, failed

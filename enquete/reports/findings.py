@@ -106,6 +106,11 @@ def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) ->
         baseline=reading.baseline,
         memoryless_weight=record.memoryless_weight,
         frozen={**reading.frozen_values(record.main.id, name), **reading.frozen_values(arm.id, name)},
+        variants={
+            one.variant: reading.frozen_values(one.id, name)
+            for one in record.arms
+            if one.variant and name in one.methods and arm.role == "main"
+        },
         participants=participants_table(reading.population),
         partial=partial,
         outcomes={phase: outcome for (method, phase), outcome in reading.stages.items() if method == name},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 Outcome = Literal["done", "waiting", "short", "failed"]
 """How a unit, a round or a methodology ended: done, waiting (for a person or the simulation), short (of budget), failed."""
@@ -56,12 +56,13 @@ probes), options in a random order, options reversed against the main arm's orde
 
 
 class Arm(BaseModel):
-    """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, humans."""
+    """One condition of answering, frozen before the first call: main, respondent B, a replicate, a probe, a placebo, a
+    methodology's other way of asking, humans."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str = "main"
-    role: Literal["main", "b", "replicate", "probe", "placebo", "human"] = "main"
+    role: Literal["main", "b", "replicate", "probe", "placebo", "variant", "human"] = "main"
     respondent: Literal["llm", "synthetic", "human", "replay"] = "synthetic"
     model: str = "synthetic"
     temperature: float = 0.7
@@ -76,11 +77,12 @@ class Arm(BaseModel):
     draw_seed: int = 0  # of samples, orders and exchanged personas: the same in all arms of a run
     asks: Literal["instrument", "controls"] = "instrument"  # controls: neutral items in place of the instrument's
     feedback: Literal["panel", "false"] = "panel"  # false: medians that nobody gave (Delphi)
+    variant: str = Field(default="", exclude_if=lambda name: not name)  # a way of asking, as the methodology calls it
 
     @property
     def aside(self) -> bool:
-        """Asked after the main arm and never before it: respondent B, probes, placebo, replicates. They cost extra calls."""
-        return self.role in ("b", "replicate", "probe", "placebo")
+        """Asked after the main arm and never before it: all but people. They cost extra calls."""
+        return self.role not in ("main", "human")
 
     @property
     def shows(self) -> frozenset[str]:

@@ -135,6 +135,8 @@ class Methodology(Generic[InstrumentT, SettingsT]):
         None  # the planted truth; None: respondents.synthetic.plausible
     )
     steps: Steps = field(default=Steps())  # of its graph
+    variants: Callable[[SettingsT], Sequence[str]] = lambda settings: ()
+    """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
     command: str = ""  # of the command line, that carries these out
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv

@@ -20,6 +20,7 @@ METHODOLOGY = Methodology(
     settings=LadderingSettings,
     procedure=Laddering,
     synthetic=planted,
+    variants=lambda settings: settings.strategies[1:],
     operations="enquete.graphs.laddering.operations:OPERATIONS",
     command="laddering",
     results="enquete.graphs.laddering.results:EVALUATION",

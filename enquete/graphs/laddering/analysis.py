@@ -17,11 +17,13 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
+from enquete.graphs.laddering.comparing import averaged, compared, covered, measured
+from enquete.graphs.laddering.coverage import Coverage
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
-from enquete.graphs.laddering.network import by_turn, implication_matrix, indices, saturation
+from enquete.graphs.laddering.network import PooledConcept, by_turn, implication_matrix, indices, saturation
 from enquete.graphs.laddering.patterns import summed_up
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw, kinds_of
@@ -35,9 +37,10 @@ def analyse(
 ) -> Mapping[str, JsonValue]:
     """Findings over the main arm's interviews; see reports/findings.py for the contract."""
     units = [str(unit) for unit in frame["participant"].unique()]
-    interviews = [one for unit in units if (one := stored_interview(unit, context.frozen)).turns]
+    interviews = _begun(units, context.frozen)
     names = {str(unit): str(name) for unit, name in zip(frame["participant"], frame["agent_name"], strict=True)}
     concepts, coding = concepts_of(interviews, context.frozen.get(FROZEN))
+    coverage = covered(interviews, concepts, settings)
     cells = implication_matrix(interviews, concepts)
     drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)
     found = {
@@ -51,11 +54,18 @@ def analyse(
         "pattern": summed_up(interviews, concepts, settings.method, context.language),
         "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
         "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
-        "strategy": settings.strategy,
+        "strategy": settings.strategies[0],
         "interviews": {"begun": len(interviews), "total": len(units), "over": sum(bool(i.stop) for i in interviews)},
-        "measures": _measures(interviews),
+        "measures": averaged(list(measured(interviews, concepts, coverage).values())),
+        "comparison": compared(
+            {
+                settings.strategies[0]: interviews,
+                **{name: _begun(units, kept) for name, kept in context.variants.items()},
+            },
+            settings,
+        ),
         "stops": dict(sorted(Counter(i.stop for i in interviews if i.stop).items())),
-        "agents": [_agent(interview, names) for interview in interviews],
+        "agents": [_agent(interview, names, coverage[interview.unit]) for interview in interviews],
         "concepts": [{**asdict(concept), "agents": concept.agents} for concept in concepts],
         "coding": coding,
         "implications": [asdict(cell) for cell in cells],
@@ -63,7 +73,7 @@ def analyse(
         "value_map": {**asdict(drawn), "cut_off_wanted": instrument.cut_off},
         "saturation": saturation(interviews, concepts),
         "by_turn": by_turn(interviews),
-        "coverage": _coverage(interviews, settings, context),
+        "coverage": _coverage(concepts, coverage, settings, context),
         "strategies": _strategies(interviews, settings, context),
         "models": _models(interviews),
         "work": _work(interviews, settings),
@@ -81,12 +91,17 @@ def _ladder(settings: LadderingSettings, context: AnalysisContext) -> list[str]:
     return [method.node_types[rung].label.in_(context.language) for rung in method.ladder if method.climbs]
 
 
+def _begun(units: Sequence[str], frozen: Mapping[str, JsonValue]) -> list[Interview]:
+    """The interviews of one arm that have a turn."""
+    return [one for unit in units if (one := stored_interview(unit, frozen)).turns]
+
+
 def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
     """An agent's interview from its frozen turns, as far as it went."""
     return reduce(Interview.after, stored_turns(frozen.get, unit, TurnRecord), Interview(unit))
 
 
-def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
+def _agent(interview: Interview, names: Mapping[str, str], coverage: Coverage) -> dict[str, Any]:
     last = interview.turns[-1]
     return {
         "participant": interview.unit,
@@ -97,26 +112,11 @@ def _agent(interview: Interview, names: Mapping[str, str]) -> dict[str, Any]:
         "links": len(interview.graph.standing.edges),
         "retracted": len(interview.graph.retracted),
         "chain": last.chain,
-        "elements_covered": last.coverage.elements_covered,
-        "elements_total": last.coverage.elements_total,
-        "breadth": last.coverage.breadth,
-        "depth": last.coverage.depth,
+        "elements_covered": coverage.elements_covered,
+        "elements_total": coverage.elements_total,
+        "breadth": coverage.breadth,
+        "depth": coverage.depth,
         "focus_changes": _focus_changes(interview),
-    }
-
-
-def _measures(interviews: Sequence[Interview]) -> dict[str, float | None]:
-    """What strategies are compared by, on average over the interviews: different concepts (richness), links, share of elements
-    spoken of (coverage), new concepts a turn. None without an interview."""
-    if not interviews:
-        return dict.fromkeys(("richness", "links", "coverage", "new_per_turn"))
-    turns = sum(len(one.turns) for one in interviews)
-    n = len(interviews)
-    return {
-        "richness": sum(len(one.graph.standing.nodes) for one in interviews) / n,
-        "links": sum(len(one.graph.standing.edges) for one in interviews) / n,
-        "coverage": sum(one.turns[-1].coverage.breadth for one in interviews) / n,
-        "new_per_turn": sum(turn.changes.new_nodes for one in interviews for turn in one.turns) / turns,
     }
 
 
@@ -126,13 +126,19 @@ def _focus_changes(interview: Interview) -> int:
 
 
 def _coverage(
-    interviews: Sequence[Interview], settings: LadderingSettings, context: AnalysisContext
+    concepts: Sequence[PooledConcept],
+    coverage: Mapping[str, Coverage],
+    settings: LadderingSettings,
+    context: AnalysisContext,
 ) -> list[dict[str, Any]]:
-    """Per element: agents who spoke of it, and the mean depth_score of those who did; None where nobody did."""
+    """Per element, over codes (comparing.covered): agents who spoke of it, its codes, and the mean depth_score of those who did;
+    None where nobody did."""
     rows = []
+    code = {place: one.id for one in concepts for place in one.members}
     for element, content in settings.topic.elements.items():
-        last = [interview.turns[-1].coverage.elements[element] for interview in interviews]
+        last = [one.elements[element] for one in coverage.values()]
         depths = [one.depth_score for one in last if one.covered]
+        own = {code[unit, node] for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
         rows.append(
             {
                 "element": element,
@@ -140,7 +146,7 @@ def _coverage(
                 "type": content.type,
                 "n_covered": len(depths),
                 "n_total": len(last),
-                "concepts": sum(len(one.linked_node_ids) for one in last),
+                "concepts": len(own),
                 "types_found": sorted({kind for one in last for kind in one.types_found}),
                 "mean_depth": sum(depths) / len(depths) if depths else None,
             }

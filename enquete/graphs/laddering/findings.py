@@ -5,6 +5,8 @@ all_responses.csv has the interviews' words; concepts and links are what a model
 - agents: interviews that name a concept (`concepts`), or give both ends of a link and the link (`implications`, direct).
 - share, low, high: of these among n, the interviews begun (agents with an answered turn), with Wilson's 95 % interval.
 - concepts, new: different concepts, and those of them that the last quarter of the interviews brought (saturation.json).
+- mean, low, high (`adapting`): codes an interview, adaptive − other, over agents interviewed by both (interviews.json,
+  comparison), with Student's 95 % interval; the arms are the main one and that of the other strategy.
 - read: answers that a rule read instead of a model (turn_log.jsonl, by.extract); answers: all that were read.
 
 Where a rule read more than RULE_AT_MOST of the answers there is no finding but that: a rule knows words, not meanings.
@@ -17,9 +19,10 @@ from typing import Any
 
 from enquete.analysis.means import share_interval
 from enquete.graphs.laddering import patterns
+from enquete.graphs.laddering.comparing import told
 from enquete.locale import N_
 from enquete.reports.context import Found, at, done_by_rule, listed
-from enquete.reports.key_findings import FEWEST, KeyFinding, sentence, shortened
+from enquete.reports.key_findings import FEWEST, KeyFinding, Kind, sentence, shortened
 from enquete.reports.markdown import share
 from enquete.respondents.roles import RULE_AT_MOST
 from enquete.state.asking import Language
@@ -61,6 +64,7 @@ def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
         yield from stated.links() if at(found, "ladder") else patterns.findings(found, language)
         yield from stated.ends()
         yield from stated.saturation()
+        yield from stated.adapting()
 
 
 def read_by_rule(found: Found) -> tuple[int, int]:
@@ -117,6 +121,27 @@ class Stated:
         yield KeyFinding(
             "saturation", text, "position", new / concepts, self.n, self.total, None, (), "saturation", numbers
         )
+
+    def adapting(self) -> Iterator[KeyFinding]:
+        """Whether adaptive questions found more than those they were compared with: concepts an interview, agent by agent."""
+        comparison = at(self.found, "comparison") or {}
+        largest = max((one["richness"] or 0.0 for one in listed(comparison, "strategies")), default=0.0)
+        for one, text in told(comparison, self.total, self.language):
+            if one["verdict"] == "few":
+                continue
+            numbers = {**{key: one["richness"][key] for key in ("mean", "low", "high")}, "n": one["n"]}
+            kind: Kind = "null" if one["verdict"] == "alike" else "difference"
+            size = abs(numbers["mean"]) / largest if largest else 0.0
+            yield KeyFinding(
+                f"adapting.{one['strategy']}",
+                text,
+                kind,
+                min(size, 1.0),
+                one["n"],
+                self.total,
+                one["p"],
+                numbers=numbers,
+            )
 
     def _share(
         self, name: str, word: str, agents: int, concepts: Sequence[Mapping[str, Any]], **facts: str

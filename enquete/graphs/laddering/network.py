@@ -89,18 +89,18 @@ def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[Poole
     belongs = {place: concept.id for concept in concepts for place in concept.members}
     direct, indirect = Counter[Pair](), Counter[Pair]()
     for interview in interviews:
-        links = set(_pooled_links(interview, belongs))
+        links = linked(interview, belongs)
         direct.update(links)
         indirect.update(set(_reachable(links)) - links)
     cells = [Cell(a, b, direct[a, b], indirect[a, b]) for a, b in {*direct, *indirect}]
     return sorted(cells, key=lambda cell: (-cell.direct, -cell.indirect, cell.source, cell.target))
 
 
-def _pooled_links(interview: Interview, belongs: Mapping[Place, str]) -> Iterator[Pair]:
-    for edge in interview.graph.standing.edges.values():
-        ends = belongs[interview.unit, edge.source], belongs[interview.unit, edge.target]
-        if ends[0] != ends[1]:
-            yield ends
+def linked(interview: Interview, belongs: Mapping[Place, str]) -> set[Pair]:
+    """Pairs of different codes that an interview links."""
+    unit, edges = interview.unit, interview.graph.standing.edges.values()
+    pairs = {(belongs[unit, edge.source], belongs[unit, edge.target]) for edge in edges}
+    return {(source, target) for source, target in pairs if source != target}
 
 
 def _reachable(links: set[Pair]) -> Iterator[Pair]:

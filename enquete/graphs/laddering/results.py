@@ -29,7 +29,7 @@ from enquete.reports.writing import records
 
 KEPT = ("arms", "partial", "concept", "methodology", "interviews", "stops", "agents", "coverage", "strategies", "models",
         "dropped", "work", "reading", "coding", "strategy",
-        "measures", "pattern")  # fmt: skip
+        "measures", "comparison", "pattern")  # fmt: skip
 """Findings in interviews.json."""
 
 

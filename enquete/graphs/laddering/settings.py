@@ -8,13 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.instruments.layers import load_layer, require_language
 from enquete.instruments.load import load_shipped
+
+ADAPTIVE = "scored"
+"""The strategy that others are compared with."""
 
 
 class Layers(BaseModel):
@@ -48,9 +51,11 @@ class LadderingSettings(BaseModel):
         "means_end_chain"
     )
     strategy: Annotated[
-        Literal["scored", "random", "static"],
+        str,
         Field(
-            description="how the next question is chosen; the comparisons are random, and static: a fixed script of the same length"
+            pattern=r"^(scored|random|static)(,(scored|random|static))*$",
+            description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
+            "the same length; several, such as scored,static, are asked in an arm each and compared",
         ),
     ] = "scored"
     codes: Annotated[
@@ -69,6 +74,14 @@ class LadderingSettings(BaseModel):
         Layers | None, Field(description="filled when the settings are read: the two files as they were")
     ] = None
 
+    @field_validator("strategy")
+    @classmethod
+    def _compared(cls, given: str) -> str:
+        names = given.split(",")
+        if len(set(names)) < len(names) or (len(names) > 1 and ADAPTIVE not in names):
+            raise ValueError(f"several strategies are compared with {ADAPTIVE}: name it among them, and none twice")
+        return given
+
     @model_validator(mode="after")
     def _read_layers(self, info: ValidationInfo) -> Self:
         context = info.context or {}
@@ -85,6 +98,11 @@ class LadderingSettings(BaseModel):
         # Of a path only the name: where it lay is nobody else's business, and the content is kept.
         self.concept, self.methodology = Path(self.concept).name, Path(self.methodology).name
         return self
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The main arm's, then those that it is compared with."""
+        return tuple(self.strategy.split(","))
 
     @cached_property
     def topic(self) -> Concept:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from enquete.graphs.laddering.comparing import STRATEGIES, told
 from enquete.graphs.laddering.findings import read_by_rule
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
@@ -61,6 +62,8 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "stops": STOPS,
         "works": WORKS,
         "alphas": _alphas(found, language),
+        "strategies": STRATEGIES,
+        "helped": [text for _, text in told(at(found, "comparison") or {}, at(found, "interviews", "total"), language)],
     }
 
 

@@ -50,6 +50,11 @@ class TurnContext:
     instrument: LadderingInstrument
     settings: LadderingSettings
 
+    @property
+    def strategy(self) -> str:
+        """How this arm's questions are chosen."""
+        return self.desk.arm.variant or self.settings.strategies[0]
+
 
 class TurnInput(TypedDict):
     interview: Interview
@@ -202,15 +207,15 @@ async def _judged(state: TurnState, context: TurnContext) -> tuple[Readings, str
 async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
     """The best pair of strategy and concept; any, or the script's next, where that is the comparison."""
     interview, graph = state["interview"], state["graph"].standing
-    desk, settings = runtime.context.desk, runtime.context.settings
+    desk, settings, strategy = runtime.context.desk, runtime.context.settings, runtime.context.strategy
     possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used, state["past"])
-    if settings.strategy == "static":
+    if strategy == "static":
         possible = candidates(settings.method, graph, interview.asked, desk.language, interview.used)
         planned = scripted(settings.method, possible, interview.number)
         return {"candidates": possible if planned else [], "choice": planned}
     if not possible:
         return {"candidates": [], "choice": None}
-    key = (desk.arm.seed, interview.unit, interview.number) if settings.strategy == "random" else None
+    key = (desk.arm.seed, interview.unit, interview.number) if strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
     choice = choose(settings.method, possible, state["detected"], linked, types, key, interview.used)
@@ -223,7 +228,7 @@ async def continuation(state: TurnState, runtime: Turn) -> TurnState:
     if interview.choice and interview.choice.because:
         return {"stop": interview.choice.because, "choice": None}
     asked = settings.method.strategies.get(interview.choice.strategy) if interview.choice else None
-    fixed = settings.strategy == "static"  # a script hears nothing, so it never ends early
+    fixed = runtime.context.strategy == "static"  # a script hears nothing, so it never ends early
     stop = stop_reason(
         state["past"],
         state["states"],

@@ -74,7 +74,7 @@ class ResponseRow(BaseModel):
     sim_id: str
     run_id: str
     arm: str
-    arm_role: Literal["main", "b", "replicate", "probe", "placebo", "human"]
+    arm_role: Literal["main", "b", "replicate", "probe", "placebo", "variant", "human"]
     respondent: Literal["llm", "synthetic", "human", "replay"]
     methodology: str
     phase: str
