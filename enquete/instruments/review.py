@@ -51,6 +51,9 @@ MESSAGES: Mapping[str, str] = {
     "missing_translation": N_("is missing in {found}"),
     "translation_differs": N_("German and English may say different things: {found}"),
     "near_duplicate": N_("says almost the same as {found}"),
+    "comes_back": N_("German and English may say different things: translated back it reads “{found}”"),
+    "dropped": N_("what the model wrote is not used ({found}); Enquete's own sentence stands there"),
+    "by_rule": N_("by rule, because too little of what the model gave can be used ({found})"),
 }
 _DIFFERS = {
     "numbers": N_("other numbers"),

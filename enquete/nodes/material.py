@@ -1,7 +1,7 @@
 """Instruments drafted from a simulation's own discourse: what is handed to the methodologies, and the files that they make of it.
 
 A methodology's `draft` says slot by slot which text it needs; a rule gives Enquete's own sentence, a model one of its own
-(authoring.py). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
+(authoring/). A draft says of every item where it is from (a comment above it), and is known as a draft by its bytes: `drafts.json`
 beside the files holds their hashes. An edit, or `accept`, makes an instrument of it.
 """
 
@@ -18,7 +18,7 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.instruments.derived import slug
 from enquete.instruments.language import language_of
 from enquete.instruments.reading import LANGUAGES
-from enquete.instruments.review import Kind, Wording
+from enquete.instruments.review import Finding, Kind, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text
 from enquete.nodes.marks import MARKS, digest
 from enquete.nodes.planning import load_methodology, loaded
@@ -31,7 +31,10 @@ from enquete.state.showing import as_cell
 
 CONCOURSE = "concourse.csv"
 FEWEST_THEMES = 2
+OTHER: Mapping[Spoken, Spoken] = {"de": "en", "en": "de"}
 RULE = "rule"
+GENERAL = ("topic", "theme")
+"""What findings are called that concern every file."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,8 @@ def counted(theme: Theme) -> str:
 @dataclass(frozen=True)
 class Material:
     """What a simulation talked about. language: of its posts; topics: by language, of which there is one where nobody translated;
-    folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; notes: what went wrong."""
+    folder: where the drafts will lie; write: who fills the slots; author: the model's name, or "rule"; findings: what of the model's work
+    was not used, or did not come back as it was."""
 
     topics: Mapping[Spoken, str]
     sim_id: str
@@ -97,7 +101,7 @@ class Material:
     folder: Path
     write: Callable[[Slot], Written] = by_rule
     author: str = RULE
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def topic(self) -> str:
@@ -115,8 +119,16 @@ class Material:
     def chosen(self) -> list[Statement]:
         return [one for one in self.statements if not one.left_out]
 
+    def doubt(self, where: str) -> str:
+        """What is found wrong there, as the end of a comment."""
+        return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
+
     def labels(self, theme: Theme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
+
+    def said(self, one: Statement) -> Mapping[Spoken, str]:
+        """Word for word, and translated where it is."""
+        return {self.language: one.text} | ({OTHER[self.language]: one.other} if one.other else {})
 
 
 Drafting = Callable[[Material], Mapping[str, str]]
@@ -211,7 +223,8 @@ def begins(material: Material) -> str:
     if not material.bilingual:
         told = LANGUAGE_NAMES[material.language]
         text += f"# Topic and themes are in {told}, the language of the posts, in sentences of the other language too: translate them.\n"
-    return text
+    general = [one for one in material.findings if one.where.startswith(GENERAL)]
+    return text + "".join(f"# CHECK {one_line(one.told('en'))}\n" for one in general)
 
 
 def head(material: Material, kind: str, german: str, english: str, *, bilingual: bool | None = None) -> str:

@@ -31,6 +31,8 @@ FEWEST_WORDS, MOST_WORDS = 6, 24
 FEWEST, MOST = 24, 36
 """Statements of a Q-sort; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort is one request."""
 ALIKE = 0.6
+SHARED_OUT = "its theme has its share"
+"""Why a sentence that could be a statement is left out."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
@@ -298,11 +300,7 @@ def _covering(kept: Sequence[Statement]) -> list[Statement]:
         queues[cluster].remove(place)
         heard.update({clustered[place].post.agent: 1, clustered[place].post.stance: 1})
         chosen.append(place)
-    rest = [
-        replace(one, left_out="its theme has its share")
-        for place, one in enumerate(clustered)
-        if place not in set(chosen)
-    ]
+    rest = [replace(one, left_out=SHARED_OUT) for place, one in enumerate(clustered) if place not in set(chosen)]
     return [*(clustered[place] for place in chosen), *rest]
 
 

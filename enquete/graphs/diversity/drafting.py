@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from enquete.nodes.material import Material, head, pair
-from enquete.state.asking import Spoken
 
 FEWEST = 3
-OTHER: Mapping[Spoken, Spoken] = {"de": "en", "en": "de"}
 
 
 def draft(material: Material) -> Mapping[str, str]:
@@ -18,10 +16,9 @@ def draft(material: Material) -> Mapping[str, str]:
         return {}
     lines = []
     for place, one in enumerate(chosen, start=1):
-        texts = {material.language: one.text} | ({OTHER[material.language]: one.other} if one.other else {})
         lines.append(
-            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; theme {one.cluster + 1}\n"
-            f"  - {{statement_id: s{place:02d}, label: {pair(texts)}}}\n"
+            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; theme {one.cluster + 1}{material.doubt(f's{place:02d}')}\n"
+            f"  - {{statement_id: s{place:02d}, label: {pair(material.said(one))}}}\n"
         )
     both = material.bilingual and all(one.other for one in chosen)
     text = head(material, "diversity", "Sichtweisen", "Views", bilingual=both)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from enquete.nodes.material import Material, begins, counted, identifier, pair, quoted
+from enquete.simulations.discourse import stems_of
+
+SAID = 3
+"""Statements that say most of the themes: the insight, and reasons to believe it."""
 
 
 def draft(material: Material) -> Mapping[str, str]:
     """Named by --set METHOD.concept=FILE; the instrument that ships says how is asked."""
-    said = material.chosen[:3] or list(material.statements[:3])
+    subject = stems_of(" ".join(theme.label for theme in material.themes))
+    told = material.chosen or material.statements
+    said = sorted(told, key=lambda one: -len(subject & stems_of(one.text)))[:SAID]
     if not said:
         return {}
     topic = pair(material.topics)
@@ -22,8 +28,7 @@ def draft(material: Material) -> Mapping[str, str]:
             f"    label: {pair(labels)}\n    aliases: {{{aliases}}}\n"
         )
     first, *others = [
-        (f"# from: {one.post.name} ({one.post.kind}), {one.post.source}", pair({material.language: one.text}))
-        for one in said
+        (f"# from: {one.post.name} ({one.post.kind}), {one.post.source}", pair(material.said(one))) for one in said
     ]
     reasons = "".join(f"  {source}\n  - {text}\n" for source, text in others or [first])
     text = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.material import Material, Slot, counted, head, pair
+from enquete.nodes.material import Material, Slot, head, pair
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 SIDES = {
@@ -45,7 +45,7 @@ def draft(material: Material) -> Mapping[str, str]:
             }
         )
         lines.append(
-            f"  # from: axes {counted(one)}, and {counted(other)}; {said.source}\n"
+            f"  # from: axes “{one.label}” and “{other.label}”; {said.source}\n"
             f"  - scenario_id: s{place}\n    label: {label}\n    description: {said.inline}\n"
         )
     text = head(material, "scenario", "Szenarien", "Scenarios")

@@ -31,6 +31,11 @@ TEXTS: Mapping[str, str] = {
     "types": N_("Stakeholder types"),
     "not_completed": N_("not completed ({status})"),
     "drafted": N_("Drafts in {folder}, on: {themes}"),
+    "draft_cost": N_(
+        "{model} will be asked about {requests} times: likely {tokens} tokens ({usd} USD), more where something is asked for again."
+    ),
+    "draft_confirm": N_("Ask it?"),
+    "draft_spent": N_("The model took {tokens} tokens."),
     "draft_next": N_("Read them, edit them, try them: enquete check SIM --instrument {folder}/FILE --pilot 8"),
     "accepted": N_("No drafts any more: {names}"),
     "unfit": N_("{why} Ask nevertheless?"),
