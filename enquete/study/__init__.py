@@ -13,10 +13,8 @@ from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, find_run
 from enquete.demo import demo_population
-from enquete.graphs.registry import dotted_paths
 from enquete.locale import languages, tell
 from enquete.nodes.estimate import Estimate
-from enquete.nodes.opening import choose_run
 from enquete.nodes.planning import planned
 from enquete.nodes.survey import Survey, UnreadableRun, survey
 from enquete.nodes.workplace import Progress
@@ -27,10 +25,10 @@ from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, parse_request
-from enquete.state.settings import Environment, resolve_machine, resolve_root
+from enquete.state.settings import Environment, resolve_root
 from enquete.study.background import awaited, wait
 from enquete.study.comparison import compare
-from enquete.study.estimating import estimate_run
+from enquete.study.estimating import foresee
 from enquete.study.run import Run, RunSummary
 from enquete.study.standing import StageStatus
 from enquete.study.starting import Start, chosen, drive, interviews_of, to_resume
@@ -55,6 +53,7 @@ __all__ = [
     "list_simulations",
     "load_population",
     "load_run",
+    "pointers",
     "resume",
 ]
 
@@ -107,12 +106,7 @@ def estimate(sim_id: str | Path, **request: Any) -> Estimate:
 
 async def aestimate(sim_id: str | Path, **request: Any) -> Estimate:
     """`estimate` in the caller's event loop."""
-    asked = parse_request(sim=str(sim_id), **request)
-    environment = Environment.read()
-    choice, population = choose_run(
-        asked.model_copy(update={"new": not asked.rerun}), environment, dotted_paths(asked.methods)
-    )
-    return await estimate_run(choice, population, resolve_machine(asked, environment))
+    return (await foresee(parse_request(sim=str(sim_id), **request))).estimate
 
 
 def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Run:
@@ -124,6 +118,11 @@ def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None 
     if run_id:
         return Run(find_run(interviews, run_id), shown=True)
     return Run(_canonical(str(sim_id), interviews, survey(interviews)), shown=True)
+
+
+def pointers(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> dict[str, str]:
+    """Which run counts for each "phase/methodology", and for the synthesis. Raises LedgerError."""
+    return latest(interviews_of(str(sim_id), root, out))
 
 
 def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> Run:

@@ -74,6 +74,11 @@ class Driver:
             self._pausing.add(task)
             task.add_done_callback(self._pausing.discard)
 
+    @property
+    def is_pausing(self) -> bool:
+        """Whether it was told to."""
+        return self._wanted_pause
+
     async def drive(self) -> str:
         """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
         with driving(self._folder):

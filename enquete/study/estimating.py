@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.record import RunRecord
+from enquete.checkpoints.record import Fit, RunRecord
+from enquete.graphs.registry import dotted_paths
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Prices
 from enquete.nodes.critic.cost import critic_lines
 from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
-from enquete.nodes.opening import Choice, run_population
+from enquete.nodes.opening import Choice, choose_run, run_population
 from enquete.nodes.planning import CRITIC, NARRATIVE
 from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
 from enquete.nodes.waiting import simulation_status
@@ -19,8 +21,28 @@ from enquete.nodes.workplace import asked_url
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
 from enquete.state.errors import OverBudget, SettingsError
-from enquete.state.settings import Machine
+from enquete.state.request import RunRequest
+from enquete.state.settings import Environment, Machine, resolve_machine
 from enquete.study.apart import apart
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a run would cost, and whether its questions are about what the simulation is about; fit None: nothing to say of it."""
+
+    estimate: Estimate
+    fit: Fit | None
+
+
+async def foresee(asked: RunRequest) -> Foreseen:
+    """Of a new run, or of a re-run. Nothing is asked and nothing is written. Raises InputError and its children."""
+    environment = Environment.read()
+    wanted = asked.model_copy(update={"new": not asked.rerun})
+    choice, population = await apart(
+        lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
+    )
+    expected = await estimate_run(choice, population, resolve_machine(asked, environment))
+    return Foreseen(expected, choice.record.fit)
 
 
 async def estimate_run(choice: Choice, population: Population, machine: Machine) -> Estimate:

@@ -20,7 +20,7 @@ from enquete.simulations.locate import locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, offered
 from enquete.state.settings import Environment, resolve_root
-from enquete.study.run import Run, RunSummary
+from enquete.study.run import Run
 
 DRIVING = frozenset({*offered("driving"), "confirm"})
 """What a request may say about how a run is driven; everything else is about the study itself."""
@@ -83,7 +83,7 @@ def after(sim_id: str | Path, request: Mapping[str, Any]) -> Wanted:
     waiting = [run for run in runs if run.status == "awaiting_simulation"]
     if waiting and request.keys() <= DRIVING:
         return Wanted({name: value for name, value in request.items() if name != "confirm"}, waiting[-1].resume_token)
-    return Wanted({**_as_at_t0(sim_id, runs, root, out), **request})
+    return Wanted({**as_at_t0(sim_id, root, out), **request})
 
 
 def require_completed(path: Path, *, assume: bool) -> None:
@@ -102,8 +102,9 @@ def _located(sim_id: str | Path, request: Mapping[str, Any]) -> Path:
     return locate(str(sim_id), resolve_root(RunRequest(root=request.get("root")), Environment.read()))
 
 
-def _as_at_t0(sim_id: str | Path, runs: list[RunSummary], root: str | None, out: str | None) -> dict[str, Any]:
+def as_at_t0(sim_id: str | Path, root: str | None, out: str | None = None) -> dict[str, Any]:
     """Language, respondent and model of the latest T0 taken on its own: with others drift could not be told."""
+    runs = study.list_runs(sim_id, root=root, out=out)
     alone = [run.run_id for run in runs if run.status == "completed" and run.methods == (of_two_waves(dotted_paths()),)]
     for run_id in reversed(alone):
         record = study.load_run(sim_id, run_id, root=root, out=out).record

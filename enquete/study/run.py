@@ -87,6 +87,13 @@ class Run:
 
         return load_results(self.folder)
 
+    def early_results(self, methodology: str) -> dict[str, Any]:
+        """Findings of a methodology that is done while others go on, from the ledger; {} where it is not. Checks of
+        instrument health, and what crosses methodologies, come with the run's next stop."""
+        from enquete.reports.early import early_findings  # noqa: PLC0415 - analyses are slow to import
+
+        return early_findings(self.folder, planned(self.record), methodology)
+
     @property
     def flags(self) -> list[str]:
         """What a reader must know before using the data. While the run goes on, what was found at an earlier stop holds no more."""

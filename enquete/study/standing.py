@@ -6,7 +6,7 @@ Read from the ledger at one moment, while another process may be driving the run
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from enquete.checkpoints.budget import Budget, Claim, rounded_up
 from enquete.checkpoints.usage import usage
@@ -20,6 +20,11 @@ from enquete.state.settings import Environment
 RESPONDED = """
 SELECT o.methodology, o.phase, count(DISTINCT o.participant) FROM occasions o JOIN answers a ON a.occasion=o.id
 WHERE o.arm=? AND a.status IN ('ok', 'repaired') GROUP BY o.methodology, o.phase
+"""
+
+ROUNDS = """
+SELECT o.methodology, o.phase, o.round, count(DISTINCT o.participant) FROM occasions o
+WHERE o.arm=? AND EXISTS(SELECT 1 FROM answers a WHERE a.occasion=o.id) GROUP BY o.methodology, o.phase, o.round
 """
 
 FAILED = """
@@ -39,6 +44,9 @@ class StageStatus:
     counts: Mapping[str, int]
     responded: int  # agents of the main arm with at least one usable answer
     total: int
+    rounds: Mapping[int, int] = field(
+        default_factory=dict
+    )  # agents of the main arm with an answer, usable or not, by round
 
     @property
     def answers(self) -> dict[str, int]:
@@ -145,13 +153,17 @@ def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
     stages, total = run.ledger.stages(), len(run.population)
     rows = run.ledger.read(RESPONDED, (run.record.main.id,)).fetchall()
     responded = {(methodology, phase): n for methodology, phase, n in rows}
+    rounds: dict[tuple[str, str], dict[int, int]] = {}
+    for methodology, phase, number, n in run.ledger.read(ROUNDS, (run.record.main.id,)).fetchall():
+        rounds.setdefault((methodology, phase), {})[number] = n
     found = []
     for stage in planned(run.record):
         counts = _summed(run, lambda *its, stage=stage: its == stage)
         filed = stages.get(stage)
         outcome = _outcome(filed.outcome if filed else "", counts, driven)
         note = filed.note if filed and outcome != "running" else ""
-        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), total))
+        there = dict(sorted(rounds.get(stage, {}).items()))
+        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), total, there))
     return found
 
 

@@ -28,10 +28,16 @@ Row: TypeAlias = tuple[str, str, str, int]
 
 MOST_RUNS = 4
 BEGUN_WITHIN_S = 10.0
+PAUSED_WITHIN_S = 10.0
+"""So long a resume waits for the pause that was asked for just before it."""
 
 
 class TooManyRuns(RunLocked):
     """As many runs go on in this server as it may drive at once."""
+
+
+class StillPausing(RunLocked):
+    """A run that was told to pause has not stopped yet, and cannot be gone on with."""
 
 
 class Task:
@@ -53,6 +59,11 @@ class Task:
     @property
     def is_over(self) -> bool:
         return self._work.done()
+
+    @property
+    def is_pausing(self) -> bool:
+        """It was told to pause, and has not stopped yet."""
+        return self._driver.is_pausing and not self.is_over
 
     @property
     def done(self) -> int:
@@ -121,7 +132,15 @@ class Tasks:
         self._rooted.require_inside(chosen.folder)
         if self._closing:
             raise TooManyRuns("this server is being stopped")
-        if (driven := self.driven_in(chosen.folder)) is not None:
+        driven = self.driven_in(chosen.folder)
+        if driven is not None and driven.is_pausing:
+            await driven.wait(PAUSED_WITHIN_S)
+            driven = self.driven_in(chosen.folder)
+        if driven is not None and driven.is_pausing:
+            raise StillPausing(
+                f"run {driven.run_id} was told to pause and waits for its requests in flight; resume it when it has stopped"
+            )
+        if driven is not None:
             return driven
         if not chosen.shown:
             self._require_room()

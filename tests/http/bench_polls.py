@@ -26,6 +26,7 @@ import aiohttp
 import psutil
 
 import enquete
+from enquete.interfaces.service.status import GOING_ON
 from tests.support.populations import mirofish_folder
 from tests.support.processes import environment, server_process
 
@@ -84,7 +85,7 @@ async def measure(url: str, root: Path, sim_id: str, clients: int) -> Measured:
         cpu, slow, over = _cpu(server), [0.0], asyncio.Event()
         polling = [asyncio.create_task(_poll(client, path, over, slow, n / max(1, clients))) for n in range(clients)]
         status = "running"
-        while status == "running":
+        while status in GOING_ON:
             await asyncio.sleep(0.25)
             async with client.get(path) as answer:
                 now = (await answer.json())["data"]

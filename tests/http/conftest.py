@@ -14,6 +14,7 @@ import pytest
 
 from enquete.interfaces.http.application import make_server
 from enquete.interfaces.service.listening import ServerSettings, address, bound
+from enquete.interfaces.service.status import GOING_ON
 from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
 
@@ -42,13 +43,13 @@ def serving(root: Path, **settings: Any) -> Iterator[httpx.Client]:
 def settled(
     client: httpx.Client, sim_id: str, task_id: str | None = None, headers: dict[str, str] | None = None
 ) -> httpx.Response:
-    """The first status that does not say running."""
+    """The first status of a run that has stopped."""
     deadline = time.monotonic() + WAIT_S
     while True:
         answer = client.get(
             f"/api/interview/{sim_id}/status", params={"task_id": task_id} if task_id else {}, headers=headers
         )
-        if answer.json()["data"] is None or answer.json()["data"]["status"] != "running":
+        if answer.json()["data"] is None or answer.json()["data"]["status"] not in GOING_ON:
             return answer
         assert time.monotonic() < deadline, answer.text
         time.sleep(0.1)

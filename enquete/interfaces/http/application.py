@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import HTMLResponse, Response
 
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
+from enquete.interfaces.http.lists import lists_router
 from enquete.interfaces.http.operation_paths import operations_router
 from enquete.interfaces.http.page import page
 from enquete.interfaces.http.reception import Desk
@@ -23,6 +24,7 @@ from enquete.interfaces.http.routes import make_router
 from enquete.interfaces.http.runner import Runner
 from enquete.interfaces.http.security import Guard
 from enquete.interfaces.http.snapshots import StatusShortcut
+from enquete.interfaces.http.steering import steering_router
 from enquete.interfaces.http.watcher import watching
 from enquete.interfaces.service.listening import Server, ServerSettings
 from enquete.interfaces.service.prompt_headers import PromptHeaders
@@ -69,6 +71,8 @@ def make_app(settings: ServerSettings) -> FastAPI:
         redirect_slashes=False,
     )
     app.include_router(make_router(desk))
+    app.include_router(lists_router(desk))
+    app.include_router(steering_router(desk))
     app.include_router(operations_router(rooted))
     app.include_router(make_pages(desk, settings))
     _explain_errors(app, mask)
@@ -78,11 +82,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
-            allow_methods=["GET", "POST"],
+            allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["authorization", "content-type"],
             expose_headers=["Location", "Retry-After", "X-Run-Id", "X-Run-Status", "Content-Disposition"],
         )
     app.add_middleware(Guard, settings=settings)
+    app.state.before_end = desk.close
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
@@ -128,8 +133,9 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
 
 def make_server(settings: ServerSettings) -> Server:
     """Raises SimulationNotFound where the root is no folder."""
+    app = make_app(settings)
     config = uvicorn.Config(
-        make_app(settings),
+        app,
         http=PromptHeaders,
         log_config=None,
         access_log=False,  # a poll a second says nothing, and paths are clients' words
@@ -140,7 +146,7 @@ def make_server(settings: ServerSettings) -> Server:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
     )
-    return Server(config)
+    return Server(config, app.state.before_end)
 
 
 def log_to_stderr(settings: ServerSettings) -> None:

@@ -8,10 +8,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 
-from enquete.interfaces.service.declared import sent
+from enquete.graphs.registry import dotted_paths
+from enquete.interfaces.service.declared import meaning, sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
-from enquete.state.request import Name, offered
+from enquete.state.request import Name, RunRequest, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
 TOKEN = r"^run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?$"
@@ -51,17 +52,23 @@ class Said(BaseModel):
         return {name: value for name, value in said.items() if value is not None}
 
 
+KNOWN: dict[str, Any] = {"enum": list(dotted_paths())}
+"""Methodologies, for readers of the schema. What another name is, the façade says better than a schema does."""
+METHODS: Any = (
+    Annotated[
+        list[Annotated[Name, Field(json_schema_extra=KNOWN)]] | None,
+        Field(description=meaning("methods", RunRequest.model_fields["methods"])),
+    ],
+    None,
+)
 B = TypeVar("B", bound=Said)
 
 
 def said_of(names: Collection[str]) -> Callable[[type[B]], type[B]]:
     """The body with these fields of RunRequest beside its own."""
-    return lambda body: create_model(  # type: ignore[call-overload]
-        body.__name__,
-        __base__=body,
-        __module__=body.__module__,
-        __doc__=body.__doc__,
-        **{name: sent(name) for name in names},
+    fields: dict[str, Any] = {name: METHODS if name == "methods" else sent(name) for name in names}
+    return lambda body: create_model(
+        body.__name__, __base__=body, __module__=body.__module__, __doc__=body.__doc__, **fields
     )
 
 
@@ -85,7 +92,16 @@ class PostBody(Said):
 class RerunBody(Said):
     """Which methodology is asked anew; the others are taken over from the finished run."""
 
-    methodology: Annotated[Name, Field(description="the one that is asked anew")]
+    methodology: Annotated[Name, Field(description="the one that is asked anew", json_schema_extra=KNOWN)]
+
+
+@said_of([name for name in STARTING if name not in {"new", "confirm"}])
+class EstimateBody(Said):
+    """A run that would be begun: of everything that is left to ask, or of one methodology anew."""
+
+    methodology: Annotated[
+        Name | None, Field(description="the one that is asked anew, as by /rerun", json_schema_extra=KNOWN)
+    ] = None
 
 
 @said_of(offered("driving", "resume", at="http"))

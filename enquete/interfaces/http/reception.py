@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,10 +29,13 @@ from enquete.interfaces.service.left_behind import findings_of, report_of, table
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import budget_of, note_of, ran_short, stage_of, status_of
 from enquete.interfaces.service.steady import steadily
-from enquete.state.errors import RunNotFound
+from enquete.simulations.completion import completion
+from enquete.state.errors import RunLocked, RunNotFound
+from enquete.state.request import parse_request
 from enquete.study import Run
 from enquete.study.apart import apart
-from enquete.study.lifecycle import Wanted, after, before
+from enquete.study.estimating import Foreseen, foresee
+from enquete.study.lifecycle import Wanted, after, as_at_t0, before
 from enquete.study.remembered import search_memory
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task
@@ -48,6 +52,7 @@ class Desk:
         self.mask = mask
         self._runner = runner
         self._statuses: Snapshots[Response] = Snapshots()
+        self.is_closing = False
 
     async def pre(self, sim_id: str, body: PreBody) -> Response:
         return await self._start(sim_id, "pre", await self.wanted_before(sim_id, body.request()))
@@ -78,6 +83,29 @@ class Desk:
         root = str(self.rooted.root)
         wanted = await apart(lambda: after(sim_id, {**said, "root": root}))
         return Wanted({k: v for k, v in wanted.request.items() if k != "root"}, wanted.token)
+
+    async def foreseen(self, sim_id: str, said: dict[str, Any]) -> Foreseen:
+        """What a start with these words would cost; `methodology`: a re-run of that one."""
+        folder = await apart(lambda: self.rooted.simulation(sim_id))
+        method = said.pop("methodology", None)
+        if method is not None:
+            said = {**said, "methods": [method], "rerun": True}
+        elif await apart(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
+            said = {**(await apart(lambda: as_at_t0(sim_id, str(self.rooted.root)))), **said}
+        asked = parse_request(sim=sim_id, **self.rooted.given, **said)
+        return await apart(lambda: asyncio.run(foresee(asked)), within_s=None)
+
+    async def pause(self, sim_id: str, run_id: str) -> Response:
+        """Tell a run to pause. Raises RunLocked where another process drives it."""
+        run = await self._found(sim_id, run_id)
+        if not self._runner.pause(run.folder) and await apart(lambda: run.is_driven):
+            raise RunLocked(f"run {run_id} is driven by another process: pause it there")
+        self._statuses.forget()
+        return _again(await self._statuses.get((sim_id, run_id), lambda: self._read(sim_id, run_id)))
+
+    async def close(self) -> None:
+        """Who follows a run is told that this server ends."""
+        self.is_closing = True
 
     async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         try:
@@ -169,9 +197,9 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
 
 
 def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
-    """Raises NothingYet naming the methodologies that there are results of."""
-    run = rooted.finished(sim_id, run_id)
-    return ResultData(**_named(run, sim_id), methodology=methodology, result=findings_of(rooted, run, methodology))
+    """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
+    run, result = findings_of(rooted, sim_id, methodology, run_id)
+    return ResultData(**_named(run, sim_id), methodology=methodology, result=result)
 
 
 def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:

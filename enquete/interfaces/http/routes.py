@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.responses import FileResponse, Response
 
 from enquete.interfaces.http.bodies import (
+    KNOWN,
     MemoryData,
     PostBody,
     PreBody,
@@ -31,11 +32,15 @@ PREFIX = "/api/interview"
 SimId: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=200, description="a simulation under the server's root")
 ]
-Method: TypeAlias = Annotated[str, Path(min_length=1, max_length=100, description="of the run")]
+Method: TypeAlias = Annotated[
+    str, Path(min_length=1, max_length=100, description="a methodology of the run", json_schema_extra=KNOWN)
+]
 TaskId: TypeAlias = Annotated[
     RunId | None, Query(description="as a POST gave it; else the latest unfinished run, else the canonical one")
 ]
-WhichRun: TypeAlias = Annotated[RunId | None, Query(description="else the canonical run, else the latest")]
+WhichRun: TypeAlias = Annotated[
+    RunId | None, Query(description="else the run that counts, else the latest that has any")
+]
 
 Words: TypeAlias = Annotated[str, Query(max_length=500, description="words, matched by their beginnings")]
 Most: TypeAlias = Annotated[int, Query(ge=1, le=100, description="episodes")]
@@ -146,7 +151,7 @@ def make_router(desk: Desk) -> APIRouter:
         "/{sim_id}/results/{methodology}", response_model=Envelope[ResultData], responses=READING, dependencies=which
     )
     async def results(sim_id: SimId, methodology: Method, run_id: WhichRun = None) -> Response:
-        """A methodology's findings."""
+        """A methodology's findings: of the run that counts for it, unless one is named; also while others are being asked."""
         return succeeded(await apart(lambda: steadily(lambda: read_result(desk.rooted, sim_id, methodology, run_id))))
 
     @router.get(

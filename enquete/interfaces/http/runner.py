@@ -18,7 +18,7 @@ from enquete.study import Run
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
 from enquete.study.rooted import Rooted
-from enquete.study.tasks import Task, Tasks, TooManyRuns
+from enquete.study.tasks import StillPausing, Task, Tasks, TooManyRuns
 
 T = TypeVar("T")
 AT_ONCE_S = 0.2
@@ -62,6 +62,13 @@ class Runner:
         """What drives the run in this folder right now."""
         return self._tasks.driven_in(folder)
 
+    def pause(self, folder: Path) -> bool:
+        """Tell the run in this folder to stop after the requests in flight; False where nothing here drives it."""
+        task = self._tasks.driven_in(folder)
+        if task is not None:
+            self._loop.call_soon_threadsafe(task.pause)
+        return task is not None
+
     async def close(self) -> None:
         self._closing = True
         await self._there(self._stop())
@@ -82,7 +89,7 @@ class Runner:
         for attempt in range(TRIES):
             try:
                 return await self._attempt(sim_id, kind, wanted)
-            except TooManyRuns:
+            except (TooManyRuns, StillPausing):
                 raise
             except RunLocked:
                 if attempt == TRIES - 1:

@@ -41,7 +41,8 @@ def codebook(sim_id: str, run_id: str, ctx: Ctx) -> str:
 def results(sim_id: str, run_id: str, methodology: str, ctx: Ctx) -> str:
     """All findings of one methodology."""
     desk, run = _run(ctx, sim_id, run_id)
-    return json.dumps(_told(desk, lambda: findings_of(desk.rooted, run, methodology)), ensure_ascii=False)
+    _, found = _told(desk, lambda: findings_of(desk.rooted, sim_id, methodology, run.run_id))
+    return json.dumps(found, ensure_ascii=False)
 
 
 def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:

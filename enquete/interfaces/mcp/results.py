@@ -90,8 +90,7 @@ def get_interview_results(
 ) -> Annotated[CallToolResult, ResultsState]:
     """Findings of one methodology. Call it without a section first: it lists the sections and gives the short ones."""
     with told(ctx) as desk:
-        run = desk.rooted.finished(sim_id, run_id)
-        found = findings_of(desk.rooted, run, methodology)
+        run, found = findings_of(desk.rooted, sim_id, methodology, run_id)
         sections = sections_of(found)[:MOST_SECTIONS]
         if section is None:
             pages = [overview(found)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState
-from enquete.interfaces.service.status import Stage, StatusWord, note_of, ran_short, stage_of, status_of
+from enquete.interfaces.service.status import GOING_ON, Stage, StatusWord, note_of, ran_short, stage_of, status_of
 from enquete.nodes.estimate import Estimate
 from enquete.study import Run
 from enquete.study.tasks import Task
@@ -44,7 +44,7 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
         stages=[stage_of(run, stage, status) for stage in run.stages],
-        findings=[] if status == "running" else sentences(run),
+        findings=[] if status in GOING_ON else sentences(run),
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
@@ -65,7 +65,7 @@ def next_call(run: Run, status: StatusWord, sim_id: str) -> str:
     """What to call next, with its arguments."""
     poll = f'interview_status(sim_id="{sim_id}", run_id="{run.run_id}")'
     resume = f'resume_interviews(resume_token="{run.resume_token}")'
-    if status == "running":
+    if status in GOING_ON:
         return f"Poll {poll} every half minute or so; do not start it again."
     if status == "completed":
         names = ", ".join(run.record.methods)

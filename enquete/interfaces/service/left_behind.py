@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from enquete import study
 from enquete.interfaces.service.replies import NothingYet
 from enquete.study import Run
 from enquete.study.rooted import Rooted
@@ -13,14 +15,43 @@ from enquete.study.rooted import Rooted
 WRITTEN = "it is written at the run's end and at every stop"
 
 
-def findings_of(rooted: Rooted, run: Run, methodology: str) -> dict[str, JsonValue]:
-    """Raises NothingYet naming the methodologies that there are results of."""
+def findings_of(
+    rooted: Rooted, sim_id: str, methodology: str, run_id: str | None = None
+) -> tuple[Run, dict[str, JsonValue]]:
+    """Of the run named, else of the one that counts for this methodology, else of the latest that has any: a run that has
+    not come so far hides no earlier one. Raises NothingYet naming the run that has them."""
+    if run_id is not None:
+        run = rooted.finished(sim_id, run_id)
+        found = _findings(rooted, run, methodology)
+        if found:
+            return run, found
+        others = [one.run_id for one, _ in _having(rooted, sim_id, methodology)]
+        there = f"run {others[0]} has some" if others else f"it has those of: {', '.join(run.results) or 'none so far'}"
+        raise NothingYet(f"run {run.run_id} has no results of {methodology[:100]!r}; {there}")
+    for run, found in _having(rooted, sim_id, methodology):
+        return run, found
+    run = rooted.finished(sim_id)
+    there = ", ".join(run.results) or "none so far"
+    raise NothingYet(f"no run of {sim_id} has results of {methodology[:100]!r}; run {run.run_id} has those of: {there}")
+
+
+def _having(rooted: Rooted, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
+    """Runs with findings of it: those that count first, then the latest first."""
+    canonical = study.pointers(sim_id, root=str(rooted.root))
+    counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
+    others = [one.run_id for one in reversed(rooted.runs(sim_id)) if one.status not in ("damaged", "newer")]
+    for run_id in dict.fromkeys([*(one for one in counting if one in others), *others]):
+        run = rooted.finished(sim_id, run_id)
+        found = _findings(rooted, run, methodology) if methodology in run.record.methods else {}
+        if found:
+            yield run, found
+
+
+def _findings(rooted: Rooted, run: Run, methodology: str) -> dict[str, JsonValue]:
+    """As they were written at the run's last stop, else of a methodology that is done while others are being asked."""
     rooted.require_inside(run.path)
     found = run.results.get(methodology)
-    if not isinstance(found, dict) or not found:
-        there = ", ".join(run.results) or "none so far"
-        raise NothingYet(f"run {run.run_id} has no results of {methodology[:100]!r}; there are those of: {there}")
-    return found
+    return found if isinstance(found, dict) and found else run.early_results(methodology)
 
 
 def report_of(rooted: Rooted, run: Run) -> str:

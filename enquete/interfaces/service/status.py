@@ -9,9 +9,20 @@ from pydantic import BaseModel, Field
 from enquete.study import Run, StageStatus
 from enquete.study.tasks import Task
 
-StatusWord: TypeAlias = Literal["running", "completed", "awaiting_simulation", "waiting", "paused", "failed"]
+StatusWord: TypeAlias = Literal[
+    "running", "pausing", "writing_up", "completed", "awaiting_simulation", "waiting", "paused", "failed"
+]
+GOING_ON: tuple[StatusWord, ...] = ("running", "pausing", "writing_up")
+"""Asking; finishing the requests in flight because it was told to pause; making the report of what was answered."""
 ENDED = ("done", "failed", "waiting")
 KILLED = "the process that drove this run was ended; nothing is lost, it can be resumed"
+
+
+class Round(BaseModel):
+    """Agents of the main arm who have answered in one round that has begun."""
+
+    round: int
+    n_responded: int
 
 
 class Stage(BaseModel):
@@ -23,6 +34,7 @@ class Stage(BaseModel):
     note: str
     n_responded: Annotated[int, Field(description="agents with at least one usable answer")]
     n_total: int
+    rounds: Annotated[list[Round], Field(description="those that have begun, in order")] = []
     answers: Annotated[dict[str, int], Field(description="ok, repaired, refused, invalid, failed")]
     calls: int
     tokens: int
@@ -42,21 +54,25 @@ class Budget(BaseModel):
 
 def status_of(run: Run, task: Task | None) -> StatusWord:
     """`task`: what drives it here, if anything; another process may as well. What is filed as its status is older."""
-    driven = task is not None or (run.status != "completed" and run.is_driven)
-    return "running" if driven else run.status
+    if task is None and (run.status == "completed" or not run.is_driven):
+        return run.status
+    if task is not None and task.is_pausing:
+        return "pausing"
+    stages = run.stages
+    return "writing_up" if stages and all(stage.outcome == "done" for stage in stages) else "running"
 
 
 def outcome_of(stage: StageStatus, status: StatusWord) -> str:
     """done, short, waiting, failed or not started; while the run goes on, what has begun and has not ended is running,
     whatever was filed when the run stopped the last time."""
-    if status != "running" or stage.outcome in ENDED:
+    if status not in GOING_ON or stage.outcome in ENDED:
         return stage.outcome
     return "running" if stage.counts.get("calls", 0) > 0 else "not started"
 
 
 def note_of(run: Run, status: StatusWord, task: Task | None, fault: str = "") -> str:
     """Why it stopped, or why nothing moves while it goes on. `fault`: what a server knows of its end beside the ledger."""
-    if status == "running":
+    if status in GOING_ON:
         return task.waits_for if task is not None else ""
     return run.note or fault or (KILLED if status == "paused" else "")
 
@@ -70,6 +86,7 @@ def stage_of(run: Run, stage: StageStatus, status: StatusWord) -> Stage:
         note=stage.note,
         n_responded=stage.responded,
         n_total=stage.total,
+        rounds=[Round(round=number, n_responded=n) for number, n in stage.rounds.items()],
         answers=stage.answers,
         calls=stage.counts.get("calls", 0),
         tokens=stage.counts.get("tokens", 0),

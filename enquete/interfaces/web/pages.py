@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.listening import ServerSettings
-from enquete.interfaces.web.overview import simulation_rows
+from enquete.interfaces.service.overview import simulation_rows
 from enquete.interfaces.web.reading import add_reading
 from enquete.interfaces.web.rendering import STATIC, asset, render, static
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
@@ -26,7 +26,7 @@ def make_pages(desk: Desk, settings: ServerSettings) -> APIRouter:
 
     @router.get("/")
     async def home(request: Request) -> Response:
-        rows = await apart(lambda: simulation_rows(desk))
+        rows = await apart(lambda: simulation_rows(desk.rooted, desk.task_of, desk.mask))
         return render(request, "home.html.j2", rows=rows, root=desk.rooted.root.name)
 
     @router.get("/static/{content}/{name}")

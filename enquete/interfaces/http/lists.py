@@ -1,0 +1,71 @@
+"""The paths that list what there is, for front ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from enquete.interfaces.http.envelope import Envelope, succeeded
+from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
+from enquete.interfaces.service.overview import (
+    InstrumentRow,
+    RunRow,
+    SimulationRow,
+    instrument_rows,
+    run_rows,
+    simulation_rows,
+)
+from enquete.interfaces.service.steady import steadily
+from enquete.study.apart import apart
+
+
+class SimulationsData(BaseModel):
+    """By id."""
+
+    simulations: list[SimulationRow]
+
+
+class RunsData(BaseModel):
+    """Newest first."""
+
+    sim_id: str
+    runs: list[RunRow]
+
+
+class InstrumentsData(BaseModel):
+    """Those that ship, then the server's own files."""
+
+    instruments: list[InstrumentRow]
+
+
+def lists_router(desk: Desk) -> APIRouter:
+    """Simulations, runs, instruments."""
+    router = APIRouter(tags=["lists"])
+    rooted, task_of, mask = desk.rooted, desk.task_of, desk.mask
+
+    def listing(model: Any) -> dict[str, Any]:
+        return {"response_model": Envelope[model], "responses": failing(), "dependencies": [only()]}
+
+    @router.get("/api/simulations", **listing(SimulationsData))
+    async def simulations() -> Response:
+        """The simulations under the server's root, each with its runs."""
+        return succeeded(SimulationsData(simulations=await apart(lambda: simulation_rows(rooted, task_of, mask))))
+
+    @router.get("/api/instruments", **{**listing(InstrumentsData), "dependencies": [only("language")]})
+    async def instruments(language: Annotated[str, Query(max_length=10, description="of topics")] = "en") -> Response:
+        """What can be asked: the methodologies' instruments that ship, and files in the server's own folder."""
+        shelf = Path(rooted.given["shelf"])
+        return succeeded(InstrumentsData(instruments=await apart(lambda: instrument_rows(shelf, mask, language))))
+
+    @router.get(PREFIX + "/{sim_id}/runs", **{**listing(RunsData), "responses": READING})
+    async def runs(sim_id: SimId) -> Response:
+        """The runs of a simulation."""
+        found = await apart(lambda: steadily(lambda: run_rows(rooted, sim_id, task_of, mask)))
+        return succeeded(RunsData(sim_id=sim_id, runs=found))
+
+    return router

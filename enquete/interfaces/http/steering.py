@@ -1,0 +1,78 @@
+"""The paths by which a front end weighs, stops, clears away and follows runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import APIRouter, Path
+from pydantic import BaseModel, Field
+from starlette.responses import Response, StreamingResponse
+
+from enquete.interfaces.http.bodies import RUN_ID, EstimateBody, StatusData
+from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
+from enquete.interfaces.http.events import EVENTS, following
+from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
+
+RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
+
+
+class FitData(BaseModel):
+    """Whether the questions are about what the simulation is about; a run that says `fit: any` is begun all the same."""
+
+    methods: Annotated[list[str], Field(description="methodologies whose questions are about something else")]
+    language: Annotated[str, Field(description="of the simulation's texts, where it is not that of the interviews")]
+
+
+class ForeseenData(Estimated):
+    """What a run with this body would cost. Nobody is asked."""
+
+    fit: FitData | None
+
+
+class DeletedData(BaseModel):
+    """What went. `kept`: how many files in its folders Enquete did not write; they stay."""
+
+    run_ids: list[str]
+    files: int
+    bytes: int
+    kept: int
+
+
+def steering_router(desk: Desk) -> APIRouter:
+    """Estimate, pause, events."""
+    router = APIRouter(prefix=PREFIX, tags=["front ends"])
+    of_run: dict[str, Any] = {"dependencies": [only()]}
+
+    @router.post(
+        "/{sim_id}/estimate",
+        response_model=Envelope[ForeseenData],
+        responses=failing(_400="an argument is wrong", _409="no finished run to ask a methodology of anew",
+                          _413="the body is too large"),
+        **of_run,
+    )  # fmt: skip
+    async def estimate(sim_id: SimId, body: EstimateBody | None = None) -> Response:
+        """What a POST with this body would cost: of everything that is left to ask, or of one methodology anew."""
+        found = await desk.foreseen(sim_id, (body or EstimateBody()).request())
+        fit = FitData(methods=found.fit.methods, language=found.fit.language) if found.fit else None
+        return succeeded(ForeseenData(estimate=found.estimate.as_object(), fit=fit))
+
+    @router.post(
+        "/{sim_id}/runs/{run_id}/pause",
+        response_model=Envelope[StatusData],
+        responses={**READING, **failing(_409="another process drives it", _413="the body is too large")},
+        **of_run,
+    )
+    async def pause(sim_id: SimId, run_id: RunIdInPath) -> Response:
+        """Launch no further request, finish those in flight, stop with a token. The status says pausing until then."""
+        return await desk.pause(sim_id, run_id)
+
+    @router.get("/{sim_id}/runs/{run_id}/events", response_class=Response, responses={**READING, **EVENTS}, **of_run)
+    async def events(sim_id: SimId, run_id: RunIdInPath) -> Response:
+        """Server-sent events: `status` with what /status answers, whenever it has changed; `end` when the run goes on no more."""
+        await desk.status(sim_id, run_id)  # one that is not there is told as everywhere
+        return StreamingResponse(
+            following(desk, sim_id, run_id), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
+
+    return router
