@@ -176,7 +176,7 @@ def test_the_prompt_plans_a_study(served: Served) -> None:
         ("resume_interviews", {"resume_token": "../sim_finished"}, "no resume token"),
         ("resume_interviews", {"resume_token": "run_20200101T000000_abcdef"}, "no run"),
         ("conduct_interviews", {"sim_id": "sim_untouched", "methods": ["tarot"]}, "tarot unknown; there are"),
-        ("get_interview_results", {"sim_id": "sim_finished", "methodology": "tarot"}, "there are those of: diversity"),
+        ("get_interview_results", {"sim_id": "sim_finished", "methodology": "tarot"}, "has those of: diversity"),
         ("get_interview_results", {"sim_id": "sim_finished", "methodology": METHOD, "section": "x"}, "none of arms"),
         ("get_interview_report", {"sim_id": "sim_finished", "page": 999}, "999 is none; there"),
         ("pause_interviews", {"run_id": "run_1"}, "does not drive such a run"),

@@ -86,7 +86,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
             allow_headers=["authorization", "content-type"],
             expose_headers=["Location", "Retry-After", "X-Run-Id", "X-Run-Status", "Content-Disposition"],
         )
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Guard, settings=settings, is_page=is_page)
     app.state.before_end = desk.close
 
     @app.get("/docs", include_in_schema=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from enquete.interfaces.http.envelope import Problem, failed, problem_of
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.interfaces.service.replies import Unauthorised
-from enquete.interfaces.web.mishaps import is_page, mishap, to_sign_in
+from enquete.interfaces.web.mishaps import mishap, to_sign_in
 from enquete.interfaces.web.signing_in import has_pass
 
 BODY_WITHIN_S = 30.0
@@ -35,8 +36,10 @@ TO_ALL = ("/static/", "/sign-in")
 class Guard:
     """ASGI middleware: load, Host, Origin, token, size of the body; and headers that browsers obey."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings):
+    def __init__(self, app: ASGIApp, settings: ServerSettings, is_page: Callable[[str], bool] = lambda path: False):
+        """`is_page`: whether a person in a browser reads what a path answers."""
         self._app = app
+        self._is_page = is_page
         self._settings = settings
         self._token = settings.token.get_secret_value().encode() if settings.token else None
         self._going_on = 0
@@ -55,7 +58,7 @@ class Guard:
         refusal = self._refusal(scope)
         body: bytes | Response = b""
         if refusal is None and scope["method"] not in SAFE_METHODS:
-            body = await _read(scope, receive, self._settings.largest_body)
+            body = await self._read(scope, receive)
             refusal = body if isinstance(body, Response) else None
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -65,7 +68,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._going_on > self._settings.most_requests:
-            return _refused(
+            return self._refused(
                 scope, 503, "Busy", f"more than {self._settings.most_requests} requests at once", retry_after_s=1
             )
         return (
@@ -79,7 +82,7 @@ class Guard:
         given = headers.getlist("host")
         if len(given) == 1 and _name(given[0]) in self._settings.hosts:
             return None
-        return _refused(
+        return self._refused(
             scope, 421, "WrongHost", "the Host header names another server; names are allowed with --allow-host"
         )
 
@@ -87,17 +90,15 @@ class Guard:
         """A page of another site in a browser on this machine must not call the server: not even blindly. What a browser does
         to a form or with its cookie says where it comes from."""
         origin = headers.get("origin")
-        own = tuple(
-            f"{scheme}://{headers['host']}" for scheme in ("http", "https")
-        )  # https: by a proxy before this server
-        page = is_page(scope["path"])
+        own = tuple(f"{scheme}://{headers['host']}" for scheme in ("http", "https"))  # a proxy may speak https for us
+        page = self._is_page(scope["path"])
         if origin is None and scope["method"] not in SAFE_METHODS and (page or self._comes_by_cookie(headers)):
-            return _refused(scope, 403, "WrongOrigin", "a browser's request has to say from which page it comes")
+            return self._refused(scope, 403, "WrongOrigin", "a browser's request has to say from which page it comes")
         if origin is None or origin in (own if page else (*own, *self._settings.allow_origins)):
             return None
         if self._settings.local_origins and _is_page_of(origin, self._settings.hosts):
             return None
-        return _refused(scope, 403, "WrongOrigin", _of_wrong_origin(origin))
+        return self._refused(scope, 403, "WrongOrigin", _of_wrong_origin(origin))
 
     def _of_token(self, scope: Scope, headers: Headers) -> Response | None:
         """A browser sends no token with the question whether it may ask (OPTIONS), and no path answers that one."""
@@ -105,9 +106,9 @@ class Guard:
             return None
         request = Request(scope)
         request.state.signed_in = has_pass(request, self._token)
-        if request.state.signed_in or scope["path"].startswith(TO_ALL):
+        if request.state.signed_in or (self._is_page(scope["path"]) and scope["path"].startswith(TO_ALL)):
             return None
-        if is_page(scope["path"]):
+        if self._is_page(scope["path"]):
             return to_sign_in(request)
         response = failed(401, problem_of(Unauthorised("a token is needed")))
         response.headers["WWW-Authenticate"] = "Bearer"
@@ -115,6 +116,30 @@ class Guard:
 
     def _comes_by_cookie(self, headers: Headers) -> bool:
         return self._token is not None and "cookie" in headers and not self._has_token(headers)
+
+    async def _read(self, scope: Scope, receive: Receive) -> bytes | Response:
+        """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(BODY_WITHIN_S):
+                while True:
+                    message = await receive()
+                    body.extend(message.get("body", b""))
+                    if len(body) > self._settings.largest_body:
+                        return self._too_large(scope)
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError:
+            return self._refused(scope, 408, "TooSlow", f"the body did not arrive within {BODY_WITHIN_S:g} s")
+
+    def _too_large(self, scope: Scope) -> Response:
+        return self._refused(scope, 413, "TooLarge", f"a request's body may have {self._settings.largest_body} bytes")
+
+    def _refused(self, scope: Scope, code: int, kind: str, message: str, retry_after_s: int | None = None) -> Response:
+        """To a person as a page."""
+        if self._is_page(scope["path"]):
+            return mishap(Request(scope), code, message)
+        return failed(code, Problem(type=kind, message=message), retry_after_s=retry_after_s)
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -124,7 +149,7 @@ class Guard:
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) <= self._settings.largest_body:
             return None
-        return _too_large(scope, self._settings.largest_body)
+        return self._too_large(scope)
 
 
 def _name(host: str) -> str:
@@ -140,22 +165,6 @@ def _is_page_of(origin: str, names: frozenset[str]) -> bool:
         return parts.scheme in ("http", "https") and (parts.hostname or "") in names
     except ValueError:
         return False
-
-
-async def _read(scope: Scope, receive: Receive, largest: int) -> bytes | Response:
-    """The body, or the answer to one that is too large or does not come. Chunked ones have no length to go by."""
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_WITHIN_S):
-            while True:
-                message = await receive()
-                body.extend(message.get("body", b""))
-                if len(body) > largest:
-                    return _too_large(scope, largest)
-                if not message.get("more_body", False):
-                    return bytes(body)
-    except TimeoutError:
-        return _refused(scope, 408, "TooSlow", f"the body did not arrive within {BODY_WITHIN_S:g} s")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -178,17 +187,7 @@ def _with_safe_headers(send: Send) -> Send:
     return with_headers
 
 
-def _too_large(scope: Scope, largest: int) -> Response:
-    return _refused(scope, 413, "TooLarge", f"a request's body may have {largest} bytes")
-
-
 def _of_wrong_origin(origin: str) -> str:
     """With the flag that admits it, where it names a page that could be admitted."""
     admit = f"; enquete serve --allow-origin {origin} admits it" if _ORIGIN.fullmatch(origin) else ""
     return f"a web page of another origin may not call this server{admit}"
-
-
-def _refused(scope: Scope, code: int, kind: str, message: str, retry_after_s: int | None = None) -> Response:
-    if is_page(scope["path"]):
-        return mishap(Request(scope), code, message)
-    return failed(code, Problem(type=kind, message=message), retry_after_s=retry_after_s)
