@@ -17,7 +17,7 @@ HEARTBEAT_S = 15.0
 """A proxy that hears nothing for longer closes the connection."""
 RECONNECT_MS = 3000
 EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "until the run stops"}
+    200: {"content": {"text/event-stream": {}}, "description": "until the run stops"}
 }
 
 
