@@ -92,6 +92,7 @@ def test_no_answer_is_a_server_error_and_all_are_described(server: httpx.Client,
             "--seed", "0", "--generation-deterministic", "--suppress-health-check", "all", "--warnings", "off",
             "--request-timeout", "30", "--no-color",
         ],
-        cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run}, capture_output=True, text=True, timeout=SECONDS,
+        cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run},
+        capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
     assert said.returncode == 0, said.stdout[-6000:] + said.stderr[-2000:]
