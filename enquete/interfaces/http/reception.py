@@ -98,7 +98,7 @@ class Desk:
     async def pause(self, sim_id: str, run_id: str) -> Response:
         """Tell a run to pause. Raises RunLocked where another process drives it."""
         run = await self._found(sim_id, run_id)
-        if not self._runner.pause(run.folder) and await apart(lambda: run.is_driven):
+        if not await self._runner.pause(run.folder) and await apart(lambda: run.is_driven):
             raise RunLocked(f"run {run_id} is driven by another process: pause it there")
         self._statuses.forget()
         return _again(await self._statuses.get((sim_id, run_id), lambda: self._read(sim_id, run_id)))

@@ -62,11 +62,14 @@ class Runner:
         """What drives the run in this folder right now."""
         return self._tasks.driven_in(folder)
 
-    def pause(self, folder: Path) -> bool:
+    async def pause(self, folder: Path) -> bool:
         """Tell the run in this folder to stop after the requests in flight; False where nothing here drives it."""
+        return await self._there(self._pause(folder))
+
+    async def _pause(self, folder: Path) -> bool:
         task = self._tasks.driven_in(folder)
         if task is not None:
-            self._loop.call_soon_threadsafe(task.pause)
+            task.pause()
         return task is not None
 
     async def close(self) -> None:
