@@ -139,13 +139,8 @@ class LocalDesk:
         problem = ""
         for attempt in range(ATTEMPTS):
             key = self._task_key(task, first + attempt)
-            # A rule may be slow (clustering): it runs beside the event loop, and only if it was not settled before.
-            by_rule = None if self.interviewer_has_model or self.ledger.settled(key) else await self._by_rule(task)
-            completion = await interviewer.request(
-                key,
-                partial(self._task_prompt, task, problem, attempt),
-                None if by_rule is None else partial(str, by_rule),
-            )
+            offline = None if self.interviewer_has_model else await self._by_rule(task, key)
+            completion = await interviewer.request(key, partial(self._task_prompt, task, problem, attempt), offline)
             if completion == "short" or completion == "failed":
                 return completion
             # What is left of a cut reply may look whole (a list without its end): read it only when all else failed.
@@ -160,9 +155,12 @@ class LocalDesk:
             problem = result
         return "failed"
 
-    async def _by_rule(self, task: InterviewerTask[ResultT]) -> str:
-        result = await asyncio.to_thread(task.rule, task.data)
-        return result.model_dump_json()
+    async def _by_rule(self, task: InterviewerTask[ResultT], key: CallKey) -> Callable[[], str]:
+        """The rule's result, made once it is asked for; by a slow rule (clustering) beside the event loop, if nothing is
+        settled yet."""
+        if task.quick or self.ledger.settled(key):
+            return lambda: task.rule(task.data).model_dump_json()
+        return (await asyncio.to_thread(task.rule, task.data)).model_dump_json
 
     def _task_prompt(self, task: InterviewerTask[ResultT], problem: str, attempt: int) -> Prompt:
         text = task.prompt(task.data, self.language)

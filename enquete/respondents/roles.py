@@ -49,7 +49,7 @@ class Role(Generic[DataT, ResultT]):
 
     Settings `<setting>_model` and `<setting>_fallback`, where a methodology has them, name its models. `check`: what of a
     model's result is used; None where nothing may be. `schema`: of the reply, narrower than the result's own. `opens`: no
-    conversation begins without it.
+    conversation begins without it. `quick`: its rule takes less than a thread for it would.
     """
 
     purpose: str
@@ -61,12 +61,13 @@ class Role(Generic[DataT, ResultT]):
     setting: str = ""
     max_output_tokens: int = 1000
     opens: bool = False
+    quick: bool = False
 
     def task(self, subject: str, data: DataT, model: str = "", fallback: str = "") -> InterviewerTask[ResultT]:
         """One piece of this work, for the desk."""
         return InterviewerTask(
             self.purpose, subject, data, self.prompt, self.result, self.rule, self.max_output_tokens, self.schema,
-            model, fallback,
+            model, fallback, self.quick,
         )  # fmt: skip
 
     async def work(

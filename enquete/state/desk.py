@@ -77,6 +77,7 @@ class InterviewerTask(Generic[ResultT]):
     schema: Callable[[Any], Mapping[str, JsonValue]] | None = None  # narrower than the result's own, from the data
     model: str = ""  # of this role; "": the main arm's
     fallback: str = ""  # asked when `model` gave nothing that can be read; "": nobody
+    quick: bool = False  # its rule takes less than a thread for it would
 
 
 class Desk(Protocol):

@@ -57,6 +57,8 @@ def _clash(alias: str, other: _Written, language: Language) -> bool:
     if other.language != language:
         return False
     one, another = alias.removesuffix(STEM), other.alias.removesuffix(STEM)
+    if one[:1].casefold() != another[:1].casefold():  # most pairs, without a pattern
+        return False
     begins = re.compile(_spelt(alias, language), re.IGNORECASE).match(another)
     return bool(begins or re.compile(_spelt(other.alias, language), re.IGNORECASE).match(one))
 

@@ -201,15 +201,15 @@ def _list(lines: Iterable[str]) -> str:
 
 READER = Role(
     "extract", extraction_prompt, Extraction, read_answer, extraction_schema,
-    setting="extraction", max_output_tokens=2000,
+    setting="extraction", max_output_tokens=2000, quick=True,
 )  # fmt: skip
 """Concepts and relationships of an answer."""
 
-JUDGE = Role("signal", reading_prompt, Readings, read_by_rule, reading_schema, trimmed, setting="signals")
+JUDGE = Role("signal", reading_prompt, Readings, read_by_rule, reading_schema, trimmed, setting="signals", quick=True)
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions", opens=True
+    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions", opens=True, quick=True
 )
 """The next question."""
 

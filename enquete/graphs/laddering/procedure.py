@@ -53,9 +53,9 @@ class Laddering(Conversations[LadderingInstrument, LadderingSettings, TurnRecord
         opened = talk if talk.question_by else await self._opened(talk, desk)
         if opened is None:
             return "short"
-        from enquete.graphs.laddering.turn import turn_graph  # noqa: PLC0415
+        from enquete.graphs.laddering.turn import hold  # noqa: PLC0415
 
-        ended = await turn_graph.ainvoke({"interview": opened}, context=self._context(desk))
+        ended = await hold(opened, self._context(desk))
         outcome: Outcome = ended["outcome"]
         result: Interview | None = ended.get("result")
         return outcome if result is None else result

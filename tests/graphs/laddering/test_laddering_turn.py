@@ -47,6 +47,10 @@ async def _updates(desk: MemoryDesk) -> list[tuple[str, dict[str, Any]]]:
 def test_nodes_write_channels_of_their_types_and_nothing_else() -> None:
     channels = get_type_hints(TurnState)
     updates = asyncio.run(_updates(MemoryDesk(person())))
+    drawn = updates[-1][1]["result"]
+    held = interviewed(MemoryDesk(person()), SETTINGS)
+    assert [turn.answer for turn in drawn.turns] == [turn.answer for turn in held.turns]  # the graph goes as a run does
+    assert (drawn.graph, drawn.states, drawn.stop) == (held.graph, held.states, held.stop)
     assert {name for name, _ in updates} == set(TEN)
     for name, written in updates:
         assert written.keys() <= channels.keys(), name
