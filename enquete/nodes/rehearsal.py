@@ -18,7 +18,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import claim_name, planned
 from enquete.nodes.workplace import Sources, Workplace
-from enquete.state.asking import Arm, Participant
+from enquete.state.asking import ATTEMPTS, Arm, Participant
 from enquete.state.desk import REHEARSAL
 from enquete.state.methodology import Plan
 from enquete.state.settings import Machine
@@ -26,6 +26,9 @@ from enquete.state.settings import Machine
 STEPS = 20
 MOST_AGENTS = 40
 """Of a larger population every so many-th agent rehearses: enough for whole batches of statements to be coded."""
+MOST_CALLS = 300
+"""Of a methodology's conversations in an arm (`Plan.by_row`), as long as they may become; at least FEWEST_UNITS are held."""
+FEWEST_UNITS = 4
 MOST_UNPAID = 6
 """Where no model answers: nothing is paid, and a rehearsal of forty would take as long as the run."""
 
@@ -91,12 +94,13 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
                 (method, phase): workplace.procedure(method).plan(workplace.desk(method, phase, acted.main.id))
                 for method, phase in planned(acted)
             }
-            await _play(workplace)
-            kinds = tuple(_fitted(kind, record, len(chosen), len(people)) for kind in _called(ledger))
-            largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
-            return Rehearsal(
-                len(chosen), len(people), kinds, _rows(ledger, acted), plans, _courses(ledger, acted), largest
+            held = await _play(workplace, plans)
+            kinds = tuple(
+                _stretched(_fitted(kind, record, len(chosen), len(people)), plans, held) for kind in _called(ledger)
             )
+            rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _rows(ledger, acted).items()}
+            largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
+            return Rehearsal(len(chosen), len(people), kinds, rows, plans, _courses(ledger, acted), largest)
         finally:
             await ledger.close()
 
@@ -124,13 +128,22 @@ def _fitted(kind: Rehearsed, record: RunRecord, agents: int, of: int) -> Rehears
     )
 
 
+def _stretched(
+    kind: Rehearsed, plans: Mapping[tuple[str, str], Plan], held: Mapping[tuple[str, str, str], float]
+) -> Rehearsed:
+    """From the conversations that were held to all. What is done of all at once has larger batches then, hardly more of them."""
+    more = 1 / held.get((kind.methodology, kind.phase, kind.arm), 1.0)
+    calls = kind.calls * (more if kind.purpose in plans[kind.methodology, kind.phase].by_row else 1.0)
+    return replace(kind, calls=calls, input_tokens=kind.input_tokens * more, output_tokens=kind.output_tokens * more)
+
+
 def _acted(arm: Arm) -> Arm:
     return arm.model_copy(update={"respondent": "synthetic"})
 
 
-async def _play(workplace: Workplace) -> None:
-    """Every stage, all arms, round by round, as the graphs would."""
-    record = workplace.record
+async def _play(workplace: Workplace, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
+    """Every stage, all arms, round by round, as the graphs would. Gives the share of its units that each has held."""
+    record, held = workplace.record, dict[tuple[str, str, str], float]()
     arms = sorted(record.arms, key=lambda arm: (arm.aside, arm.role != "main"))
     for name, phase in planned(record):
         if name in record.carried:
@@ -139,10 +152,20 @@ async def _play(workplace: Workplace) -> None:
         for arm in arms:
             desk = workplace.desk(name, phase, arm.id)
             for number in range(1, procedure.rounds + 1):
-                units = workplace.units(name, phase, number, arm.id)
+                every = workplace.units(name, phase, number, arm.id)
+                units = _few(every, plans[name, phase])
+                held[name, phase, arm.id] = len(units) / len(every) if every else 1.0
                 await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in units))
                 if await procedure.between(number, desk) != "next":
                     break
+    return held
+
+
+def _few(units: Sequence[str], plan: Plan) -> Sequence[str]:
+    """So many conversations, spread evenly, that they come to MOST_CALLS; all of what is asked in rounds."""
+    longest = sum(plan.calls[purpose][1] for purpose in plan.by_row) / ATTEMPTS / max(1, len(units))
+    most = max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units)
+    return units if len(units) <= most else [units[place * len(units) // most] for place in range(most)]
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:

@@ -209,7 +209,15 @@ JUDGE = Role("signal", reading_prompt, Readings, read_by_rule, reading_schema, t
 """How an answer was given: all llm signals in one call."""
 
 ASKER = Role(
-    "question", question_prompt, QuestionOut, ask_by_rule, question_schema, fit_to_ask, setting="questions", opens=True, quick=True
+    "question",
+    question_prompt,
+    QuestionOut,
+    ask_by_rule,
+    question_schema,
+    fit_to_ask,
+    setting="questions",
+    opens=True,
+    quick=True,
 )
 """The next question."""
 

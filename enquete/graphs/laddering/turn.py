@@ -340,6 +340,7 @@ NODES = (
     scoring_persistence,
 )
 
+
 async def hold(interview: Interview, context: TurnContext) -> TurnState:
     """A turn as the graph below wires it, without LangGraph's step for every node, which took two fifths of a run's CPU."""
     runtime, state = Runtime(context=context), TurnState(interview=interview)
