@@ -21,6 +21,7 @@ PUBLIC = {
     "check": "enquete.study",
     "compare": "enquete.study",
     "conduct_interviews": "enquete.study",
+    "delete": "enquete.study.deleting",
     "estimate": "enquete.study",
     "export": "enquete.study",
     "list_instruments": "enquete.study",

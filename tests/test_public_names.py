@@ -10,7 +10,7 @@ import enquete
 NAMES = {
     "Arm", "Choice", "EnqueteError", "Estimate", "InputError", "Likert", "Number", "Open", "Run", "RunSummary",
     "aconduct_interviews", "aestimate", "aresume", "ask",
-    "check", "compare", "conduct_interviews",
+    "check", "compare", "conduct_interviews", "delete",
     "estimate", "export", "list_instruments", "list_runs", "list_simulations",
     "load_population", "load_run", "memory_preferences", "on_completed", "on_ready", "resume", "search_memory", "sync_memory",
 }  # fmt: skip

@@ -132,7 +132,5 @@ def disk_fault(error: BaseException, path: Path) -> LedgerError | None:
         folder = path if path.is_dir() else path.parent
         return DiskFull(f"{path}: {DISK_FULL} ({free_text(folder)}). Free space there and run the command again")
     if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return LedgerError(
-            f"{path}: cannot be written ({error.strerror}). Name a folder for the results with --out DIR"
-        )
+        return LedgerError(f"{path}: cannot be written ({error.strerror}). Name a folder for the results with out=DIR")
     return None

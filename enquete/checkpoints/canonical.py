@@ -52,6 +52,14 @@ def move_latest(interviews: Path, changes: dict[str, str]) -> None:
     _write(interviews, latest(interviews) | changes)
 
 
+def rebuild_latest(interviews: Path) -> None:
+    """After runs were deleted: what the ledgers that are left say, no file where they say nothing."""
+    if found := rebuilt(interviews):
+        _write(interviews, found)
+    else:
+        (interviews / NAME).unlink(missing_ok=True)
+
+
 def mend_latest(interviews: Path) -> str | None:
     """Rebuild latest.json where it cannot be read, and keep the old one beside it; what was wrong, or None."""
     try:

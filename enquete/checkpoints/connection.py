@@ -128,7 +128,7 @@ def _for_writing(path: Path) -> sqlite3.Connection:
         if _code(error) in (READONLY, CANTOPEN):
             raise LedgerError(
                 f"{path}: cannot be written ({error}), so the run cannot go on there; status, report and list still work. "
-                "Make file and folder writable, or copy the results folder and name the copy with --out DIR"
+                "Make file and folder writable, or copy the results folder and name the copy with out=DIR"
             ) from error
         raise disk_fault(error, path) or error from error
     except BaseException:

@@ -74,12 +74,12 @@ def require_local(
         return False
     raise SettingsError(
         f"{path} is on a network drive ({drive.type}, mounted at {drive.mount}), where the ledger's write-ahead log can be "
-        "corrupted. Name a folder on a local disk with --out DIR, or set ENQUETE_ALLOW_NETWORK_DRIVE=1 to use a slower "
+        "corrupted. Name a folder on a local disk with out=DIR, or set ENQUETE_ALLOW_NETWORK_DRIVE=1 to use a slower "
         "journal there; then only one machine may use the folder at a time"
     )
 
 
-ELSEWHERE = "Name a folder that can be written to with --out DIR"
+ELSEWHERE = "Name a folder that can be written to with out=DIR"
 
 
 def require_writable(folder: Path, advice: str = ELSEWHERE) -> None:

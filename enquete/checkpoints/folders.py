@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.drives import require_local, require_writable
+from enquete.checkpoints.own_files import note
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.tally import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
@@ -213,6 +214,7 @@ def set_aside(path: Path) -> Path:
 
 def draft_of(path: Path) -> Path:
     """Where a file is written that will replace `path`. What processes that were killed left there is removed."""
+    note(path)
     for old in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         process = old.name.split(".")[-2]
         if not (process.isdecimal() and psutil.pid_exists(int(process))):

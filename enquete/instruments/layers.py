@@ -88,11 +88,11 @@ def require_language(setting: str, name: str, layer: LayerFile, language: Langua
         held = " and ".join(LANGUAGE_NAMES[one] for one in layer.languages)
         raise InstrumentError(
             [f"{setting}: {name} is in {held} only (`languages`), but the run is in {wanted}; give every text "
-             f"in {wanted} and add it to `languages`, or run it with --language {layer.languages[0]}"]
+             f"in {wanted} and add it to `languages`, or run it with language={layer.languages[0]}"]
         )  # fmt: skip
     lacking = next((place for place, text in texts_of(layer) if not text.has(language)), None)
     if lacking is not None:
         raise InstrumentError(
             [f"{setting}: {name} has no {wanted} text at {lacking}, but the run is in {wanted}; add it there and "
-             "wherever else it is missing, or run the interviews in the language of the file (--language)"]
+             "wherever else it is missing, or run the interviews in the language of the file (language=…)"]
         )  # fmt: skip

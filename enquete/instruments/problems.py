@@ -10,13 +10,28 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from enquete.instruments.reading import LANGUAGES, shown, suggestion
-from enquete.instruments.source import Path, Source, field_name, read_as
+from enquete.instruments.source import QUOTE, Path, Source, field_name, read_as
 from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 
 
 def validation_problems(error: ValidationError, model: type[BaseModel], source: Source) -> list[tuple[int, str]]:
-    """One (line, message) for each problem."""
-    return [_problem(details, model, source) for details in error.errors(include_url=False)]
+    """One (line, message) for each problem. Where quotes are missing, nothing else is said of the same entry."""
+    found = error.errors(include_url=False)
+    unquoted = {loc[:-1] for one in found if one["type"] == "extra_forbidden" and is_prose((loc := one["loc"])[-1])}
+    return [
+        _problem(details, model, source)
+        for details in found
+        if (details["type"] == "extra_forbidden" and is_prose(details["loc"][-1]))
+        or not any(part and details["loc"][: len(part)] == part for part in unquoted)
+    ]
+
+
+def is_prose(key: object) -> bool:
+    """Words of a text that YAML took for a key: keys are one word in small letters."""
+    return isinstance(key, str) and (" " in key.strip() or key[:1].isupper() or key.endswith(("?", "!", ".")))
+
+
+UNQUOTED = f"is a piece of a text that a colon, a comma or a question mark has cut: {QUOTE}"
 
 
 def _problem(details: ErrorDetails, model: type[BaseModel], source: Source) -> tuple[int, str]:
@@ -107,6 +122,8 @@ def _text(details: ErrorDetails, model: type[BaseModel], written: str | None) ->
     value = details["input"]
     if value is None:
         return "is empty; write a text"
+    if isinstance(value, Mapping) and any(map(is_prose, value)):
+        return UNQUOTED
     if written is None:
         return f"is {shown(value)}; write a text"
     return f"YAML reads {written} as {read_as(value)}; for a text put it in quotes: '{written}'"
@@ -120,6 +137,8 @@ def _scale(details: ErrorDetails, model: type[BaseModel], written: str | None) -
 
 
 def _unknown_key(details: ErrorDetails, model: type[BaseModel], written: str | None) -> str:
+    if is_prose(details["loc"][-1]):
+        return UNQUOTED
     at = model_at(model, tuple(details["loc"][:-1]))
     known = [] if at is None else at.known_keys() if issubclass(at, Part) else list(at.model_fields)
     return f"is no known key{suggestion(str(details['loc'][-1]), known)}"

@@ -134,16 +134,31 @@ def _code(error: yaml.reader.ReaderError) -> int:
     return ord(character) if isinstance(character, str) else int(str(character))
 
 
+QUOTE = "quote the text"
+SLIPS = (
+    ("mapping values are not allowed", f'a colon ends a text that is not in quotes: {QUOTE}, such as de: "Vertrauen: in wen?"'),
+    ("mapping keys are not allowed", f"a text that begins with a question mark or a dash has to be in quotes: {QUOTE}"),
+    ("while parsing a flow mapping", f"inside {{ }} a comma, a colon or a question mark ends a text: {QUOTE}"),
+    ("while parsing a flow sequence", f"inside [ ] a comma, a colon or a question mark ends a text: {QUOTE}, or close the bracket"),
+    ("while scanning an alias", f"a text that begins with * has to be in quotes: {QUOTE}"),
+    ("undefined alias", f"a text that begins with * has to be in quotes: {QUOTE}"),
+    ("while scanning an anchor", f"a text that begins with & has to be in quotes: {QUOTE}"),
+    ("cannot start any token", f"a text that begins with @, % or ` has to be in quotes: {QUOTE}"),
+    ("expected <block end>", f"the line goes on after its value has ended: {QUOTE} from beginning to end, or check the indentation"),
+    ("while scanning a quoted scalar", "a quotation mark that is never closed; close it, or put the text between the other kind"),
+    ("could not find expected ':'", f"a line without a key: {QUOTE} that begins before it, or check the indentation"),
+)  # fmt: skip
+"""What PyYAML says where somebody forgot quotes, and what to do."""
+
+
 def _syntax(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "no valid YAML"
+    problem, context = error.problem or "no valid YAML", error.context or ""
     if "\\t" in problem:
         return "a tab in the indentation; YAML wants spaces"
-    if "mapping values are not allowed" in problem:
-        return "a colon where none may stand; put texts that contain ': ' in quotes, and check the indentation"
-    if "single document" in (error.context or ""):
+    if "single document" in context:
         return "a second document begins here (---); one file holds one instrument"
-    context = f" ({error.context})" if error.context else ""
-    return f"no valid YAML: {problem}{context}; check indentation, colons and quotes here and in the line before"
+    told = next((told for said, told in SLIPS if said in problem or said in context), "")
+    return told or f"no valid YAML: {problem}; check indentation, colons and quotes here and in the line before"
 
 
 def _line(node: yaml.Node) -> int:

@@ -11,7 +11,7 @@ import logging
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -121,6 +121,20 @@ class LocalMemory:
         found = [(rank / best, self.record(record_id)) for record_id, rank in _first_of_each(rows)]
         weighed = [(fit + _bonus(record, asked), record) for fit, record in found if record is not None]
         return [record for _, record in sorted(weighed, key=lambda pair: -pair[0])][:limit]
+
+    def forget(self, runs: Collection[str]) -> int:
+        """Take away what was said in these runs, and which of their answers were preferred; how many records that were."""
+        said = [key for key, value in self._all_of(RECORDS) if value["run_id"] in runs]
+        compared = [key for key, value in self._all_of(PREFERENCES) if value["run_id"] in runs]
+        graphs = self._store.list_namespaces(prefix=(DELIVERIES,))
+        with self._merging:
+            for key in said:
+                self._connection.execute("DELETE FROM words WHERE id=?", (key,))
+                for namespace in (RECORDS, *graphs):
+                    self._store.delete(namespace, key)
+            for key in compared:
+                self._store.delete(PREFERENCES, key)
+        return len(said)
 
     # --- deliveries: one marker for each record and graph -------------------------------------------------------------
 

@@ -34,8 +34,8 @@ def choose_baseline(
     if phases == ["T0"]:
         if population.completion.completed:
             raise SettingsError(
-                f"--phase T0: simulation {population.sim_id} has completed already, so nothing can be measured before it; "
-                "run without --phase for a reconstructed T0"
+                f"phase: T0: simulation {population.sim_id} has completed already, so nothing can be measured before it; "
+                "leave phase out for a reconstructed T0"
             )
         return "measured", ""
     run_id = measured_before(interviews, name, main) if request.baseline == "auto" else request.baseline
@@ -82,7 +82,7 @@ def require_baseline(interviews: Path, run_id: str, name: str, population: Popul
             f"T0 of run {run_id} was taken with another {name} instrument "
             f"(hash {record.instruments[name].hash[:12]}, now {used.hash[:12]})"
         )
-        raise RunMismatch(f"{fact}: use that one, or --baseline reconstructed", fact=f"{fact}: use that one")
+        raise RunMismatch(f"{fact}: use that one, or baseline=reconstructed", fact=f"{fact}: use that one")
     ledger = Ledger.reading(folder / LEDGER, run_id)
     try:
         stage = ledger.stages().get((name, "T0"))

@@ -25,7 +25,7 @@ def chosen(population: Population, request: RunRequest) -> Population:
     Raises SettingsError.
     """
     if request.stratify and not request.sample:
-        raise SettingsError("stratify: says how a sample is drawn; name its size too, such as --sample 20 --stratify")
+        raise SettingsError("stratify: says how a sample is drawn; name its size too, such as sample=20 stratify=True")
     kept = among(population, request.agents, request.types, request.where, complete=request.skip_incomplete)
     people, size = kept.participants, request.sample
     if size is None or size >= len(people):

@@ -146,5 +146,5 @@ def require_fit(fit: Fit | None) -> None:
     ways = ["name instruments or a pack on this topic (docs/own-instruments.md)"] if fit.methods else []
     ways += [f"choose the language: language={fit.language}, or {fit.spoken} if that is meant"] if fit.language else []
     remedy = f"{'; '.join(ways)}; or say fit=any, if it is meant as it is"
-    options = remedy.replace("language=", "--language ").replace("fit=any", "--fit any")
-    raise Unfit(f"{fact}\n{options[:1].upper()}{options[1:]}", fact=f"{fact} {remedy[:1].upper()}{remedy[1:]}")
+    remedy = f"{remedy[:1].upper()}{remedy[1:]}"
+    raise Unfit(f"{fact}\n{remedy}", fact=f"{fact} {remedy}")

@@ -20,6 +20,7 @@ from enquete.locale import N_, tell
 from enquete.nodes.marks import is_draft
 from enquete.nodes.planning import load_methodology
 from enquete.state.asking import Language
+from enquete.state.complaints import complaint
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, RunRequest
@@ -46,9 +47,7 @@ def freeze_instruments(
     source = SHIPPED if pack.default else pack.name
     for name in request.instruments:
         if name not in methods:
-            raise SettingsError(
-                f"--instrument {name}=…: {name!r} is not among the methods of this run ({', '.join(methods)})"
-            )
+            raise SettingsError(f"instruments: {name!r} is not among the methods of this run ({', '.join(methods)})")
     used: dict[str, UsedInstrument] = {}
     notices: list[str] = []
     problems: list[str] = []
@@ -64,7 +63,7 @@ def freeze_instruments(
         if own is None and shipped_file(model, name, pack.name) is None:
             raise SettingsError(
                 f"the pack {pack.name} asks {', '.join(pack.instruments)}; for {name} name a file of your own "
-                f"(--instrument {name}=FILE)"
+                f"(instruments={{'{name}': FILE}})"
             )
         try:
             instrument, told = (
@@ -122,7 +121,9 @@ def _as_asked(model: type[BaseModel], name: str, used: UsedInstrument) -> BaseMo
         fact = (
             f"{name}: the instrument {used.source} of the earlier run cannot be asked again by this version ({where})"
         )
-        raise SettingsError(f"{fact}; name one: --instrument {name}=FILE, or {name}={SHIPPED}", fact=fact) from error
+        raise SettingsError(
+            f"{fact}; name one: instruments={{'{name}': FILE}}, or {SHIPPED} in its place", fact=fact
+        ) from error
 
 
 def method_settings(
@@ -146,6 +147,6 @@ def method_settings(
             settings = methodology.settings.model_validate(given, context=context)
             found[name] = settings.model_dump(mode="json")
         except ValidationError as error:
-            lines = [f"{name}.{'.'.join(map(str, e['loc']))}: {e['input']!r} — {e['msg']}" for e in error.errors()]
-            raise SettingsError("settings: " + "; ".join(lines)) from None
+            lines = [f"settings: {name}.{complaint(each)}" for each in error.errors(include_url=False)]
+            raise SettingsError("; ".join(lines)) from None
     return found

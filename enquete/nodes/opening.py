@@ -74,7 +74,7 @@ def interviews_folder(population: Population, out: str | None) -> Path:
     if out:
         return Path(out).expanduser().absolute()
     if not population.has_simulation:
-        raise SettingsError(f"{population.path.name} is a personas file: say where results go with --out FOLDER")
+        raise SettingsError(f"{population.path.name} is a personas file: say where results go with out=FOLDER")
     return population.path.absolute() / "interviews"
 
 
@@ -121,7 +121,7 @@ def refuse_mismatch(run: StoredRun, draft: RunRecord) -> NoReturn:
     lines = [f"run {run.folder.name} is unfinished and differs from what you ask for:", *differences(run.record, draft)]
     fact = "\n  ".join(lines)
     raise RunMismatch(
-        f"{fact}\nGo on with it: enquete resume {run.record.token}\nStart another beside it: add --new", fact=fact
+        f"{fact}\nGo on with it: enquete.resume('{run.record.token}')\nStart another beside it: new=True", fact=fact
     )
 
 
@@ -154,7 +154,7 @@ def draft_rerun(
 ) -> RunRecord:
     """The record of a re-run of the named methodologies. Everything that is not said stays as it was."""
     if not request.methods:
-        raise SettingsError("--rerun: name what is to be asked anew, such as --methods delphi --rerun")
+        raise SettingsError("rerun: name what is to be asked anew, such as methods=delphi rerun=True")
     base = base_run(interviews)
     methods = choose_methods(request, available, ())
     same = {
@@ -203,7 +203,7 @@ def unnamed_methods(request: RunRequest, available: Mapping[str, str]) -> list[s
     if own and request.pack:
         raise SettingsError(
             f"the pack {pack.name} and instruments of your own ({', '.join(own)}) may be about different things: "
-            f"say with --methods what this run asks, such as --methods {','.join(own)}"
+            f"say what this run asks: methods={list(own)}"
         )
     if own:
         return list(own)
@@ -311,7 +311,7 @@ def choose_phases(request: RunRequest, population: Population) -> list[str]:
     if population.has_simulation:
         return [request.phase] if request.phase else ["T0", "T1"]
     if request.phase == "T0":
-        raise SettingsError("--phase T0: a personas file has no simulation, so there is one wave only (T1)")
+        raise SettingsError("phase: T0: a personas file has no simulation, so there is one wave only (T1)")
     return ["T1"]
 
 
@@ -319,7 +319,7 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
     """Raises SettingsError where the phases asked for leave nothing to ask, instead of an empty run that completes."""
     if not any(set(phases) & set(load_methodology(dotted).phases) for dotted in methods.values()):
         fact = f"phase {phases[0]}: none of {', '.join(methods)} asks anything in that phase"
-        raise SettingsError(f"--{fact}", fact=fact)
+        raise SettingsError(fact.replace("phase ", "phase: ", 1), fact=fact)
 
 
 async def begin(choice: Choice, population: Population, estimate: JsonValue = None) -> None:

@@ -178,7 +178,7 @@ def models_of(record: RunRecord) -> list[str]:
 
 
 def require_own_limits(record: RunRecord, limits: Collection[str]) -> None:
-    """Raises SettingsError for a limit (`--limit`) on a model that this run never asks: most likely a slip of the pen."""
+    """Raises SettingsError for a limit (`limits`) on a model that this run never asks: most likely a slip of the pen."""
     known = models_of(record)
     unknown = [name for name in limits if name not in known]
     if unknown:

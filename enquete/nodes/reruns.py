@@ -35,14 +35,14 @@ def base_run(interviews: Path) -> RunRecord:
     folder = run_folder(interviews, run_id) if run_id else None
     if folder is None or not folder.is_dir():
         raise RunNotFound(
-            f"--rerun: no finished run in {interviews}; start one first: enquete run SIM",
+            f"rerun: no finished run in {interviews}; start one first",
             fact="there is no finished run that a methodology could be asked anew in",
         )
     base = read_run(folder)
     if not base.is_finished:
         fact = f"run {folder.name} is not finished, so nothing can be asked anew in it"
         raise RunMismatch(
-            f"--rerun: run {folder.name} is not finished; first: enquete resume {base.record.token}", fact=fact
+            f"rerun: run {folder.name} is not finished; first: enquete.resume('{base.record.token}')", fact=fact
         )
     return base.record
 
@@ -68,7 +68,7 @@ def require_same(base: RunRecord, draft: RunRecord, request: RunRequest) -> None
             f"{', '.join(wrong)} {'differs' if is_one else 'differ'} from run {base.run_id}, whose other answers are taken "
             f"over; leave {'that' if is_one else 'these'} out"
         )
-        raise SettingsError(f"--rerun: {fact}, or start a run of its own with --new", fact=fact)
+        raise SettingsError(f"rerun: {fact}, or start a run of its own with new=True", fact=fact)
 
 
 MAIN_FIELDS = ("respondent", "model", "temperature")

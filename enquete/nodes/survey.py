@@ -89,5 +89,5 @@ def undamaged_runs(interviews: Path) -> Sequence[StoredRun]:
         run = found.lost[-1]
         what = "damaged" if run.status == "damaged" else "of a newer version"
         fact = f"run {run.folder.name} is {what}, so nobody can tell whether it is the run you ask for"
-        raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: add --new", fact=fact)
+        raise LedgerError(f"{fact}: {run.error}\nStart another run beside it: new=True", fact=fact)
     return found.runs

@@ -78,7 +78,7 @@ def require_joinable(result: Join) -> None:
     if not result.matched:
         problem = f"none of the {len(result.lost)} agents at T0 is among the {len(result.new)} at T1"
         fact = f"{problem}. T1 has to read the simulation that T0 was taken from"
-        raise PopulationMismatch(f"{fact}; with --new a new baseline is taken", fact=fact)
+        raise PopulationMismatch(f"{fact}; with new=True a new baseline is taken", fact=fact)
     if result.renamed:
         shown = "; ".join(f"{identity} was {then!r}, is {now!r}" for identity, then, now in result.renamed[:5])
         problem = f"{len(result.renamed)} agents carry another name than at T0: {shown}"

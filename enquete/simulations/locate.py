@@ -36,7 +36,7 @@ def locate(sim: str | Path, root: Path | None = None, *, paths: bool = True) -> 
         return found
     if (isinstance(sim, Path) or paths) and (found := by_path(sim)):
         return found
-    raise SimulationNotFound(not_found(str(sim), root))
+    raise SimulationNotFound(not_found(str(sim), root, paths=paths or isinstance(sim, Path)))
 
 
 def by_id(sim_id: str, root: Path) -> Path | None:
@@ -95,12 +95,16 @@ def list_simulations(root: Path) -> list[Known]:
     return sorted(found.values(), key=lambda known: known.sim_id)
 
 
-def not_found(sim: str, root: Path | None) -> str:
+def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
     path = Path(sim) if sim.strip() and sim.isprintable() else None
     if path and is_folder(path) and not is_simulation(path):
         return f"{sim!r} is no simulation folder: none of {', '.join(MARKS)} is in it"
     if path and is_file(path):
         return f"{sim!r} is no personas file: its name has to end in {', '.join(PERSONA_SUFFIXES)}"
+    if paths and path and path.suffix.lower() in PERSONA_SUFFIXES:
+        return f"{sim}: no such file{_files_beside(path)}"
+    if paths and path and "/" in sim:
+        return f"{sim}: no such folder"
     if root is None:
         return f"No simulation folder or personas file {sim!r}. Give a path, or an id together with a root"
     known = nearest(sim, [known.sim_id for known in list_simulations(root)])
@@ -108,6 +112,14 @@ def not_found(sim: str, root: Path | None) -> str:
         return f"No simulation {sim!r}: there are none under {str(root)!r}"
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
     return f"No simulation {sim!r} under {str(root)!r}. Known, nearest first: {', '.join(known[:MOST_LISTED])}{more}"
+
+
+def _files_beside(path: Path) -> str:
+    """Personas files in the folder that was named, nearest first."""
+    if not is_folder(path.parent):
+        return f"; the folder {path.parent} does not exist either"
+    there = [file.name for file in path.parent.iterdir() if file.suffix.lower() in PERSONA_SUFFIXES]
+    return f"; there are {', '.join(nearest(path.name, there)[:MOST_LISTED])}" if there else ""
 
 
 def nearest(sim: str, known: list[str]) -> list[str]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from enquete.state.asking import Arm, Spoken
+from enquete.state.complaints import complaint
 from enquete.state.errors import SettingsError
 
 DEFAULT_MAX_TOKENS = 10_000_000
@@ -420,9 +421,9 @@ def parse_request(**given: Any) -> RunRequest:
 
 
 def _complaint(error: ErrorDetails) -> str:
-    """Field, value, what would be right. The value of an unknown argument is not shown: it may be a key."""
-    field = ".".join(map(str, error["loc"]))
+    """The value of an unknown argument is not shown: it may be a key."""
     if error["type"] == "extra_forbidden":
+        field = ".".join(map(str, error["loc"]))
         known = difflib.get_close_matches(field, RunRequest.model_fields, n=1)
         return f"{field}: no such argument" + (f"; did you mean {known[0]!r}?" if known else "")
-    return f"{field}: {error['input']!r} — {error['msg']}"
+    return complaint(error)

@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, Vali
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
+from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
@@ -53,8 +54,7 @@ class Environment(BaseSettings):
         try:
             return cls()
         except ValidationError as error:
-            lines = [f"{'.'.join(map(str, e['loc']))}={e['input']!r}: {e['msg']}" for e in error.errors()]
-            raise SettingsError("environment: " + "; ".join(lines)) from None
+            raise SettingsError(f"environment: {complaints(error)}") from None
         except UnicodeDecodeError as error:
             raise SettingsError(f".env is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from None
 
@@ -128,7 +128,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
     model = request.model or environment.model
     if not model:
         raise SettingsError(
-            "no model named: give --model or set LLM_MODEL_NAME (or --respondent synthetic)",
+            "no model named: set LLM_MODEL_NAME or say model=NAME (or respondent=synthetic)",
             fact="no model named, and LLM_MODEL_NAME is not set where Enquete runs",
         )
     if not has_server:

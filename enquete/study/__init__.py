@@ -59,7 +59,7 @@ __all__ = [
 
 
 COPY_TO_EXPORT = (
-    "Exports are written beside the run: copy {}, and export the copy with --out COPY. `enquete report` shows the report "
+    "Exports are written beside the run: copy {}, and export the copy with out=COPY. `enquete report` shows the report "
     "that is there; in Python `load_run(SIM).responses` has the table without writing anything"
 )
 

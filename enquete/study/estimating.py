@@ -24,6 +24,7 @@ from enquete.state.errors import OverBudget, SettingsError
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
 from enquete.study.apart import apart
+from enquete.study.misnamed import other_methodology_named
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,10 @@ async def foresee(asked: RunRequest) -> Foreseen:
     """Of a new run, or of a re-run. Nothing is asked and nothing is written. Raises InputError and its children."""
     environment = Environment.read()
     wanted = asked.model_copy(update={"new": not asked.rerun})
-    choice, population = await apart(
-        lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
-    )
+    with other_methodology_named(asked):
+        choice, population = await apart(
+            lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
+        )
     expected = await estimate_run(choice, population, resolve_machine(asked, environment))
     return Foreseen(expected, choice.record.fit)
 
@@ -117,21 +119,21 @@ def require_affordable(estimate: Estimate, *, confirmed: bool) -> None:
 
 
 def _over(estimate: Estimate, exceeds: str) -> tuple[str, str]:
-    """What is too much, and what would make it fit, for the command line."""
+    """What is too much, and what would make it fit."""
     tokens, usd = estimate.tokens, estimate.usd
     if exceeds == "tokens":
         size = f"{tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely {tokens.likely:,.0f}"
-        cap, fits = f"{estimate.cap_tokens:,} tokens", f"--budget-tokens {estimate.sufficient_tokens}"
+        cap, fits = f"{estimate.cap_tokens:,} tokens", f"budget_tokens={estimate.sufficient_tokens}"
     else:
         assert usd is not None  # exceeds says so
         assert estimate.cap_usd is not None
         size = f"{usd.low:.2f} to {usd.high:.2f} USD, likely {usd.likely:.2f}"
-        cap, fits = f"{estimate.cap_usd:.2f} USD", f"--budget-usd {usd.high:.2f}"
+        cap, fits = f"{estimate.cap_usd:.2f} USD", f"budget_usd={usd.high:.2f}"
     shares = sorted(estimate.by_claim().items(), key=lambda pair: -pair[1].likely)
     listed = ", ".join(f"{name} {share.low:,.0f} to {share.high:,.0f}" for name, share in shares)
     return (
         f"the estimate exceeds the budget: {size}; the cap is {cap}. Nothing was asked.\nBy part, in tokens: {listed}.",
-        f"What would make it fit: {fits}; or fewer methodologies (--methods), shorter memories (digest_chars)"
-        f"{', fewer pairs for the critic (--critic-pairs)' if CRITIC in estimate.by_claim() else ''}; "
-        "or go ahead all the same with --yes (confirm=True): the run then pauses at the cap and can be resumed.",
+        f"What would make it fit: {fits}; or fewer methodologies (methods=…), shorter memories (digest_chars)"
+        f"{', fewer pairs for the critic (critic_pairs=…)' if CRITIC in estimate.by_claim() else ''}; "
+        "or go ahead all the same with confirm=True: the run then pauses at the cap and can be resumed.",
     )

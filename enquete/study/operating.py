@@ -19,6 +19,7 @@ from enquete.nodes.planning import loaded
 from enquete.reports.run_reading import open_run
 from enquete.respondents.replies import read_answer
 from enquete.state.asking import Item
+from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, SettingsError
 from enquete.state.operations import Operation, Standing, Stopped
 from enquete.state.request import parse_request
@@ -47,7 +48,7 @@ async def operate(name: str, given: Mapping[str, Any], root: Path, shelf: str | 
     try:
         asked = operation.takes.model_validate(dict(given))
     except ValidationError as error:
-        raise SettingsError("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from None
+        raise SettingsError(complaints(error)) from None
     return await operation.does(FacadePort(root, shelf, methodology), asked)
 
 

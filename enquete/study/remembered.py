@@ -69,7 +69,7 @@ def sync_memory(
     machine = resolve_machine(RunRequest(), environment)
     graph = connect(kind, last.record.simulation_of(last.folder), last.record.sim_id, machine)
     if graph is None:
-        raise SettingsError(f"{sim_id}: no run has a graph; name one: --memory zep-cloud or zep")
+        raise SettingsError(f"{sim_id}: no run has a graph; name one: memory=zep-cloud or zep")
     try:
         with LocalMemory.opened(interviews) as local:
             for record in _unremembered(interviews, runs):

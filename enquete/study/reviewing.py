@@ -18,6 +18,7 @@ from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
 from enquete.reports.context import responded
 from enquete.state.errors import InstrumentError, SettingsError
+from enquete.study.misnamed import likeliest, of_another
 from enquete.study.run import Run
 
 SHUFFLED = "items_shuffled"
@@ -41,16 +42,19 @@ def reviewed(file: str, methodology: str = "") -> Reviewed:
     """Raises InstrumentError with every problem of the file, SettingsError for another methodology."""
     known = methodologies()
     if methodology and methodology not in known:
-        raise SettingsError(f"--instrument: there is no methodology {methodology!r}; there are {', '.join(known)}")
-    refused: list[InstrumentError] = []
+        raise SettingsError(f"instruments: there is no methodology {methodology!r}; there are {', '.join(known)}")
+    path = Path(file).expanduser()
+    refused: dict[str, InstrumentError] = {}
     for name in [methodology] if methodology else list(known):
         try:
-            instrument, notes = load_own(known[name].instrument, Path(file).expanduser())
+            instrument, notes = load_own(known[name].instrument, path)
         except InstrumentError as error:
-            refused.append(error)
+            refused[name] = error
             continue
         return Reviewed(name, instrument, notes, review(list(instrument.wordings())))
-    raise min(refused, key=lambda error: len(error.problems))  # of the kind that it comes nearest to
+    if methodology:
+        raise of_another(file, path, methodology) or refused[methodology]
+    raise refused[likeliest(path)[0]]
 
 
 def pilot_request(about: Reviewed, file: str, agents: int, **request: Any) -> dict[str, Any]:

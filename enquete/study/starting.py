@@ -21,6 +21,7 @@ from enquete.state.errors import RunNotFound
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
 from enquete.study.estimating import estimate_run, require_affordable
+from enquete.study.misnamed import other_methodology_named
 from enquete.study.run import Run
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class Start:
 def chosen(request: RunRequest) -> Start:
     """The run that a request means; a new one is not written yet. Raises InputError and its children."""
     environment = Environment.read()
-    choice, population = choose_run(request, environment, dotted_paths(request.methods))
+    with other_methodology_named(request):
+        choice, population = choose_run(request, environment, dotted_paths(request.methods))
     if (
         choice.action == "new"
         and not (request.rerun or choice.record.replay_of)
@@ -147,11 +149,9 @@ def find_named(name: str, request: RunRequest) -> Path:
     holding = [known for known in list_simulations(root) if (known.path / "interviews" / "runs" / run_id).is_dir()]
     if len(holding) > 1:
         there = ", ".join(known.sim_id for known in holding)
-        raise RunNotFound(f"run {run_id!r} is in several simulations under {root} ({there}); say which with --sim")
+        raise RunNotFound(f"run {run_id!r} is in several simulations under {root} ({there}); say which with sim=NAME")
     if not holding:
-        raise RunNotFound(
-            f"no run {name!r} in any simulation under {root}; name its folder with --root, --out or --sim"
-        )
+        raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with root, out or sim")
     return find_run(holding[0].path / "interviews", name)
 
 

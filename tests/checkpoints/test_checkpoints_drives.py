@@ -72,7 +72,7 @@ def test_the_mount_point_is_always_a_parent_and_none_is_longer(parts: list[str],
 
 
 def test_a_network_drive_is_refused_with_type_mount_point_and_the_way_out() -> None:
-    with pytest.raises(SettingsError, match=r"nfs4, mounted at /home\).*--out DIR.*ENQUETE_ALLOW_NETWORK_DRIVE=1"):
+    with pytest.raises(SettingsError, match=r"nfs4, mounted at /home\).*out=DIR.*ENQUETE_ALLOW_NETWORK_DRIVE=1"):
         require_local(Path("/home/ada/runs"), allow=False, mounts=MOUNTS)
     assert not require_local(Path("/home/ada/runs"), allow=True, mounts=MOUNTS)
     assert require_local(Path("/srv"), allow=False, mounts=MOUNTS)
@@ -91,7 +91,7 @@ def test_a_folder_that_can_be_made_is_writable_and_is_not_made(tmp_path: Path) -
 
 def test_a_file_in_the_way_is_no_folder_for_results(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SettingsError, match=r"results cannot be written there \(Not a directory\).*--out DIR"):
+    with pytest.raises(SettingsError, match=r"results cannot be written there \(Not a directory\).*out=DIR"):
         require_writable(tmp_path / "file" / "out")
 
 

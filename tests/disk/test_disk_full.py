@@ -137,7 +137,7 @@ def test_errors_that_mean_something_else() -> None:
     assert not is_full(OSError(errno.ENOENT, "x"))
     assert not is_full(ValueError())
     assert disk_fault(ValueError(), Path("/x")) is None
-    assert "--out" in str(disk_fault(OSError(errno.EROFS, "Read-only file system"), Path("/x")))
+    assert "out=DIR" in str(disk_fault(OSError(errno.EROFS, "Read-only file system"), Path("/x")))
 
 
 @pytest.mark.parametrize(("in_flight", "ballast", "disk"), [(64, 2 << 20, "7m"), (256, SIZE, "32m")])

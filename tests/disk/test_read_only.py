@@ -78,7 +78,7 @@ def test_a_read_only_mount(made: tuple[Path, Path], tmp_path: Path) -> None:
     assert driving.startswith(f"LedgerError {folder}/{run_id}/{LEDGER}: cannot be written")
     assert "status, report and list still work" in driving
     assert lock.startswith(f"LedgerError {folder}/{run_id}: cannot be written (Read-only file system)")
-    assert f"copy {mount}/out, and export the copy with --out COPY" in exporting
+    assert f"copy {mount}/out, and export the copy with out=COPY" in exporting
     status, rows, report, runs = read.split(maxsplit=3)
     assert (status, int(rows) > 10, report, runs) == ("completed", True, "True", "['completed']")
     assert f"{LEDGER}-" not in files
@@ -121,7 +121,7 @@ def test_a_folder_without_permission(made: tuple[Path, Path], tmp_path: Path) ->
     closed.mkdir()
     closed.chmod(0o500)
     try:
-        with pytest.raises(SettingsError, match=r"cannot be written there \(Permission denied\).*--out DIR"):
+        with pytest.raises(SettingsError, match=r"cannot be written there \(Permission denied\).*out=DIR"):
             make_run_folder(closed / "runs" / "run_1")
         with pytest.raises(LedgerError, match="cannot be written"), held(closed):
             pass

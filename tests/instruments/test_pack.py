@@ -58,7 +58,7 @@ def test_own_instruments_are_asked_alone_and_a_mixture_is_said() -> None:
     assert chosen(instruments=own, methods=["scenario", "delphi"]) == ["scenario", "delphi"]
     assert chosen(instruments={"delphi": "shipped"}) == chosen()
     assert chosen(pack="oat_drink") == ["laddering"]
-    with pytest.raises(SettingsError, match="say with --methods what this run asks"):
+    with pytest.raises(SettingsError, match="say what this run asks: methods="):
         chosen(instruments=own, pack="high_street")
     with pytest.raises(SettingsError, match=r"'high_stret' does not ship; did you mean 'high_street'\?"):
         chosen(pack="high_stret")

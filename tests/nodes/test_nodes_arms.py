@@ -90,7 +90,7 @@ def test_all_leaves_out_what_makes_no_sense_and_a_name_says_so() -> None:
         made(["longitudinal"], probes=["false_median"])
     with pytest.raises(SettingsError, match="'negative_control' compares two waves, and a personas file has one"):
         made(phases=["T1"], simulation=False, probes=["negative_control"])
-    with pytest.raises(SettingsError, match=r"probes\.0: 'twice' — Input should be 'all', 'retest'"):
+    with pytest.raises(SettingsError, match="probes: 'twice' is not taken; write all, retest"):
         made(probes=["twice"])
 
 

@@ -120,7 +120,7 @@ class TestWhichRun:
         assert "arms: " in message
         assert "methods" not in message
         assert f"enquete resume {started.record.token}" in message
-        assert "--new" in message
+        assert "new=True" in message
         assert tree(tmp_path) == before
 
     def test_new_starts_another_beside_it(self, sim: Path) -> None:
@@ -260,7 +260,7 @@ def _reworded(shipped: str) -> str:
 class TestPersonasFile:
     def test_it_is_one_wave_and_needs_out(self, tmp_path: Path) -> None:
         people = personas_file(tmp_path / "people.json", 3)
-        with pytest.raises(SettingsError, match="--out FOLDER"):
+        with pytest.raises(SettingsError, match="out=FOLDER"):
             choose(people)
         choice = choose(people, out=str(tmp_path / "results"))
         assert (choice.record.phases, choice.record.baseline, choice.record.kind) == (["T1"], "none", "personas")
@@ -300,7 +300,7 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
 
     def test_a_phase_in_which_nothing_is_asked(self, running: Path, tmp_path: Path) -> None:
         before = tree(tmp_path)
-        with pytest.raises(SettingsError, match="--phase T0: none of delphi asks anything"):
+        with pytest.raises(SettingsError, match="phase: T0: none of delphi asks anything"):
             choose(running, methods=["delphi"], phase="T0")
         assert tree(tmp_path) == before
 

@@ -104,7 +104,7 @@ def test_a_sample_is_drawn_by_seed_and_stratified_in_proportion(people: Populati
     kinds = sorted(who.stakeholder_type for who in of_all.participants)
     assert kinds == ["Customer", "Customer", "Employee", "Regulator"]  # Sainte-Laguë by hand: 4/3 > 2/3, then 4/3 > 2/3
     assert chosen(people, RunRequest(sample=99)).left_out == ()
-    with pytest.raises(SettingsError, match="--sample 20 --stratify"):
+    with pytest.raises(SettingsError, match="sample=20 stratify=True"):
         chosen(people, RunRequest(stratify=True))
 
 

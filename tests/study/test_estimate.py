@@ -116,7 +116,7 @@ def test_a_run_that_cannot_fit_stops_before_the_first_call_and_says_what_would_m
             interview(personas(tmp_path, 5), budget_tokens=9000, **common)
         assert not server.requests
         assert not (tmp_path / "out").exists()
-        assert f"--budget-tokens {expected.sufficient_tokens}" in str(refused.value)
+        assert f"budget_tokens={expected.sufficient_tokens}" in str(refused.value)
         assert expected.sufficient_tokens > expected.tokens.high
         assert "confirm=True" in str(refused.value)
         assert refused.value.estimate["exceeds"] == "tokens"
@@ -147,7 +147,7 @@ def test_money_is_capped_by_known_prices_and_a_cap_on_unknown_ones_is_refused(
             interview(people, model="m", budget_usd=1.0, **common)
         expected = enquete.estimate(people, model="priced", **common)
         assert expected.usd is not None
-        with pytest.raises(OverBudget, match="--budget-usd"):
+        with pytest.raises(OverBudget, match="budget_usd="):
             interview(people, model="priced", budget_usd=expected.usd.low / 2, **common)
         cap = expected.usd.likely / 2
         run = interview(people, model="priced", budget_usd=cap, confirm=True, concurrency=2, **common)

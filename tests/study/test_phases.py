@@ -131,6 +131,8 @@ def test_an_earlier_t0_run_is_the_baseline_of_a_later_t1(tmp_path: Path) -> None
     assert wave(after, "T0") == []
     assert len(wave(after, "T1")) == AGENTS * ITEMS
     assert after.results["longitudinal"]["drift"] is not None
+    with pytest.raises(InputError, match=f"delete {after.run_id} first"):
+        enquete.delete(sim, before.run_id)
     assert set(after.responses.groupby("phase")["run_id"].first().items()) == {
         ("T0", before.run_id),
         ("T1", after.run_id),
@@ -198,7 +200,7 @@ def test_phase_t0_after_completion_says_that_nothing_can_be_measured(tmp_path: P
 
 def test_a_personas_file_is_one_wave_without_memory_or_drift_and_needs_out(tmp_path: Path) -> None:
     people = personas_file(tmp_path / "people.json", AGENTS)
-    with pytest.raises(InputError, match="--out"):
+    with pytest.raises(InputError, match="out=FOLDER"):
         enquete.conduct_interviews(people)
     run = enquete.conduct_interviews(people, out=str(tmp_path / "out"), methods=["longitudinal"])
     assert {row[1] for row in stored_answers(run.folder)} == {"T1"}

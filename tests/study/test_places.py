@@ -96,7 +96,7 @@ def test_a_token_that_two_simulations_hold_names_neither(paused: Path, tmp_path:
     for name in ("sim_one", "sim_two"):
         shutil.copytree(paused, root / name)
     run_id = run_folder(paused / "interviews").name
-    with pytest.raises(RunNotFound, match=r"sim_one, sim_two.*--sim"):
+    with pytest.raises(RunNotFound, match=r"sim_one, sim_two.*sim=NAME"):
         enquete.resume(run_id, root=str(tmp_path))
     assert enquete.resume(run_id, root=str(tmp_path), sim="sim_two").folder.is_relative_to(root / "sim_two")
 

@@ -17,14 +17,17 @@ from importlib.metadata import version
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
-from enquete.interfaces.cli import costs, demo, doctor, draft, driving, looking, remembering, scaffold, serve
+from enquete.interfaces.cli import costs, deleting, demo, doctor, draft, driving, looking, remembering, scaffold, serve
 from enquete.interfaces.cli.method_commands import Commands
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
 from enquete.interfaces.cli.signals import STOPPED, Stopped
+from enquete.interfaces.cli.spelling import as_typed
 from enquete.interfaces.cli.words import say
 from enquete.interfaces.mcp import command as mcp_command
+from enquete.state.complaints import wrong
 from enquete.state.errors import EnqueteError, OverBudget, RunLocked
 
 FAILED, WRONG = 1, 2
@@ -54,6 +57,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "draft": draft.draft,
     "report": looking.report,
     "export": looking.export,
+    "delete": deleting.delete,
     "doctor": doctor.doctor,
     "new-method": scaffold.new_method,
     "mcp": mcp_command.mcp,
@@ -136,6 +140,8 @@ def _run(arguments: list[str]) -> int:
     except BaseException as error:
         if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None  # Typer makes an exit of it
+        if isinstance(error, SystemExit):  # the shell's completion ends like this
+            return error.code if isinstance(error.code, int) else 0
         if debug and not isinstance(error, KeyboardInterrupt):
             traceback.print_exc()
         return complain(error, as_json)
@@ -160,7 +166,7 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, RunLocked):
         return error.exit_code, f"{error} (watch it with: enquete status SIM)"
     if isinstance(error, EnqueteError):
-        return error.exit_code, str(error)
+        return error.exit_code, as_typed(str(error))
     if isinstance(error, UsageError):
         return WRONG, f"{_usage(error)} (see enquete --help, enquete COMMAND --help)"
     if isinstance(error, Stopped):
@@ -180,6 +186,10 @@ def explain(error: BaseException) -> tuple[int, str]:
 
 
 def _usage(error: Exception) -> str:
+    """Without the wording of whatever library read the value."""
+    cause, about = error.__cause__, getattr(error, "param", None)
+    if isinstance(cause, ValidationError) and about is not None:
+        return f"{max(about.opts, key=len)}: {wrong(cause.errors()[0])}"
     message = getattr(error, "format_message", None)
     return str(message()) if callable(message) else str(error)
 

@@ -31,7 +31,7 @@ def option_name(field: str) -> str:
 
 def _parameter(field: str) -> Parameter:
     kinds = kinds_of(RunRequest.model_fields[field].annotation)
-    many = get_origin(kinds[0]) is dict  # METHOD=FILE, once for each
+    many = get_origin(kinds[0]) in (dict, list)  # METHOD=FILE, once for each; names, which add up
     of = bool if kinds == (bool,) else list[str] if many else str
     default = RunRequest.model_fields[field].default if of is bool else None
     return Annotated[of | None if default is None else of, declared(field)], default
@@ -41,7 +41,7 @@ def declared(field: str) -> Any:
     """The option of a field, for typer."""
     info, mark = RunRequest.model_fields[field], mark_of(field)
     told, name = meaning(field, info), option_name(field)
-    several = "; may be repeated" if get_origin(kinds_of(info.annotation)[0]) is dict else ""
+    several = "; may be repeated" if get_origin(kinds_of(info.annotation)[0]) in (dict, list) else ""
     is_switch = kinds_of(info.annotation) == (bool,)
     return typer.Option(
         f"{name}/--no-{name[2:]}" if is_switch and info.default is None else name,

@@ -36,14 +36,15 @@ def _read(name: str, value: Any) -> Any:
     return read_names(option_name(name), value) if is_list else value
 
 
-def read_names(option: str, text: str | None) -> list[str] | None:
-    """`a,b` → ["a", "b"]. Raises SettingsError where nothing is named."""
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise SettingsError(f"{option} {text!r}: name at least one, separated by commas")
-    return names
+def read_names(option: str, texts: Iterable[str] | None) -> list[str] | None:
+    """["a,b", "c"] → ["a", "b", "c"]. Raises SettingsError where nothing is named."""
+    found: list[str] = []
+    for text in texts or ():
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if not names:
+            raise SettingsError(f"{option} {text!r}: name at least one, separated by commas")
+        found += names
+    return list(dict.fromkeys(found)) or None
 
 
 def read_instruments(pairs: Iterable[str] | None) -> dict[str, str] | None:

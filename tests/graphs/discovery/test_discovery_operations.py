@@ -132,7 +132,7 @@ def test_an_interview_that_is_given_up_is_marked_and_no_longer_open(root: Path) 
         ("conduct_interviev", {}, "no operation"),
         ("conduct_interview", {**C}, "ds_id: Field required"),
         ("conduct_interview", {**C, "ds_id": "orm", "budgt": 3}, "budgt: Extra inputs"),
-        ("conduct_interview", {**C, "ds_id": "orm", "budget": 0}, "budget: Input should be greater"),
+        ("conduct_interview", {**C, "ds_id": "orm", "budget": 0}, "budget: 0 is not taken; write a number"),
         ("conduct_interview", {**C, "project_id": "../etc", "ds_id": "orm"}, "project_id: String should match"),
         ("conduct_interview", {**C, "conversation_id": "a/b", "ds_id": "orm"}, "conversation_id: String should match"),
         ("conduct_interview", {**C, "project_id": "q", "ds_id": "orm"}, "no project 'q'; known: p"),

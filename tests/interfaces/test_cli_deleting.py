@@ -1,0 +1,62 @@
+"""`enquete delete`: what goes is shown, nobody's own files go, and a run that is needed or driven stays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+import enquete
+from enquete.memory.local import LocalMemory
+from tests.interfaces.conftest import Command
+from tests.support.studies import personas
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Results of two runs on the same three people."""
+    people = personas(tmp_path, 3)
+    for seed in (1, 2):
+        enquete.conduct_interviews(
+            people, out=tmp_path / "out", methods=["longitudinal"], respondent="synthetic", language="en", seed=seed
+        )
+    return tmp_path / "out"
+
+
+def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command, out: Path) -> None:
+    first, second = (run.run_id for run in enquete.list_runs("x", out=str(out)))
+    mine = out / "synthesis" / first / "my-notes.md"
+    mine.write_text("what I think of it", "utf-8")
+    words = ("delete", out.parent / "personas_3.json", "--out", out)
+
+    asked = command(*words, first)
+    assert asked.code == 2
+    assert first in asked.out
+    assert str(mine) in asked.out
+    assert "--yes" in asked.err
+    assert "no run 'run_none'" in command(*words, "run_none", "--yes").err
+    with FileLock(out / "runs" / first / "lock"):
+        assert command(*words, first, "--yes").code == 1  # a process drives it
+
+    one = command(*words, first, "--yes", "--json").object
+    assert (one["deleted"], one["kept"]) == ([first], [str(mine)])
+    assert [run.run_id for run in enquete.list_runs("x", out=str(out))] == [second]
+    assert [path for path in out.rglob("*") if first in str(path) and path.is_file()] == [mine]
+    assert set(json.loads((out / "latest.json").read_text("utf-8")).values()) == {second}
+    with LocalMemory.opened(out, read_only=True) as memory:
+        assert {record.run_id for record in memory.search("", limit=50)} == {second}
+
+    assert command(*words, "--yes").code == 0
+    assert [path for path in out.rglob("*") if path.is_file()] == [mine]
+
+
+def test_a_line_that_leads_out_of_the_results_is_passed_over(command: Command, out: Path) -> None:
+    """The list of a run's files could have been written by anybody."""
+    run = enquete.list_runs("x", out=str(out))[0].run_id
+    with (out / "runs" / run / "files").open("a", encoding="utf-8") as file:
+        file.write("../personas_3.json\n/etc/hostname\n")
+    assert command("delete", out.parent / "personas_3.json", run, "--out", out, "--yes").code == 0
+    assert (out.parent / "personas_3.json").is_file()
+    assert Path("/etc/hostname").is_file()
