@@ -180,7 +180,7 @@ def test_the_prompt_plans_a_study(served: Served) -> None:
         ("get_interview_results", {"sim_id": "sim_finished", "methodology": METHOD, "section": "x"}, "none of arms"),
         ("get_interview_report", {"sim_id": "sim_finished", "page": 999}, "999 is none; there"),
         ("pause_interviews", {"run_id": "run_1"}, "does not drive such a run"),
-        ("conduct_interviews", {"sim_id": "sim_untouched", "budget_tokens": 0}, "greater than 0"),
+        ("conduct_interviews", {"sim_id": "sim_untouched", "budget_tokens": 0}, "a number above 0"),
     ],
 )
 def test_errors_say_what_would_be_right_and_name_no_folder(

@@ -32,11 +32,11 @@ def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
 
 def test_wrong_values_are_told_in_words_of_their_own(served: Served) -> None:
     text = text_of(served.call("conduct_interviews", sim_id=served.untouched, budget_tokens=-5, wait_seconds="soon"))
-    assert "budget_tokens: input should be greater than 0, not '-5'" in text
+    assert "budget_tokens: -5 is not taken; write a number above 0" in text
     assert "wait_seconds: " in text
     assert "pydantic" not in text
     missing = text_of(served.call("interview_status"))
-    assert missing == "interview_status: sim_id: field required."
+    assert missing == "interview_status: sim_id: is missing."
 
 
 def test_advice_fits_what_was_asked(served: Served) -> None:
@@ -119,7 +119,7 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     study.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
         study.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
-    assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete resume run_' in str(refused.value)
+    assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
     told = explained(refused.value, mask_of(tmp_path))
-    assert "enquete resume" not in told
+    assert "enquete.resume" not in told
     assert '["delphi"]. Go on with the unfinished run by resume_interviews' in told

@@ -119,7 +119,7 @@ class TestWhichRun:
         assert 'asking: "block" → "item"' in message
         assert "arms: " in message
         assert "methods" not in message
-        assert f"enquete resume {started.record.token}" in message
+        assert f"enquete.resume('{started.record.token}')" in message
         assert "new=True" in message
         assert tree(tmp_path) == before
 
@@ -282,7 +282,7 @@ class TestNothingIsWrittenWhereSomethingIsWrong:
                 "not among the methods",
             ),
             ({"instruments": {"delphi": "no_such.yaml"}}, InstrumentError, "no_such.yaml"),
-            ({"settings": {"delphi": {"rounds": 9}}}, SettingsError, "delphi.rounds: 9"),
+            ({"settings": {"delphi": {"rounds": 9}}}, SettingsError, "delphi.rounds: there is no such field"),
             ({"settings": {"delfi": {}}}, SettingsError, "'delfi' is not among the methods"),
             ({"model": "gpt"}, SettingsError, "neither a key"),
             ({"model": "gpt", "base_url": "ftp://x"}, SettingsError, "LLM_BASE_URL"),

@@ -71,14 +71,7 @@ def in_words(error: ToolError) -> str | None:
     """What was wrong with arguments, or with what the client sent as its user's reply; None for any other error."""
     cause = error.__cause__
     if isinstance(cause, ValidationError):
-        return "; ".join(map(_fault, cause.errors())) + "."
+        return f"{complaints(cause)}."
     if isinstance(cause, ToolError) and isinstance(cause.__cause__, ValueError):
         return UNFIT_REPLY
     return None
-
-
-def _fault(each: Mapping[str, Any]) -> str:
-    """pydantic's words without its address."""
-    name, said = ".".join(map(str, each["loc"])), str(each["msg"])
-    given = "" if each["type"] == "missing" else f", not {str(each['input'])[:LONGEST_SHOWN]!r}"
-    return f"{name}: {said[:1].lower()}{said[1:]}{given}"

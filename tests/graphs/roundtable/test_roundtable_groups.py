@@ -110,7 +110,7 @@ def test_fewer_groups_than_there_are_agents_for() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"size": 1}, "a number from 2 on"),
+        ({"size": 1}, "greater than or equal to 2"),
         ({"size": 11}, "less than or equal to 10"),
         ({"compose": "hand"}, "groups by hand need them"),
         ({"members": "Ada, Ben"}, "set compose to hand"),
