@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from mcp.server.mcpserver import Context
@@ -14,6 +14,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
+from enquete.state.complaints import complaints
 from enquete.study.apart import apart
 
 LONGEST_SHOWN = 60
