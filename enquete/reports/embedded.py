@@ -85,7 +85,7 @@ class Embedded:
         return [tell(text, self._language) for text in texts]
 
     def _folded(self, anchor: str, title: str, heads: Sequence[str], rows: Sequence[tuple[object, ...]]) -> str:
-        head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+        head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
         body = "".join(map(self._row, rows))
         return (
             f'<details id="{anchor}"><summary>{html.escape(title)} ({len(rows)})</summary>'

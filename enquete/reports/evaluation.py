@@ -24,6 +24,7 @@ from enquete.reports.figures.canvas import Figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.key_findings import KeyFinding
+from enquete.reports.talks import Talks, no_talks
 from enquete.reports.writing import records
 from enquete.state.asking import Language
 from enquete.state.methodology import Methodology
@@ -123,6 +124,9 @@ class Evaluation:
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
     figures: Callable[[Found, Language], Iterable[Figure]] = no_figures
+
+    # Its conversations with one agent, read from its own files: see reports/talks.py.
+    talks: Talks = no_talks
 
     # Instrument health: checks of the main arm; what the arms of `Methodology.probes` say about it; rules and words of checks
     # that no other methodology has, by name.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -16,6 +16,7 @@ from markdown_it.token import Token
 
 from enquete.reports.embedded import Embedded, slug
 from enquete.reports.figures.canvas import Figure
+from enquete.reports.figures.marks import Href
 from enquete.reports.figures.svg import svg
 from enquete.reports.table_html import with_quick_tables
 from enquete.reports.templates import render
@@ -37,7 +38,7 @@ def page(
 ) -> str:
     """The whole page from the two Markdown texts. HTML within them stays text. strips: page one's figures as SVG, by name."""
     drawn = {f"figures/{one.stem}.svg": one for one in figures}
-    writer = Writer(drawn, strips, embedded)
+    writer = Writer(drawn, strips, embedded.href)
     first, *sections = _chapters(writer.html(report))
     rest = _chapters(writer.html(appendix))[1:]
     contents = [(anchor, title) for anchor, title, _ in sections]
@@ -48,10 +49,12 @@ def page(
 
 
 class Writer:
-    """Markdown to HTML with figures in place of images."""
+    """Markdown to HTML with figures in place of images. href: where references of figures lead; below: what stands beneath one."""
 
-    def __init__(self, drawn: Mapping[str, Figure], strips: Mapping[str, str], embedded: Embedded) -> None:
-        self._drawn, self._embedded = drawn, embedded
+    def __init__(
+        self, drawn: Mapping[str, Figure], strips: Mapping[str, str], href: Href, below: Callable[[Figure], str] = lambda one: ""
+    ) -> None:  # fmt: skip
+        self._drawn, self._href, self._below = drawn, href, below
         self._strips = {f"figures/{name}.svg": svg for name, svg in strips.items()}
         plain = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
         self._renderer = with_quick_tables(plain)
@@ -71,7 +74,8 @@ class Writer:
             return ""
         layout = figure.spec["layout"]
         tall = ' class="tall"' if layout["height"] > TALL * layout["width"] else ""
-        return f'<figure id="f-{figure.stem}"{tall}>{svg(figure.spec, figure.alt, href=self._embedded.href)}</figure>'
+        drawn = svg(figure.spec, figure.alt, href=self._href)
+        return f'<figure id="f-{figure.stem}"{tall}>{drawn}{self._below(figure)}</figure>'
 
 
 def _chapters(text: str) -> list[tuple[str, str, str]]:

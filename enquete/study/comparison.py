@@ -36,11 +36,14 @@ class Comparison:
 
 def compare(first: Run, second: Run) -> Comparison:
     """All rows of two runs of the same population, matched by what was asked of whom."""
-    joined = first.responses.merge(
-        second.responses, on=KEY, how="outer", suffixes=("_first", "_second"), indicator=True, validate="1:1"
-    )
+    return compared(first.responses, second.responses)
+
+
+def compared(first: pd.DataFrame, second: pd.DataFrame) -> Comparison:
+    """The same of two tables."""
+    joined = first.merge(second, on=KEY, how="outer", suffixes=("_first", "_second"), indicator=True, validate="1:1")
     both = joined[joined["_merge"] == "both"]
-    columns = [name for name in first.responses.columns if name not in KEY and name in second.responses.columns]
+    columns = [name for name in first.columns if name not in KEY and name in second.columns]
     differs = {name: _differs(both[f"{name}_first"], both[f"{name}_second"]) for name in columns}
     shown = [f"{name}_{end}" for name in ("value", "text") for end in ("first", "second")]
     return Comparison(

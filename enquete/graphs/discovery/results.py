@@ -15,6 +15,7 @@ from enquete.graphs.discovery.figures import figures
 from enquete.graphs.discovery.findings import findings
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.shown import shown
+from enquete.graphs.discovery.talks import talks
 from enquete.locale import N_
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
@@ -108,6 +109,7 @@ EVALUATION = Evaluation(
     files=files,
     item_facts=item_facts,
     figures=figures,
+    talks=talks,
     health=health.health,
     checks=health.CHECKS,
     glossary={

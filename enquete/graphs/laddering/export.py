@@ -99,7 +99,7 @@ def transcripts_md(
     turns: Sequence[Mapping[str, Any]], graphs: Sequence[Mapping[str, Any]], concepts: Sequence[Mapping[str, Any]]
 ) -> str:
     """All interviews in words, each answer beside the codes that were read in it."""
-    codes = _codes_of(graphs, concepts)
+    codes = codes_of(graphs, concepts)
     lines: list[str] = []
     for turn in turns:
         if turn["turn"] == 1:
@@ -110,7 +110,7 @@ def transcripts_md(
     return "\n".join(lines).lstrip() + "\n"
 
 
-def _codes_of(graphs: Sequence[Mapping[str, Any]], concepts: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
+def codes_of(graphs: Sequence[Mapping[str, Any]], concepts: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     """Utterance → labels of its codes."""
     label = {(unit, node): str(one["label"]) for one in concepts for unit, node in one["members"]}
     found: dict[str, list[str]] = {}

@@ -81,7 +81,7 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
     title = words["map" if climbs else "links"].format(low=escaped(levels[0]), high=escaped(levels[-1]))
     canvas = Canvas(title, asked(found, words, language, cut), language, plot=ROW * (2 * half + HEAD))
     strongest = max(int(one["direct"]) for one in links)
-    canvas.data.extend(_line(one, places, strongest) for one in links)
+    canvas.data.extend(line(one, places, strongest) for one in links)
     canvas.data.append(
         _numbers(links, places, [_told(one, boxes, words) for one in links], (WIDTH - 2 * EDGE) / len(levels))
         | {"meta": {"links": _answers(links, found)}}
@@ -91,13 +91,13 @@ def value_map(found: Found, words: Mapping[str, str], language: Language) -> Ite
         showlegend=False,
         xaxis={"visible": False, "range": [-WIDE / 2 - 0.01, len(levels) - 1 + WIDE / 2 + 0.01]},
         yaxis={"visible": False, "range": [half, -half - HEAD]},
-        shapes=[_shape(*places[name]) for name in boxes],
+        shapes=[box(*places[name]) for name in boxes],
         annotations=[
             *(
                 told(bold(wrapped(name, wide)), level, -half - HEAD / 2, font={"size": 11})
                 for level, name in enumerate(levels)
             ),
-            *(_text(box, *places[name], wide) for name, box in boxes.items()),
+            *(_text(one, *places[name], wide) for name, one in boxes.items()),
         ],
     )
     named = sorted(links, key=lambda one: -int(one["direct"]))[:3]
@@ -123,7 +123,7 @@ def _ends(one: Mapping[str, Any], places: Places) -> list[tuple[float, float]]:
     return [(x1 + side, y1), (x2 - side, y2)]
 
 
-def _line(one: Mapping[str, Any], places: Places, strongest: int) -> dict[str, Any]:
+def line(one: Mapping[str, Any], places: Places, strongest: int) -> dict[str, Any]:
     ends, width = _ends(one, places), THIN + (THICK - THIN) * int(one["direct"]) / strongest
     return {
         "type": "scatter", "mode": "lines", "x": [x for x, _ in ends], "y": [y for _, y in ends], "showlegend": False,
@@ -152,7 +152,7 @@ def _told(one: Mapping[str, Any], boxes: Mapping[str, Box], words: Mapping[str, 
     return words["link"].format(source=source, target=target, n=one["direct"])
 
 
-def _shape(x: float, y: float) -> dict[str, Any]:
+def box(x: float, y: float) -> dict[str, Any]:
     half, tall, look = WIDE / 2, BOX / ROW / 2, {"fillcolor": PAPER, "line": {"color": COLOURS[0]}}
     return {"type": "rect", "x0": x - half, "x1": x + half, "y0": y - tall, "y1": y + tall, **look}
 

@@ -23,6 +23,7 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.network import Cell
 from enquete.graphs.laddering.shown import GLOSSARY, shown
 from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
+from enquete.graphs.laddering.talks import talks
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
@@ -78,6 +79,7 @@ EVALUATION = Evaluation(
     files=files,
     item_facts=item_facts,
     figures=figures,
+    talks=talks,
     health=health.health,
     checks=health.CHECKS,
 )

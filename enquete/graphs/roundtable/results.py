@@ -14,6 +14,7 @@ from enquete.graphs.roundtable.figures import figures
 from enquete.graphs.roundtable.findings import findings
 from enquete.graphs.roundtable.instrument import CONSIDERATION, RoundtableInstrument
 from enquete.graphs.roundtable.shown import GLOSSARY, shown
+from enquete.graphs.roundtable.talks import talks
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records
@@ -90,6 +91,7 @@ EVALUATION = Evaluation(
     files=files,
     item_facts=item_facts,
     figures=figures,
+    talks=talks,
     health=health.health,
     checks=health.CHECKS,
     glossary=GLOSSARY,

@@ -58,7 +58,7 @@ class Pen:
             drawn = element("g", element("title", plain(str(told))) + drawn)
         links = self.trace.get("meta", {}).get("links")
         to = self.href(links[number]) if links and links[number] else None
-        return element("a", drawn, href=to) if to else drawn
+        return element("a", drawn, href=to, aria_label=plain(str(told)) if told else None) if to else drawn
 
 
 def marks(pen: Pen) -> Iterator[str]:

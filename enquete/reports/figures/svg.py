@@ -27,10 +27,12 @@ def nowhere(reference: str) -> None:
 
 
 def svg(spec: Spec, alt: str, *, plain: bool = False, href: Href = nowhere) -> str:
-    """plain: a file of its own, on white. href: where a reference to answers leads, None for nowhere."""
+    """plain: a file of its own, on white. href: where a reference to answers leads, None for nowhere; what leads somewhere is no
+    image to those who hear it, or its links would be lost to them."""
     frame, ink = framed(spec), Ink(plain)
     pens = [Pen(frame, trace, ink, href) for trace in spec["data"]]
     layout = spec["layout"]
+    role = "img" if href is nowhere else "group"
     parts = [
         element("title", written(str(layout.get("title", {}).get("text", "")))),
         element("desc", html.escape(alt, quote=False)),
@@ -45,7 +47,7 @@ def svg(spec: Spec, alt: str, *, plain: bool = False, href: Href = nowhere) -> s
         *_legend(frame, ink, href),
     ]
     return element(
-        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", role="img", font_family=FONT, font_size=SIZE,
+        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", role=role, font_family=FONT, font_size=SIZE,
         viewBox=f"0 0 {frame.width:g} {frame.height:g}", width=frame.width, height=frame.height, fill=ink(INK),
     )  # fmt: skip
 

@@ -1,0 +1,93 @@
+"""One agent's interview as it is read: questions and answers, the codes of each answer, and the agent's own graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from enquete.graphs.laddering.export import codes_of
+from enquete.graphs.laddering.figures import BOX, HEAD, ROW, WIDE, box, line
+from enquete.locale import N_, in_language, tell
+from enquete.reports.figures.canvas import Canvas, Figure, answers, note, told
+from enquete.reports.figures.frame import EDGE, WIDTH
+from enquete.reports.figures.palette import INK
+from enquete.reports.figures.text import bold, escaped, wrapped
+from enquete.reports.talks import INTERVIEWER, Line, Talk, lines_of
+from enquete.state.asking import Language
+
+WORDS = {
+    "title": N_("What {name} named, from {low} to {high}"),
+    "said": N_("an arrow leads from what was named to what it leads to"),
+    "leads": N_("{source} → {target}"),
+    "alt": N_("{concepts} concepts and {links} links of one interview."),
+}
+TEXT = 10  # px
+Graph = Mapping[str, Any]
+
+
+def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
+    turns = list(lines_of(folder / "transcript.jsonl", "participant", participant))
+    if not turns:
+        return
+    graphs = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant))
+    pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
+    codes = codes_of(graphs, pooled["concepts"])
+    lines = tuple(one for turn in turns for one in _told(turn, codes, language))
+    drawn = own_graph(graphs[0], pooled["kinds"], language) if graphs else None
+    yield Talk(str(turns[0]["name"]), lines, graph=drawn)
+
+
+def _told(turn: Mapping[str, Any], codes: Mapping[str, list[str]], language: Language) -> Iterator[Line]:
+    number = int(turn["turn"])
+    yield Line(tell(INTERVIEWER, language), turn["question"], turn=number)
+    read = tuple(codes.get(f"{turn['participant']}#{number}", ()))
+    yield Line(turn["name"], turn["answer"], turn["participant"], number, read)
+
+
+def own_graph(graph: Graph, kinds: Sequence[Mapping[str, str]], language: Language) -> Figure | None:
+    """Concepts in columns by their kind, from left to right, and what leads to what. None without a link."""
+    words = in_language(WORDS, language)
+    nodes = {str(node["id"]): node for node in graph["nodes"]}
+    edges = [edge for edge in graph["edges"] if {edge["source"], edge["target"]} <= set(nodes)]
+    used = [kind for kind in kinds if any(node["type"] == kind["id"] for node in nodes.values())]
+    if not edges or not used:
+        return None
+    columns = [[name for name, node in nodes.items() if node["type"] == kind["id"]] for kind in used]
+    places = {
+        name: (float(level), place - (len(column) - 1) / 2)
+        for level, column in enumerate(columns)
+        for place, name in enumerate(column)
+    }
+    half = max(map(len, columns)) / 2
+    title = words["title"].format(name=escaped(graph["name"]), low=escaped(used[0]["label"]), high=escaped(used[-1]["label"]))
+    canvas = Canvas(title, note(language, words["said"]), language, plot=ROW * (2 * half + HEAD))
+    drawn = [edge for edge in edges if {edge["source"], edge["target"]} <= set(places)]
+    canvas.data.extend(line({**edge, "direct": 1}, places, 3) for edge in drawn)
+    canvas.data.append(_marks(graph, nodes, places))
+    wide = (WIDTH - 2 * EDGE) / len(used) * WIDE
+    canvas.layout.update(
+        showlegend=False,
+        xaxis={"visible": False, "range": [-WIDE / 2 - 0.01, len(used) - 1 + WIDE / 2 + 0.01]},
+        yaxis={"visible": False, "range": [half, -half - HEAD]},
+        shapes=[{**box(*place), "layer": "below"} for place in places.values()],
+        annotations=[
+            *(told(bold(wrapped(kind["label"], wide)), level, -half - HEAD / 2, font={"size": 11}) for level, kind in enumerate(used)),
+            *(told(wrapped(nodes[name]["text"], wide - 8, 3, TEXT), *place, font={"size": TEXT, "color": INK})
+              for name, place in places.items()),
+        ],
+    )  # fmt: skip
+    return canvas.figure("own_graph", words["alt"].format(concepts=len(places), links=len(drawn)))
+
+
+def _marks(graph: Graph, nodes: Mapping[str, Graph], places: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """A point at the upper left of every box, which leads to the answer that the concept was named in."""
+    found = [(name, nodes[name]) for name in places]
+    corner = {name: (x - WIDE / 2, y - BOX / ROW / 2) for name, (x, y) in places.items()}
+    links = [answers("laddering", participant=graph["participant"], turn=node["turn"]) for _, node in found]
+    return {
+        "type": "scatter", "mode": "markers", "x": [corner[name][0] for name in places], "y": [corner[name][1] for name in places],
+        "marker": {"size": 9, "color": INK}, "hoverinfo": "text", "hovertext": [escaped(node["text"]) for _, node in found],
+        "showlegend": False, "meta": {"links": links},
+    }  # fmt: skip

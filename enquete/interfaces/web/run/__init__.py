@@ -1,0 +1,1 @@
+"""What the pages of one run show, read from its files: nothing here asks anybody or writes anything."""

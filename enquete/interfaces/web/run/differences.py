@@ -1,0 +1,77 @@
+"""Two runs of one population beside one another: what was asked in both, where their answers differ, item by item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.table import FEW
+from enquete.study.comparison import Comparison, compared
+
+ITEM = ["methodology", "phase", "round", "item_id"]
+
+
+@dataclass(frozen=True)
+class ItemDifference:
+    """Means of one item in both runs; n: answers; changed: answers that differ, of those that both have."""
+
+    methodology: str
+    phase: str
+    round: int
+    item: str
+    n: tuple[int, int]
+    means: tuple[float | None, float | None]
+    changed: int
+
+    @property
+    def difference(self) -> float | None:
+        first, second = self.means
+        return None if first is None or second is None else second - first
+
+
+@dataclass(frozen=True)
+class Differences:
+    comparison: Comparison
+    items: list[ItemDifference]
+    """Those that both runs asked, the largest difference first."""
+
+    def rows(self, start: int, most: int) -> list[dict[str, Any]]:
+        """Answers that differ, in the table's order."""
+        shown = self.comparison.values.iloc[start : start + most]
+        return [{str(name): None if pd.isna(value) else value for name, value in row.items()} for row in shown.to_dict("records")]
+
+
+def differences(first: OpenRun, second: OpenRun) -> Differences:
+    """Raises NothingYet where one of the runs has no table yet."""
+    frames = [_plain(run.table.frame) for run in (first, second)]
+    found = compared(*frames)
+    means = [_means(frame) for frame in frames]
+    both = means[0].join(means[1], how="inner", lsuffix="_first", rsuffix="_second")
+    changed = found.values.groupby(ITEM, observed=True).size() if len(found.values) else pd.Series(dtype="int64")
+    items = [
+        ItemDifference(
+            str(name), str(phase), int(number), str(item), (int(row["n_first"]), int(row["n_second"])),
+            (_known(row["mean_first"]), _known(row["mean_second"])), int(changed.get((name, phase, number, item), 0)),
+        )
+        for (name, phase, number, item), row in both.iterrows()  # type: ignore[misc]
+    ]  # fmt: skip
+    return Differences(found, sorted(items, key=lambda one: (-abs(one.difference or 0.0), -one.changed)))
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(FEW, "object"))
+
+
+def _means(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of the main arm."""
+    own = frame[frame["arm_role"].eq("main") & frame["status"].isin(["ok", "repaired"])]
+    return own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean"))
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+

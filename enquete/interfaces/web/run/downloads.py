@@ -1,0 +1,90 @@
+"""What can be taken away from a run's pages: chosen answers as CSV, figures as SVG or PNG, sections, and the run's own files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from enquete.interfaces.service.replies import NothingYet
+from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.table import COLUMNS, Where
+from enquete.reports.figures.canvas import Figure
+from enquete.reports.figures.files import SCALE
+from enquete.reports.figures.svg import svg
+from enquete.state.errors import InputError, SettingsError
+from enquete.state.showing import as_cell
+
+CHUNK = 5_000
+TYPES = {
+    ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown", ".svg": "image/svg+xml",
+    ".png": "image/png", ".html": "text/html", ".yaml": "application/yaml",
+}  # fmt: skip
+
+
+class NoSuchFile(NothingYet):
+    """The run has no file of this name."""
+
+
+def as_csv(run: OpenRun, where: Where) -> Iterator[str]:
+    """The chosen answers, a row each, as all_responses.csv writes them."""
+    places = run.table.places(where)
+    yield ",".join(COLUMNS) + "\r\n"
+    for start in range(0, len(places), CHUNK):
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\r\n")
+        for row in run.table.rows(places[start : start + CHUNK]):
+            writer.writerow([_cell(row[name]) for name in COLUMNS])
+        yield text.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:g}" if isinstance(value, float) else as_cell(str(value))
+
+
+def drawn_as(figure: Figure, kind: str) -> tuple[bytes, str]:
+    """Content and type of a figure's file. Raises InputError for another kind, SettingsError without vl-convert."""
+    text = svg(figure.spec, figure.alt, plain=True)
+    if kind == "svg":
+        return text.encode(), "image/svg+xml"
+    if kind != "png":
+        raise InputError(f"{kind[:20]!r}: a figure is given as svg or png")
+    try:
+        import vl_convert  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise SettingsError(".png needs vl-convert on the server: pip install 'enquete[figures]'") from error
+    return vl_convert.svg_to_png(text, scale=SCALE), "image/png"
+
+
+def files_of(run: OpenRun) -> list[tuple[str, list[tuple[str, int]]]]:
+    """(title, [(path, bytes)]) of everything that the run wrote for its readers. Paths are as `open_file` takes them."""
+    found = [("", _listed(run.run.path, ""))]
+    for name, title in run.titles.items():
+        own = [one for phase, folder in run.stage_folders(name) for one in _listed(folder, f"{name}/{phase}/")]
+        found.append((title, own))
+    return [(title, files) for title, files in found if files]
+
+
+def _listed(folder: Path, prefix: str) -> list[tuple[str, int]]:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
+    return [(prefix + file.relative_to(folder).as_posix(), file.stat().st_size) for file in files]
+
+
+def file_at(run: OpenRun, path: str) -> Path:
+    """The file behind such a path. Raises NoSuchFile for anything that is not listed."""
+    for folder, prefix in _folders(run):
+        if path.startswith(prefix) and (folder / path[len(prefix) :]).is_file() and ".." not in path.split("/"):
+            file = folder / path[len(prefix) :]
+            run.shelf.rooted.require_inside(file)
+            return file
+    raise NoSuchFile(f"run {run.run.run_id} has no file {path[:200]!r}")
+
+
+def _folders(run: OpenRun) -> Iterator[tuple[Path, str]]:
+    for name in run.titles:
+        for phase, folder in run.stage_folders(name):
+            yield folder, f"{name}/{phase}/"
+    yield run.run.path, ""

@@ -1,0 +1,157 @@
+"""The report as tabs: page one, a methodology, the synthesis, instrument health. Its own text and figures, linked to answers."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from enquete.interfaces.web.run.chapters import Printer, chapters, named, others, untitled, with_links
+from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.table import ANY, Where
+from enquete.locale import N_, NN_, plural, tell
+from enquete.reports.embedded import CHECKS_TITLE
+from enquete.reports.figures.canvas import Figure
+from enquete.reports.figures.spoken import spoken
+from enquete.reports.figures.strip import draw, strip_of
+from enquete.reports.key_findings import KeyFinding
+from enquete.state.showing import visible
+
+HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
+MOST_SPOKEN = 300
+"""Marks of a figure that stand in the table beneath it."""
+REPORT = ("report.md", "appendix.md", "page_one.md", "page_one.json", "results.json", "health.json")
+_ANSWERS = N_("answers")
+_AS_TABLE = N_("Figure as a table")
+_MARK = N_("What it shows")
+_SERIES = N_("Series")
+_MORE = NN_("{n} more mark", "{n} more marks")
+
+
+@dataclass(frozen=True)
+class Tab:
+    """html: what stands on the tab; folded: title and HTML of what is unfolded by whoever wants it."""
+
+    title: str
+    html: Markup
+    folded: Sequence[tuple[str, Markup]] = ()
+    figures: Sequence[Figure] = ()
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """language: of the page around the report, which has its own."""
+
+    run: OpenRun
+    language: str
+
+    def page_one(self) -> Tab:
+        return Tab(self._page.get("title", ""), self._kept("", lambda: self._linked(untitled(self.run.text("page_one.md")))))
+
+    def methodology(self, name: str) -> Tab:
+        title = self.run.titles[name]
+        body = self._kept(f"m/{name}", lambda: self._linked(named(self.run.text("report.md"), title)))
+        more = self._kept(f"m/{name}/more", lambda: self._linked(named(self.run.text("appendix.md"), title)))
+        figures = [one for one in self.run.drawings.figures if one.name.startswith(f"{name}/")]
+        return Tab(title, body, [(tell(N_("All tables and further findings"), self.language), more)] if more else [], figures)
+
+    def synthesis(self) -> Tab:
+        """What joins methodologies and what is nobody's own."""
+        own = [*self.run.titles.values(), self._told(HEALTH), *self._page_one_headings()]
+        text = "\n\n".join(f"### {one.heading}\n\n{one.body}" for one in others(self.run.text("report.md"), own))
+        figures = [one for one in self.run.drawings.figures if one.name.partition("/")[0] not in {*self.run.titles, "health"}]
+        rest = others(self.run.text("appendix.md"), [*self.run.titles.values(), self._told(CHECKS_TITLE), self._told(SHAPES)])
+        folded = [
+            (html.unescape(one.heading.replace("\\", "")), self._kept(f"synthesis/{one.heading}", lambda one=one: self._linked(one.body)))
+            for one in rest
+        ]  # fmt: skip
+        return Tab(tell(N_("Synthesis"), self.language), self._kept("synthesis", lambda: self._linked(text)), folded, figures)
+
+    def health(self) -> Tab:
+        report, appendix = self.run.text("report.md"), self.run.text("appendix.md")
+        body = self._kept("health", lambda: self._linked(named(report, self._told(HEALTH))))
+        folded = [
+            (self._told(title), self._kept(f"health/{title}", lambda title=title: self._linked(named(appendix, self._told(title)))))
+            for title in (CHECKS_TITLE, SHAPES)
+        ]  # fmt: skip
+        figures = [one for one in self.run.drawings.figures if one.name.startswith("health/")]
+        return Tab(tell(HEALTH, self.language), body, [one for one in folded if one[1]], figures)
+
+    def drawn(self, figure: Figure) -> Markup:
+        """A figure that stands in no Markdown, a conversation's graph, say."""
+        return Markup(self._printer([figure]).html(f"![](figures/{figure.stem}.svg)"))
+
+    # --- how a text becomes a tab ----------------------------------------------------------------------------------
+
+    @property
+    def _page(self) -> Mapping[str, Any]:
+        return self.run.json("page_one.json")
+
+    def _told(self, title: str) -> str:
+        return tell(title, self.run.language)
+
+    def _page_one_headings(self) -> list[str]:
+        return [one.heading for one in chapters(self.run.text("page_one.md"))]
+
+    def _kept(self, name: str, make: Any) -> Markup:
+        files = [self.run.file(one) for one in REPORT]
+        key = self.run.run.folder, name, self.language
+        return Markup(self.run.shelf.pages.get(key, files, make))
+
+    def _linked(self, markdown: str) -> str:
+        findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
+        text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
+        return self._printer(self.run.drawings.figures).html(text) if text.strip() else ""
+
+    def _behind(self, finding: Mapping[str, Any]) -> str:
+        if not finding.get("methodology"):
+            return ""
+        items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
+        return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
+
+    def _printer(self, figures: Sequence[Figure]) -> Printer:
+        return Printer(figures, dict(self._strips()), self.run.href, self._below)
+
+    def _strips(self) -> Iterator[tuple[str, str]]:
+        """Page one's small figures, in the page's colours."""
+        for number, one in enumerate(self._page.get("findings", []), start=1):
+            finding = KeyFinding(**{**one, "items": tuple(one["items"])})
+            strip = strip_of(finding, self._scale(finding))
+            if strip is not None:
+                yield f"page-one-{number}", draw(strip, finding.text, self.run.language)
+
+    def _scale(self, finding: KeyFinding) -> tuple[float, float] | None:
+        """Of the items that a finding rests on, where they share one."""
+        where = Where({"methodology": (finding.methodology,), "item_id": finding.items}, status=ANY, arm=ANY)
+        own = self.run.table.frame.iloc[self.run.table.places(where)]
+        rated = own[own["value"].notna()]
+        ends = set(zip(rated["scale_min"], rated["scale_max"], strict=True))
+        return ends.pop() if len(ends) == 1 else None
+
+    def _below(self, figure: Figure) -> str:
+        """The figure as a table, and as files."""
+        marks = list(spoken(figure.spec))
+        rows = "".join(self._row(one) for one in marks[:MOST_SPOKEN])
+        if len(marks) > MOST_SPOKEN:
+            rows += f'<tr><td colspan="3">{plural(_MORE, len(marks) - MOST_SPOKEN, self.language)}</td></tr>'
+        heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_SERIES, _MARK, _ANSWERS))
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
+        files = " ".join(
+            f'<a download href="{self.run.at("figures", f"{figure.stem}.{kind}")}">{kind.upper()}</a>' for kind in ("svg", "png")
+        )
+        return f'<figcaption class="beneath">{folded}<span class="files">{files}</span></figcaption>'
+
+    def _row(self, mark: Any) -> str:
+        to = self.run.href(mark.link) if mark.link else None
+        link = f'<a href="{html.escape(to)}">{tell(_ANSWERS, self.language)}</a>' if to else ""
+        return f"<tr><td>{_text(mark.series)}</td><td>{_text(mark.told)}</td><td>{link}</td></tr>"
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(text))
+
+
