@@ -62,7 +62,7 @@ class Writer:
 
     def html(self, markdown: str) -> str:
         text: str = self._renderer.render(markdown)
-        text = _ALONE.sub(r"\1", text)
+        text = _ALONE.sub(r"\1", text).replace("<th>", '<th scope="col">').replace("<th style", '<th scope="col" style')
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
     def _image(self, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:

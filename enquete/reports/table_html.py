@@ -19,7 +19,6 @@ _BETWEEN = re.compile(r"(?<!\\)\|")
 _MARKED = re.compile(r"[\\`*_\[\]!<&\n]")
 """What may begin something other than plain text within a line."""
 RIGHT = ' style="text-align:right"'
-HEAD = ' scope="col"'
 
 
 def with_quick_tables(renderer: MarkdownIt) -> MarkdownIt:
@@ -53,7 +52,7 @@ def _html(lines: list[str], renderer: MarkdownIt) -> str:
         for cell, style in zip(cells, styles, strict=False):
             if cell not in told:
                 told[cell] = renderer.renderInline(cell) if _MARKED.search(cell) else escapeHtml(cell)
-            parts.append(f"<{tag}{HEAD if tag == 'th' else ''}{style}>{told[cell]}</{tag}>\n")
+            parts.append(f"<{tag}{style}>{told[cell]}</{tag}>\n")
         return f"<tr>\n{''.join(parts)}</tr>\n"
 
     body = "".join(row(line, "td") for line in lines[2:])

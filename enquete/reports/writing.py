@@ -91,10 +91,10 @@ def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000) -> None:
         writer.writerow(frame.columns)
         for start in range(0, len(frame), chunk):
             piece = frame.iloc[start : start + chunk]
-            writer.writerows(zip(*(_cells(piece[name]) for name in frame.columns), strict=True))
+            writer.writerows(zip(*(cells(piece[name]) for name in frame.columns), strict=True))
 
 
-def _cells(column: pd.Series[Any]) -> list[str]:
+def cells(column: pd.Series[Any]) -> list[str]:
     """A column as text; a column has few different values, and each is formatted once."""
     if pd.api.types.is_bool_dtype(column):
         return ["true" if value else "false" for value in column]

@@ -22,8 +22,8 @@ from enquete.graphs.laddering.findings import findings
 from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.network import Cell
 from enquete.graphs.laddering.shown import GLOSSARY, shown
-from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
 from enquete.graphs.laddering.talks import talks
+from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.writing import records

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.graphs.laddering.export import codes_of
-from enquete.graphs.laddering.figures import BOX, HEAD, ROW, WIDE, box, line
+from enquete.graphs.laddering.figures import HEAD, ROW, WIDE, box, line
 from enquete.locale import N_, in_language, tell
 from enquete.reports.figures.canvas import Canvas, Figure, answers, note, told
 from enquete.reports.figures.frame import EDGE, WIDTH
@@ -19,7 +19,7 @@ from enquete.state.asking import Language
 
 WORDS = {
     "title": N_("What {name} named, from {low} to {high}"),
-    "said": N_("an arrow leads from what was named to what it leads to"),
+    "said": N_("a line leads from what was named to what it leads to, further right"),
     "leads": N_("{source} → {target}"),
     "alt": N_("{concepts} concepts and {links} links of one interview."),
 }
@@ -61,12 +61,14 @@ def own_graph(graph: Graph, kinds: Sequence[Mapping[str, str]], language: Langua
         for place, name in enumerate(column)
     }
     half = max(map(len, columns)) / 2
-    title = words["title"].format(name=escaped(graph["name"]), low=escaped(used[0]["label"]), high=escaped(used[-1]["label"]))
+    title = words["title"].format(
+        name=escaped(graph["name"]), low=escaped(used[0]["label"]), high=escaped(used[-1]["label"])
+    )
     canvas = Canvas(title, note(language, words["said"]), language, plot=ROW * (2 * half + HEAD))
     drawn = [edge for edge in edges if {edge["source"], edge["target"]} <= set(places)]
     canvas.data.extend(line({**edge, "direct": 1}, places, 3) for edge in drawn)
-    canvas.data.append(_marks(graph, nodes, places))
     wide = (WIDTH - 2 * EDGE) / len(used) * WIDE
+    canvas.data.append(_marks(graph, nodes, places, wide))
     canvas.layout.update(
         showlegend=False,
         xaxis={"visible": False, "range": [-WIDE / 2 - 0.01, len(used) - 1 + WIDE / 2 + 0.01]},
@@ -74,20 +76,20 @@ def own_graph(graph: Graph, kinds: Sequence[Mapping[str, str]], language: Langua
         shapes=[{**box(*place), "layer": "below"} for place in places.values()],
         annotations=[
             *(told(bold(wrapped(kind["label"], wide)), level, -half - HEAD / 2, font={"size": 11}) for level, kind in enumerate(used)),
-            *(told(wrapped(nodes[name]["text"], wide - 8, 3, TEXT), *place, font={"size": TEXT, "color": INK})
-              for name, place in places.items()),
         ],
     )  # fmt: skip
     return canvas.figure("own_graph", words["alt"].format(concepts=len(places), links=len(drawn)))
 
 
-def _marks(graph: Graph, nodes: Mapping[str, Graph], places: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """A point at the upper left of every box, which leads to the answer that the concept was named in."""
-    found = [(name, nodes[name]) for name in places]
-    corner = {name: (x - WIDE / 2, y - BOX / ROW / 2) for name, (x, y) in places.items()}
-    links = [answers("laddering", participant=graph["participant"], turn=node["turn"]) for _, node in found]
+def _marks(
+    graph: Graph, nodes: Mapping[str, Graph], places: Mapping[str, tuple[float, float]], wide: float
+) -> dict[str, Any]:
+    """What stands in the boxes; each leads to the answer that the concept was named in."""
+    found = [nodes[name] for name in places]
+    links = [answers("laddering", participant=graph["participant"], turn=node["turn"]) for node in found]
     return {
-        "type": "scatter", "mode": "markers", "x": [corner[name][0] for name in places], "y": [corner[name][1] for name in places],
-        "marker": {"size": 9, "color": INK}, "hoverinfo": "text", "hovertext": [escaped(node["text"]) for _, node in found],
+        "type": "scatter", "mode": "text", "x": [x for x, _ in places.values()], "y": [y for _, y in places.values()],
+        "text": [wrapped(node["text"], wide - 8, 3, TEXT) for node in found], "textposition": "middle center",
+        "textfont": {"size": TEXT, "color": INK}, "hoverinfo": "text", "hovertext": [escaped(node["text"]) for node in found],
         "showlegend": False, "meta": {"links": links},
     }  # fmt: skip

@@ -29,6 +29,8 @@ def _line(turn: Mapping[str, Any], words: Mapping[str, str], language: Language)
     said = [words["round"].format(n=turn["round"]), words["private"] if turn["private"] else ""]
     if turn.get("confidence") is not None:
         said.append(words["confidence"].format(value=decimals(f"{turn['confidence']:.2f}", language)))
-    text = "\n\n".join(part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part)
+    text = "\n\n".join(
+        part for part in (turn["position"], turn["reasoning"], *(turn.get("sections") or {}).values()) if part
+    )
     about = " · ".join(one for one in (*said, str(turn.get("stance") or "")) if one)
     return Line(turn["name"], text, turn["participant"], int(turn["turn"]), tuple(turn.get("key_points") or ()), about)

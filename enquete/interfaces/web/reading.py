@@ -1,21 +1,105 @@
-"""A run as it is read: its tabs, answers and transcripts."""
+"""A run as it is read: its report in tabs, its answers down to the request behind each, agents, instruments, another run beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.service.steady import steadily
-from enquete.interfaces.web.rendering import render
+from enquete.interfaces.web.rendering import language_of, render
+from enquete.interfaces.web.run import one_run
+from enquete.interfaces.web.run.chapters import named
+from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
+from enquete.interfaces.web.run.opened import OpenRun, Shelf
+from enquete.interfaces.web.run.table import Where
 from enquete.study.apart import apart
+
+Facts: TypeAlias = Mapping[str, Any]
+Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
+"""(run, request, language of the page) → what the template is filled with."""
 
 
 def add_reading(router: APIRouter, desk: Desk) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
+    shelf = Shelf(desk.rooted)
 
-    @router.get("/runs/{sim_id}/{run_id}/")
-    async def overview(request: Request, sim_id: str, run_id: str) -> Response:
-        run = await apart(lambda: steadily(lambda: desk.rooted.run(sim_id, run_id)))
-        return render(request, "run.html.j2", sim_id=sim_id, run_id=run.run_id, run=run)
+    def page(path: str, template: str, show: Show) -> None:
+        @router.get(f"/runs/{{sim_id}}/{{run_id}}/{path}")
+        async def answer(request: Request, sim_id: str, run_id: str) -> Response:
+            return await apart(lambda: steadily(lambda: written(request, sim_id, run_id)))
+
+        def written(request: Request, sim_id: str, run_id: str) -> Response:
+            run, language = shelf.open(sim_id, run_id), language_of(request)
+            facts = {"tabs": one_run.tabs(run, language), "run": run.run, "opened": run, **show(run, request, language)}
+            return render(request, template, sim_id=sim_id, run_id=run.run.run_id, **facts)
+
+    page("", "run_page_one.html.j2", one_run.page_one)
+    page("m/{methodology}", "run_tab.html.j2", one_run.methodology)
+    page("synthesis", "run_tab.html.j2", one_run.synthesis)
+    page("health", "run_tab.html.j2", one_run.health)
+    page("answers", "run_answers.html.j2", one_run.answers)
+    page("answer", "run_answer.html.j2", one_run.answer)
+    page("agents", "run_agents.html.j2", one_run.agents)
+    page("agent", "run_agent.html.j2", one_run.agent)
+    page("instruments", "run_instruments.html.j2", one_run.instruments)
+    page("compare", "run_compare.html.j2", one_run.compare)
+    page("files", "run_files.html.j2", one_run.files)
+    _add_downloads(router, shelf)
+
+
+def _add_downloads(router: APIRouter, shelf: Shelf) -> None:
+    async def opened(sim_id: str, run_id: str) -> OpenRun:
+        return await apart(lambda: steadily(lambda: shelf.open(sim_id, run_id)))
+
+    @router.get("/runs/{sim_id}/{run_id}/answers.csv")
+    async def table(request: Request, sim_id: str, run_id: str) -> Response:
+        run = await opened(sim_id, run_id)
+        where = await apart(lambda: _where(run, request))
+        await apart(lambda: run.table)  # what is missing is said before the answer begins
+        return StreamingResponse(
+            as_csv(run, where), media_type="text/csv; charset=utf-8", headers=_saved(f"{run_id}_answers.csv")
+        )
+
+    @router.get("/runs/{sim_id}/{run_id}/figures/{name}")
+    async def figure(sim_id: str, run_id: str, name: str) -> Response:
+        run = await opened(sim_id, run_id)
+        stem, _, kind = name.rpartition(".")
+        drawn = await apart(lambda: next((one for one in run.drawings.figures if one.stem == stem), None))
+        if drawn is None:
+            raise NoSuchFile(f"run {run.run.run_id} has no figure {name[:100]!r}")
+        body, content = await apart(lambda: drawn_as(drawn, kind))
+        return Response(body, media_type=content, headers=_saved(name))
+
+    @router.get("/runs/{sim_id}/{run_id}/sections/{name}.md")
+    async def section(sim_id: str, run_id: str, name: str) -> Response:
+        run = await opened(sim_id, run_id)
+        title = run.titles.get(name, "")
+        text = await apart(lambda: named(run.text("report.md"), title)) if title else ""
+        if not text:
+            raise NothingYet(f"run {run.run.run_id} has no section on {name[:100]!r}")
+        return Response(
+            f"## {title}\n\n{text}\n", media_type="text/markdown; charset=utf-8", headers=_saved(f"{name}.md")
+        )
+
+    @router.get("/runs/{sim_id}/{run_id}/files/{path:path}")
+    async def file(sim_id: str, run_id: str, path: str) -> Response:
+        """Always saved, never shown: what others wrote runs nothing here."""
+        run = await opened(sim_id, run_id)
+        found = await apart(lambda: file_at(run, path))
+        return FileResponse(found, media_type=TYPES.get(found.suffix, "application/octet-stream"), filename=found.name)
+
+
+def _where(run: OpenRun, request: Request) -> Where:
+    asked = request.query_params.multi_items()
+    return Where.of(asked, run.drawings.marks if "mark" in request.query_params else {})
+
+
+def _saved(name: str) -> dict[str, str]:
+    plain = "".join(one if one.isascii() and (one.isalnum() or one in "._-") else "_" for one in name)
+    return {"Content-Disposition": f'attachment; filename="{plain}"'}

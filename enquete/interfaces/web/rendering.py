@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from enquete.locale import C_, N_, SOURCE, Words, decimals, languages, plural, tell, whole
+from enquete.reports.markdown import share
 from enquete.state.showing import visible
 
 LANGUAGE_COOKIE = "enquete_language"
@@ -29,8 +30,18 @@ PAGE_HEADERS = {
 }
 """Scripts and styles come from this server; a style attribute, which tables and figures have, runs nothing."""
 STATIC: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "web.css": ("text/css", ("enquete.reports:look.css", "enquete.interfaces.web:static/web.css")),
-    "web.js": ("text/javascript", ("enquete.reports:page.js", "enquete.interfaces.web:static/web.js")),
+    "web.css": (
+        "text/css",
+        (
+            "enquete.reports:look.css",
+            "enquete.interfaces.web:static/web.css",
+            "enquete.interfaces.web:static/reading.css",
+        ),
+    ),
+    "web.js": (
+        "text/javascript",
+        ("enquete.reports:page.js", "enquete.interfaces.web:static/web.js", "enquete.interfaces.web:static/reading.js"),
+    ),
 }
 """Name → its type and the files that it is made of."""
 RUN_STATES: Mapping[str, str] = {
@@ -112,6 +123,7 @@ def _environment(language: str) -> Environment:
     made.filters |= {
         "state_word": partial(_state_word, language),
         "tell": lambda text: tell(text, language),
+        "share": lambda value: share(value, language),
         "whole": lambda value: MISSING if value is None else whole(round(value), language),
         "num": partial(_number, language),
     }

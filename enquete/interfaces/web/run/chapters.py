@@ -48,7 +48,9 @@ def untitled(markdown: str) -> str:
     return "\n".join(line for line in markdown.splitlines() if not line.startswith("# "))
 
 
-def with_links(markdown: str, findings: Sequence[Mapping[str, Any]], to: Callable[[Mapping[str, Any]], str], text: str) -> str:
+def with_links(
+    markdown: str, findings: Sequence[Mapping[str, Any]], to: Callable[[Mapping[str, Any]], str], text: str
+) -> str:
     """A link to the answers behind every finding that stands in the text; to: its address, "" for none."""
     lines = markdown.splitlines()
     for one in findings:

@@ -36,12 +36,15 @@ class ItemDifference:
 class Differences:
     comparison: Comparison
     items: list[ItemDifference]
-    """Those that both runs asked, the largest difference first."""
+    """Those that both runs asked and that have a scale, the largest difference first."""
 
     def rows(self, start: int, most: int) -> list[dict[str, Any]]:
         """Answers that differ, in the table's order."""
         shown = self.comparison.values.iloc[start : start + most]
-        return [{str(name): None if pd.isna(value) else value for name, value in row.items()} for row in shown.to_dict("records")]
+        return [
+            {str(name): None if pd.isna(value) else value for name, value in row.items()}
+            for row in shown.to_dict("records")
+        ]
 
 
 def differences(first: OpenRun, second: OpenRun) -> Differences:
@@ -49,7 +52,7 @@ def differences(first: OpenRun, second: OpenRun) -> Differences:
     frames = [_plain(run.table.frame) for run in (first, second)]
     found = compared(*frames)
     means = [_means(frame) for frame in frames]
-    both = means[0].join(means[1], how="inner", lsuffix="_first", rsuffix="_second")
+    both = means[0].add_suffix("_first").join(means[1].add_suffix("_second"), how="inner")
     changed = found.values.groupby(ITEM, observed=True).size() if len(found.values) else pd.Series(dtype="int64")
     items = [
         ItemDifference(
@@ -58,7 +61,8 @@ def differences(first: OpenRun, second: OpenRun) -> Differences:
         )
         for (name, phase, number, item), row in both.iterrows()  # type: ignore[misc]
     ]  # fmt: skip
-    return Differences(found, sorted(items, key=lambda one: (-abs(one.difference or 0.0), -one.changed)))
+    rated = [one for one in items if one.difference is not None]
+    return Differences(found, sorted(rated, key=lambda one: (-abs(one.difference or 0.0), -one.changed)))
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -73,5 +77,3 @@ def _means(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _known(value: float) -> float | None:
     return None if pd.isna(value) else float(value)
-
-

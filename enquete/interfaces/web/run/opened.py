@@ -11,13 +11,13 @@ from zlib import crc32
 
 import pandas as pd
 
+from enquete.instruments.pack import names_of_types
+from enquete.instruments.text import Text
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.web.rendering import url
 from enquete.interfaces.web.run.kept import Kept
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import AnswerTable, Where, Wording
-from enquete.instruments.pack import names_of_types
-from enquete.instruments.text import Text
 from enquete.locale import tell
 from enquete.nodes.planning import load_methodology
 from enquete.reports.figures.canvas import Figure
@@ -85,7 +85,10 @@ class OpenRun:
     @cached_property
     def titles(self) -> dict[str, str]:
         """Of the methodologies, in the run's order and language."""
-        return {name: tell(load_methodology(dotted).title, self.language) for name, dotted in self.run.record.methods.items()}
+        return {
+            name: tell(load_methodology(dotted).title, self.language)
+            for name, dotted in self.run.record.methods.items()
+        }
 
     # --- addresses -------------------------------------------------------------------------------------------------
 
@@ -119,7 +122,9 @@ class OpenRun:
         """Of a file beside the report. Raises NothingYet."""
         path = self.file(name)
         if not path.is_file():
-            raise NothingYet(f"run {self.run.run_id} has no report yet: it is written at the run's end and at every stop")
+            raise NothingYet(
+                f"run {self.run.run_id} has no report yet: it is written at the run's end and at every stop"
+            )
         return read_regular(path, LARGEST_TEXT).decode("utf-8", "replace")
 
     def json(self, *parts: str) -> dict[str, Any]:
@@ -137,7 +142,9 @@ class OpenRun:
         """Raises NothingYet before the first stop."""
         path = self.file("exports", "all_responses.csv")
         if not path.is_file():
-            raise NothingYet(f"run {self.run.run_id} has no answers to show yet: they are written at the run's end and at every stop")
+            raise NothingYet(
+                f"run {self.run.run_id} has no answers to show yet: they are written at the run's end and at every stop"
+            )
         return self.shelf.tables.get(path, [path], lambda: AnswerTable.read(path))
 
     @cached_property
@@ -177,4 +184,3 @@ class OpenRun:
         """Of a run whose answers stand in this one's table: its own, or the one that took T0."""
         known = {self.run.run_id, self.run.record.baseline_run_id, *self.run.record.carried.values()}
         return self.run.folder.parent / run_id if run_id in known else self.run.folder
-

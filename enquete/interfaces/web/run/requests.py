@@ -86,7 +86,15 @@ def asked(folder: Path, key: Key) -> Asked:
 def _calls(cursor: Any) -> list[dict[str, Any]]:
     names = [column[0] for column in cursor.description]
     found = [dict(zip(names, row, strict=True)) for row in cursor]
-    return [{**one, "messages": _messages(one["messages"]), "raw": indented(one["raw"])} for one in found]
+    return [
+        {
+            **one,
+            "messages": _messages(one["messages"]),
+            "response": indented(one["response"]),
+            "raw": indented(one["raw"]),
+        }
+        for one in found
+    ]
 
 
 def _messages(text: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from enquete.interfaces.web.run.requests import Key
 from enquete.reports.context import RESPONDED
 from enquete.state.asking import Language
 from enquete.state.showing import as_cell
@@ -29,6 +30,8 @@ NUMBERS = ("round", "turn", "value", "confidence", "scale_min", "scale_max")
 COLUMNS = (*FEW, *NUMBERS, "text")
 FILTERS = ("methodology", "stakeholder_type", "item_id", "phase", "session", "participant", "round", "turn", "value")
 """Columns that an address may choose by."""
+BETWEEN = "\0"
+"""Between the words of one row and the next: nobody looks for it."""
 GIVEN, ANY = "given", "any"
 MAIN = "main"
 _PHRASE = re.compile(r'"([^"]+)"|(\S+)')
@@ -54,7 +57,7 @@ class Where:
     behind: Chosen = field(default_factory=dict)
 
     @classmethod
-    def of(cls, asked: Iterable[tuple[str, str]], marks: Mapping[str, str] = {}) -> Where:  # noqa: B006 - never written to
+    def of(cls, asked: Iterable[tuple[str, str]], marks: Mapping[str, str] = {}) -> Where:
         """As an address says it; what it does not know is left aside. marks: reference to answers by mark."""
         said: dict[str, list[str]] = {}
         for name, value in asked:
@@ -113,8 +116,20 @@ class AnswerTable:
         return cls(frame)
 
     @cached_property
-    def _folded(self) -> list[str]:
-        return [text.casefold() for text in self.frame["text"]]
+    def _folded(self) -> tuple[str, npt.NDArray[np.intp]]:
+        """All words in one text, and where each row's begin: looking through it once takes a tenth of looking row by row."""
+        folded = [text.casefold().replace(BETWEEN, " ") for text in self.frame["text"]]
+        return BETWEEN.join(folded), np.cumsum([0, *(len(text) + 1 for text in folded)])[:-1]
+
+    def _with(self, word: str) -> npt.NDArray[np.bool_]:
+        """Whose words hold this."""
+        text, starts = self._folded
+        kept, at = np.zeros(len(starts), dtype=bool), text.find(word)
+        while at >= 0:
+            row = int(np.searchsorted(starts, at, side="right")) - 1
+            kept[row] = True
+            at = text.find(word, starts[row + 1]) if row + 1 < len(starts) else -1
+        return kept
 
     def places(self, where: Where) -> Places:
         """Numbers of the rows, in the table's order."""
@@ -129,12 +144,9 @@ class AnswerTable:
             kept &= self._is("arm_role", (MAIN,))
         elif where.arm != ANY:
             kept &= self._is("arm", (where.arm,))
-        found = np.flatnonzero(kept)
-        wanted = phrases(where.words)
-        if not wanted:
-            return found
-        folded = self._folded
-        return np.array([at for at in found if all(word in folded[at] for word in wanted)], dtype=np.intp)
+        for word in phrases(where.words):
+            kept &= self._with(word)
+        return np.flatnonzero(kept)
 
     def _is(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
         column = self.frame[name]
@@ -150,6 +162,18 @@ class AnswerTable:
         chosen = self.frame.iloc[list(places)]
         columns = [[None if value != value else value for value in chosen[name].tolist()] for name in COLUMNS]
         return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def place_of(self, key: Key) -> int | None:
+        """The row of an answer by its key; None where there is none."""
+        frame, kept = self.frame, np.ones(len(self.frame), dtype=bool)
+        names = {
+            **{name: name for name in ("arm", "methodology", "phase", "session", "round", "turn", "participant")},
+            "item": "item_id",
+        }
+        for name, column in {**names, "run": "run_id"}.items():
+            kept &= frame[column].eq(getattr(key, name)).to_numpy()
+        found = np.flatnonzero(kept)
+        return int(found[0]) if len(found) else None
 
     def kinds(self, name: str, where: Where | None = None) -> list[str]:
         """Values of a column that occur, in the table's order."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from enquete.interfaces.web.run.chapters import Printer, chapters, named, others, untitled, with_links
+from enquete.interfaces.web.run.chapters import Chapter, Printer, chapters, named, others, untitled, with_links
 from enquete.interfaces.web.run.opened import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where
 from enquete.locale import N_, NN_, plural, tell
@@ -38,7 +38,6 @@ class Tab:
     title: str
     html: Markup
     folded: Sequence[tuple[str, Markup]] = ()
-    figures: Sequence[Figure] = ()
 
 
 @dataclass(frozen=True)
@@ -49,36 +48,29 @@ class Tabs:
     language: str
 
     def page_one(self) -> Tab:
-        return Tab(self._page.get("title", ""), self._kept("", lambda: self._linked(untitled(self.run.text("page_one.md")))))
+        return Tab(self._page.get("title", ""), self._kept("", lambda: self._linked(self._first())))
 
     def methodology(self, name: str) -> Tab:
         title = self.run.titles[name]
         body = self._kept(f"m/{name}", lambda: self._linked(named(self.run.text("report.md"), title)))
         more = self._kept(f"m/{name}/more", lambda: self._linked(named(self.run.text("appendix.md"), title)))
-        figures = [one for one in self.run.drawings.figures if one.name.startswith(f"{name}/")]
-        return Tab(title, body, [(tell(N_("All tables and further findings"), self.language), more)] if more else [], figures)
+        return Tab(title, body, [(tell(N_("All tables and further findings"), self.language), more)])
 
     def synthesis(self) -> Tab:
         """What joins methodologies and what is nobody's own."""
         own = [*self.run.titles.values(), self._told(HEALTH), *self._page_one_headings()]
         text = "\n\n".join(f"### {one.heading}\n\n{one.body}" for one in others(self.run.text("report.md"), own))
-        figures = [one for one in self.run.drawings.figures if one.name.partition("/")[0] not in {*self.run.titles, "health"}]
-        rest = others(self.run.text("appendix.md"), [*self.run.titles.values(), self._told(CHECKS_TITLE), self._told(SHAPES)])
-        folded = [
-            (html.unescape(one.heading.replace("\\", "")), self._kept(f"synthesis/{one.heading}", lambda one=one: self._linked(one.body)))
-            for one in rest
-        ]  # fmt: skip
-        return Tab(tell(N_("Synthesis"), self.language), self._kept("synthesis", lambda: self._linked(text)), folded, figures)
+        folded = others(
+            self.run.text("appendix.md"), [*self.run.titles.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
+        )
+        title = tell(N_("Synthesis"), self.language)
+        return Tab(title, self._kept("synthesis", lambda: self._linked(text)), [self._folded(one) for one in folded])
 
     def health(self) -> Tab:
         report, appendix = self.run.text("report.md"), self.run.text("appendix.md")
         body = self._kept("health", lambda: self._linked(named(report, self._told(HEALTH))))
-        folded = [
-            (self._told(title), self._kept(f"health/{title}", lambda title=title: self._linked(named(appendix, self._told(title)))))
-            for title in (CHECKS_TITLE, SHAPES)
-        ]  # fmt: skip
-        figures = [one for one in self.run.drawings.figures if one.name.startswith("health/")]
-        return Tab(tell(HEALTH, self.language), body, [one for one in folded if one[1]], figures)
+        folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
+        return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
 
     def drawn(self, figure: Figure) -> Markup:
         """A figure that stands in no Markdown, a conversation's graph, say."""
@@ -93,6 +85,11 @@ class Tabs:
     def _told(self, title: str) -> str:
         return tell(title, self.run.language)
 
+    def _first(self) -> str:
+        """Page one as it stands in the report, with its small figures."""
+        first, *found = chapters(self.run.text("report.md"))[: len(self._page_one_headings())]
+        return "\n\n".join([untitled(first.body), *(f"## {one.heading}\n\n{one.body}" for one in found)])
+
     def _page_one_headings(self) -> list[str]:
         return [one.heading for one in chapters(self.run.text("page_one.md"))]
 
@@ -100,6 +97,10 @@ class Tabs:
         files = [self.run.file(one) for one in REPORT]
         key = self.run.run.folder, name, self.language
         return Markup(self.run.shelf.pages.get(key, files, make))
+
+    def _folded(self, chapter: Chapter) -> tuple[str, Markup]:
+        heading = self._printer(()).html(chapter.heading).strip().removeprefix("<p>").removesuffix("</p>")
+        return Markup(heading), self._kept(f"more/{chapter.heading}", lambda: self._linked(chapter.body))
 
     def _linked(self, markdown: str) -> str:
         findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
@@ -141,7 +142,8 @@ class Tabs:
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
         files = " ".join(
-            f'<a download href="{self.run.at("figures", f"{figure.stem}.{kind}")}">{kind.upper()}</a>' for kind in ("svg", "png")
+            f'<a download href="{self.run.at("figures", f"{figure.stem}.{kind}")}">{kind.upper()}</a>'
+            for kind in ("svg", "png")
         )
         return f'<figcaption class="beneath">{folded}<span class="files">{files}</span></figcaption>'
 
@@ -153,5 +155,3 @@ class Tabs:
 
 def _text(text: str) -> str:
     return html.escape(visible(text))
-
-

@@ -1,0 +1,190 @@
+"""A finished run as its pages show it, in this process: every link leads somewhere, and what a page counts is what the ledger holds."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from enquete import study
+from enquete.study.run import Run
+from tests.support.populations import mirofish_folder
+from tests.support.studies import rows
+from tests.web.test_web_pages import browsing
+
+HOSTILE = "<img src=x onerror=alert(1)> \u202e\x1b[31m"
+ASKED = {"respondent": "synthetic", "language": "en", "new": True}
+SHORT = {"laddering": {"turns": 5}}
+
+
+@dataclass
+class Site:
+    client: TestClient
+    run: Run
+    other: Run
+
+    def page(self, path: str = "", run: Run | None = None) -> str:
+        answer = self.client.get(f"/runs/sim_r/{(run or self.run).run_id}/{path}")
+        assert answer.status_code == 200, (path, answer.text[-2000:])
+        return answer.text
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Two runs of three agents, one of whom has a hostile persona; the second asks the questionnaire alone, with another seed."""
+    root = tmp_path_factory.mktemp("root")
+    folder = mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
+    profiles = folder / "reddit_profiles.json"
+    people = json.loads(profiles.read_text())
+    people[0]["persona"] += HOSTILE
+    profiles.write_text(json.dumps(people))
+    run = study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal", "laddering"], seed="1", settings=SHORT, **ASKED)
+    other = study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal"], seed="2", **ASKED)
+    with browsing(root) as client:
+        yield Site(client, run, other)
+
+
+def links(page: str) -> list[str]:
+    return list(dict.fromkeys(map(html.unescape, re.findall(r'href="(/runs/[^"]+)"', page))))
+
+
+def total(page: str) -> int:
+    return int(re.search(r"<strong>(\d+) answers?</strong>", page)[1])
+
+
+def test_every_page_answers_and_its_links_lead_somewhere(site: Site) -> None:
+    """Every tab, and of each kind of link on it the first and the last."""
+    tabs = [link for link in links(site.page()) if re.search(r"/(m/\w+|[a-z]+)$", link)]
+    assert len(tabs) == 9  # two methodologies, synthesis, answers, agents, instruments, health, compare, files
+    for tab in tabs:
+        kinds: dict[str, list[str]] = {}
+        for link in links(site.client.get(tab).text):
+            kinds.setdefault(link.split("?")[0].rpartition("/")[0] + str("?" in link), []).append(link)
+        for found in kinds.values():
+            for link in {found[0], found[-1]}:
+                assert site.client.get(link).status_code == 200, (tab, link)
+
+
+def test_a_bar_leads_to_the_answers_that_it_counts(site: Site) -> None:
+    """Against the ledger: how many of the main arm gave this value to this item in this phase."""
+    bars = [link for link in links(site.page("m/longitudinal")) if "value=" in link]
+    for link in bars[:: max(1, len(bars) // 5)]:
+        page = site.client.get(link).text
+        asked = {name: re.search(rf"[?&]{name}=([^&]+)", link)[1] for name in ("item_id", "phase", "value")}
+        counted = rows(
+            site.run.folder,
+            "SELECT count(*) FROM answers a JOIN occasions o ON a.occasion=o.id"
+            " WHERE o.arm='main' AND o.methodology='longitudinal' AND a.item=? AND o.phase=? AND a.value=?",
+            asked["item_id"], asked["phase"], float(asked["value"]),
+        )  # fmt: skip
+        assert total(page) == counted[0][0]
+
+
+def test_an_answer_shows_its_request_as_the_ledger_has_it(site: Site) -> None:
+    listed = site.page("answers?methodology=laddering")
+    page = html.unescape(site.client.get(next(link for link in links(listed) if "/answer?" in link)).text)
+    (call,) = rows(
+        site.run.folder,
+        "SELECT c.response, c.messages, s.text, c.input_tokens, c.model FROM calls c JOIN systems s ON s.hash=c.system_hash"
+        " WHERE c.methodology='laddering' AND c.purpose='answer' AND c.arm='main' AND c.subject LIKE '%|1|turn'"
+        " ORDER BY c.id LIMIT 1",
+    )
+    response, messages, system, tokens, model = call
+    shown = re.sub(r"</?mark>", "", page)
+    assert json.dumps(json.loads(response), indent=1, ensure_ascii=False) in shown
+    assert all(one["content"] in shown for one in json.loads(messages))
+    assert system.replace("\u202e", "\\u202e").replace("\x1b", "\\u001b") in shown
+    assert f"{tokens:,} read" in shown
+    assert model in shown
+    assert "What else was asked of a model in this turn" in shown
+
+
+def test_search_finds_what_the_ledger_holds(site: Site) -> None:
+    stored = rows(
+        site.run.folder,
+        "SELECT a.text FROM answers a JOIN occasions o ON a.occasion=o.id WHERE o.arm='main' AND a.status IN ('ok', 'repaired')",
+    )
+    texts = [text.casefold() for (text,) in stored]
+    word = next(word for text in texts for word in text.split() if len(word) > 6)
+    assert total(site.page(f"answers?q={word.upper()}")) == sum(word in text for text in texts) > 0
+    assert "No answer is like that" in site.page("answers?q=zzzzzz")
+    taken = site.client.get(f"/runs/sim_r/{site.run.run_id}/answers.csv?q={word}").text
+    assert len(list(csv.DictReader(io.StringIO(taken)))) == sum(word in text for text in texts)
+
+
+def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site: Site) -> None:
+    (who, persona) = rows(site.run.folder, "SELECT id, persona FROM participants ORDER BY position LIMIT 1")[0]
+    page = site.page(f"agent?id={who}")
+    assert "<img src=x" in persona
+    assert "&lt;img src=x onerror=alert(1)&gt; \\u202e\\u001b[31m" in page
+    assert "<img" not in page
+    file = site.run.folder.parent.parent / "T1" / "laddering" / site.run.run_id / "transcript.jsonl"
+    own = [turn for line in file.read_text("utf-8").splitlines() if (turn := json.loads(line))["participant"] == who]
+    said = html.unescape(page)
+    assert all(turn["question"] in said and turn["answer"] in said for turn in own)
+    assert len(re.findall(r'<li class="own">', page)) == len(own)
+    assert '<span class="code">' in page
+    assert re.search(r'<figure id="f-own_graph".*?<a href="[^"]+turn=\d+"', page, re.DOTALL)
+
+
+def test_two_runs_differ_in_as_many_answers_as_in_python(site: Site) -> None:
+    found = study.compare(site.run, site.other)
+    page = site.page(f"compare?with={site.other.run_id}")
+    said = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page))
+    assert said["Answers in both"] == str(found.rows)
+    assert said["Answers that differ"] == str(len(found.values))
+    assert said["In this run alone"] == str(found.only_first)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["files/../../../state.json", "files/..%2F..%2F..%2Fstate.json", "files/longitudinal/T1/..%2F..%2F..%2Flatest.json", "figures/no.svg",
+     "m/nothing", "agent?id=nobody", "answer?id=run%2Fmain%2Fa%2FT1%2F%2F0%2F0%2Fp%2Fi", "compare?with=run_1"],
+)  # fmt: skip
+def test_what_the_run_does_not_have_is_not_there(site: Site, path: str) -> None:
+    assert site.client.get(f"/runs/sim_r/{site.run.run_id}/{path}").status_code == 404
+
+
+def test_files_are_saved_and_never_shown(site: Site) -> None:
+    answer = site.client.get(f"/runs/sim_r/{site.run.run_id}/files/report.html")
+    assert answer.headers["content-disposition"].startswith("attachment")
+    assert answer.content == (site.run.path / "report.html").read_bytes()
+
+
+def test_tables_and_figures_can_be_heard(site: Site) -> None:
+    """Heads have a scope; what has links is a group with a title, not an image; the open tab says so; one h1, no level left out."""
+    for path in ("", "m/longitudinal", "answers", "instruments", "agents", "health"):
+        page = site.page(path)
+        assert not re.search(r"<th(?! scope=)[ >]", page), path
+        assert len(re.findall(r'aria-current="page"', page)) == 1, path
+        levels = [int(level) for level in re.findall(r"<h(\d)", page)]
+        assert (levels[0], levels.count(1)) == (1, 1), path
+        assert all(after <= before + 1 for before, after in pairwise(levels)), (path, levels)
+    drawn = re.findall(r"<svg .*?</svg>", site.page("m/longitudinal"), re.DOTALL)
+    assert drawn
+    assert all('role="group"' in one and "<title>" in one and "<desc>" in one for one in drawn)
+
+
+def test_pages_speak_the_readers_language_and_the_report_its_own(site: Site) -> None:
+    page = site.client.get(f"/runs/sim_r/{site.run.run_id}/m/longitudinal", headers={"Accept-Language": "de"}).text
+    assert '<html lang="de">' in page
+    assert '<section class="report" lang="en">' in page
+
+
+def test_a_run_without_a_report_says_so(site: Site, tmp_path: Path) -> None:
+    report = site.other.path / "report.md"
+    aside = report.rename(tmp_path / "report.md")
+    try:
+        assert "There is no report yet" in site.page(run=site.other)
+        assert site.client.get(f"/runs/sim_r/{site.other.run_id}/synthesis").status_code == 404
+    finally:
+        aside.rename(report)

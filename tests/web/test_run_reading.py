@@ -1,0 +1,105 @@
+"""What pages of a run are made of: choosing, searching, parts of a report, what a figure says, what is kept. By hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
+from enquete.interfaces.web.run.kept import Kept
+from enquete.interfaces.web.run.requests import Key
+from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
+from enquete.reports.figures.spoken import Spoken, spoken
+
+REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"
+
+
+def table(*texts: str) -> AnswerTable:
+    frame = pd.DataFrame({name: [0.0 if name in NUMBERS else ""] * len(texts) for name in COLUMNS})
+    return AnswerTable(
+        frame.assign(text=list(texts), status="ok", arm_role="main", participant=[f"p{n}" for n in range(len(texts))])
+    )
+
+
+def test_words_are_found_in_any_row_and_across_none() -> None:
+    found = table("The Cod is back", "no fish", "", "cod\0and Cod", "Straße")
+    for words, places in (
+        ("cod", [0, 3]),
+        ('"cod is"', [0]),
+        ("back cod", [0]),
+        ("k no", []),
+        ("STRASSE", [4]),
+        ("fish", [1]),
+    ):
+        assert found.places(Where(words=words)).tolist() == places, words
+
+
+def test_an_address_chooses_and_says_what_it_chose() -> None:
+    where = Where.of(
+        [("methodology", "m"), ("item_id", "a"), ("item_id", "b,c"), ("q", " x "), ("nothing", "1"), ("phase", "")]
+    )
+    assert where.chosen == {"methodology": ("m",), "item_id": ("a", "b,c")}
+    assert where.query(page=2) == "methodology=m&item_id=a&item_id=b%2Cc&q=x&page=2"
+    assert (where.one("methodology"), where.one("item_id")) == ("m", "")
+
+
+def test_a_mark_stands_for_more_people_than_an_address_holds() -> None:
+    where = Where.of([("mark", "12"), ("status", "any")], {"12": "m?participant=p1%2Cp2"})
+    assert table("a", "b", "c").places(Where(behind={"participant": ("p1", "p2")})).tolist() == [1, 2]
+    assert where.behind == {"methodology": ("m",), "participant": ("p1", "p2")}
+    assert where.query() == "status=any&mark=12"
+    assert Where.of([("mark", "13")], {"12": "m"}).mark == ""
+
+
+@pytest.mark.parametrize(("cell", "text"), [("'=1+1", "=1+1"), ("'tis", "'tis"), ("a'=", "a'="), ("'-", "-")])
+def test_a_cell_is_read_as_it_was_written(cell: str, text: str) -> None:
+    assert as_written(cell) == text
+
+
+def test_what_was_looked_for_is_marked() -> None:
+    assert phrases('Cod "two words"') == ["cod", "two words"]
+    assert marked("A cod, Cod", ["cod"]) == [("A ", False), ("cod", True), (", ", False), ("Cod", True)]
+
+
+def test_the_id_of_an_answer_is_read_back() -> None:
+    text = "run_1/main/m/T1//2/0/agent:x/theme:1/importance"
+    key = Key.parse(text)
+    assert (key.session, key.round, key.participant, key.item) == ("", 2, "agent:x", "theme:1/importance")
+    assert str(key) == text
+
+
+def test_a_report_is_parted_by_its_chapters() -> None:
+    assert named(REPORT, "A | B") == "- said so"
+    assert [one.heading for one in others(REPORT, ["C"])] == ["A \\| B"]
+    assert untitled(REPORT).startswith("\nfirst")
+    behind = {"said so": "", "more": "/x"}
+    found = with_links("- said so\n- more", [{"text": text} for text in behind], lambda one: behind[one["text"]], "see")
+    assert found == "- said so\n- more [see](/x)"
+
+
+def test_a_figure_says_what_its_marks_say() -> None:
+    bars = {"name": "n", "hovertext": ["a<br>b", "", "c &amp; d"], "meta": {"links": ["m?x=1", "", ""]}}
+    cells = {"hovertext": [["e", "f"]], "meta": {"links": [["", "m?y=2"]]}}
+    assert list(spoken({"data": [bars, cells, {"x": [1]}]})) == [
+        Spoken("n", "a b", "m?x=1"), Spoken("n", "c & d", ""), Spoken("", "e", ""), Spoken("", "f", "m?y=2"),
+    ]  # fmt: skip
+
+
+def test_what_is_kept_is_made_again_when_its_file_changes(tmp_path: Path) -> None:
+    file, made = tmp_path / "a", []
+    kept: Kept[int] = Kept(1)
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    assert [kept.get("k", [file], make) for _ in range(2)] == [1, 1]
+    file.write_text("x")
+    assert kept.get("k", [file], make) == 2
+    os.utime(file, ns=(1, 1))
+    assert kept.get("k", [file], make) == 3
+    kept.get("other", [], make)
+    assert kept.get("k", [file], make) == 5
