@@ -47,7 +47,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     people = json.loads(profiles.read_text())
     people[0]["persona"] += HOSTILE
     profiles.write_text(json.dumps(people))
-    run = study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal", "laddering"], seed="1", settings=SHORT, **ASKED)
+    run = study.conduct_interviews(
+        "sim_r", root=str(root), methods=["longitudinal", "laddering"], seed="1", settings=SHORT, **ASKED
+    )
     other = study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal"], seed="2", **ASKED)
     with browsing(root) as client:
         yield Site(client, run, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,16 +54,18 @@ def differences(first: OpenRun, second: OpenRun) -> Differences:
     found = compared(*frames)
     means = [_means(frame) for frame in frames]
     both = means[0].add_suffix("_first").join(means[1].add_suffix("_second"), how="inner")
-    changed = found.values.groupby(ITEM, observed=True).size() if len(found.values) else pd.Series(dtype="int64")
-    items = [
-        ItemDifference(
-            str(name), str(phase), int(number), str(item), (int(row["n_first"]), int(row["n_second"])),
-            (_known(row["mean_first"]), _known(row["mean_second"])), int(changed.get((name, phase, number, item), 0)),
-        )
-        for (name, phase, number, item), row in both.iterrows()  # type: ignore[misc]
-    ]  # fmt: skip
+    changed = found.values.groupby(ITEM, observed=True).size().rename("changed")
+    columns = both.join(changed).fillna({"changed": 0}).reset_index().to_dict("records")
+    items = [_difference({str(name): value for name, value in one.items()}) for one in columns]
     rated = [one for one in items if one.difference is not None]
     return Differences(found, sorted(rated, key=lambda one: (-abs(one.difference or 0.0), -one.changed)))
+
+
+def _difference(one: Mapping[str, Any]) -> ItemDifference:
+    return ItemDifference(
+        one["methodology"], one["phase"], int(one["round"]), one["item_id"], (int(one["n_first"]), int(one["n_second"])),
+        (_known(one["mean_first"]), _known(one["mean_second"])), int(one["changed"]),
+    )  # fmt: skip
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:

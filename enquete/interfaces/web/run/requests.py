@@ -47,9 +47,10 @@ class Key:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Key:
-        names = ("run_id", "arm", "methodology", "phase", "session")
-        return cls(*(str(row[name]) for name in names), int(row["round"]), int(row["turn"]), str(row["participant"]),
-                   str(row["item_id"]))  # fmt: skip
+        run, arm, methodology, phase, session, participant, item = (
+            str(row[name]) for name in ("run_id", "arm", "methodology", "phase", "session", "participant", "item_id")
+        )
+        return cls(run, arm, methodology, phase, session, int(row["round"]), int(row["turn"]), participant, item)
 
     def __str__(self) -> str:
         return (

@@ -108,7 +108,7 @@ class AnswerTable:
     def read(cls, path: Path) -> AnswerTable:
         kinds = {**dict.fromkeys(FEW, "category"), **dict.fromkeys(NUMBERS, "float64"), "text": "object"}
         empty = {name: [""] for name in NUMBERS}
-        frame = pd.read_csv(path, usecols=list(COLUMNS), dtype=kinds, keep_default_na=False, na_values=empty)  # type: ignore[arg-type]
+        frame = pd.read_csv(path, usecols=list(COLUMNS), dtype=kinds, keep_default_na=False, na_values=empty)
         for name in FEW:
             column = frame[name].astype("category")
             frame[name] = column.cat.rename_categories({one: as_written(str(one)) for one in column.cat.categories})
