@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from enquete.reports.markdown import escape
 from enquete.reports.page import Writer
 
 MARK = "## "
+MOST_STOPS = 40
+"""Links of a figure that the tab key stops at."""
+_SVG = re.compile(r"<svg .*?</svg>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -72,4 +76,9 @@ class Printer:
 
     def html(self, markdown: str) -> str:
         drawn = {f"figures/{one.stem}.svg": one for one in self.figures}
-        return Writer(drawn, self.strips, self.href, self.below).html(markdown)
+        return _SVG.sub(_few_stops, Writer(drawn, self.strips, self.href, self.below).html(markdown))
+
+
+def _few_stops(found: re.Match[str]) -> str:
+    """A figure of hundreds of links is passed by the tab key at once; the table beneath it has them, too."""
+    return found[0].replace("<a ", '<a tabindex="-1" ') if found[0].count("<a ") > MOST_STOPS else found[0]

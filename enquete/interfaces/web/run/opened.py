@@ -108,7 +108,7 @@ class OpenRun:
         """Where a figure's reference leads."""
         methodology, _, query = reference.partition("?")
         if methodology == CHECKS:
-            return self.at("health")
+            return f"{self.at('health')}#more-1"
         if len(reference) > LONGEST_LINK:
             return f"{self.at('answers')}?mark={mark_of(reference)}"
         return f"{self.at('answers')}?methodology={methodology}&{query}"

@@ -10,12 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from enquete.interfaces.web.run.chapters import Chapter, Printer, chapters, named, others, untitled, with_links
-from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.opened import CHECKS, OpenRun
 from enquete.interfaces.web.run.table import ANY, Where
 from enquete.locale import N_, NN_, plural, tell
 from enquete.reports.embedded import CHECKS_TITLE
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.spoken import spoken
+from enquete.reports.figures.spoken import Spoken, spoken
 from enquete.reports.figures.strip import draw, strip_of
 from enquete.reports.key_findings import KeyFinding
 from enquete.state.showing import visible
@@ -24,7 +24,7 @@ HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
 MOST_SPOKEN = 300
 """Marks of a figure that stand in the table beneath it."""
 REPORT = ("report.md", "appendix.md", "page_one.md", "page_one.json", "results.json", "health.json")
-_ANSWERS = N_("answers")
+_ANSWERS, _CHECKS, _AGENTS = N_("answers"), N_("checks"), N_("agents")
 _AS_TABLE = N_("Figure as a table")
 _MARK = N_("What it shows")
 _SERIES = N_("Series")
@@ -105,6 +105,8 @@ class Tabs:
     def _linked(self, markdown: str) -> str:
         findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
         text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
+        across = self._page.get("across", [])
+        text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
         return self._printer(self.run.drawings.figures).html(text) if text.strip() else ""
 
     def _behind(self, finding: Mapping[str, Any]) -> str:
@@ -141,15 +143,15 @@ class Tabs:
         heads = "".join(f'<th scope="col">{tell(one, self.language)}</th>' for one in (_SERIES, _MARK, _ANSWERS))
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         folded = f"<details><summary>{tell(_AS_TABLE, self.language)}</summary>{table}</details>" if marks else ""
-        files = " ".join(
-            f'<a download href="{self.run.at("figures", f"{figure.stem}.{kind}")}">{kind.upper()}</a>'
-            for kind in ("svg", "png")
-        )
+        kinds = ("svg", "png") if figure in self.run.drawings.figures else ()
+        at = {kind: self.run.at("figures", f"{figure.stem}.{kind}") for kind in kinds}
+        files = " ".join(f'<a download href="{address}">{kind.upper()}</a>' for kind, address in at.items())
         return f'<figcaption class="beneath">{folded}<span class="files">{files}</span></figcaption>'
 
-    def _row(self, mark: Any) -> str:
+    def _row(self, mark: Spoken) -> str:
         to = self.run.href(mark.link) if mark.link else None
-        link = f'<a href="{html.escape(to)}">{tell(_ANSWERS, self.language)}</a>' if to else ""
+        said = tell(_CHECKS if mark.link.startswith(f"{CHECKS}?") else _ANSWERS, self.language)
+        link = f'<a href="{html.escape(to)}">{said}</a>' if to else ""
         return f"<tr><td>{_text(mark.series)}</td><td>{_text(mark.told)}</td><td>{link}</td></tr>"
 
 
