@@ -16,7 +16,7 @@ from enquete.interfaces.web.rendering import language_of, render
 from enquete.interfaces.web.run import one_run
 from enquete.interfaces.web.run.chapters import named
 from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
-from enquete.interfaces.web.run.opened import OpenRun, Shelf
+from enquete.interfaces.web.run.shelf import OpenRun, Shelf
 from enquete.interfaces.web.run.table import Where
 from enquete.study.apart import apart
 

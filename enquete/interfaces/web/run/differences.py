@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import FEW
 from enquete.study.comparison import Comparison, compared
 

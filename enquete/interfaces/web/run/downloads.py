@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from enquete.interfaces.service.replies import NothingYet
-from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import COLUMNS, Where
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.files import SCALE

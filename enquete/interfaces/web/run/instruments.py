@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, Wording
 from enquete.reports.context import RESPONDED
 

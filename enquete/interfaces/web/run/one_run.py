@@ -9,13 +9,13 @@ from typing import Any
 from starlette.requests import Request
 
 from enquete.interfaces.service.replies import NothingYet
+from enquete.interfaces.web.run.answer_list import STATUS_WORDS, choices, further, given, listing, shown
 from enquete.interfaces.web.run.differences import differences
 from enquete.interfaces.web.run.downloads import files_of
 from enquete.interfaces.web.run.instruments import used_instruments
-from enquete.interfaces.web.run.listing import STATUS_WORDS, choices, further, given, listing, shown
-from enquete.interfaces.web.run.opened import OpenRun
 from enquete.interfaces.web.run.people import Person, found_of, people, person, talks_of
 from enquete.interfaces.web.run.requests import Key, asked
+from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, marked
 from enquete.interfaces.web.run.tabs import Tabs
 from enquete.locale import N_, tell

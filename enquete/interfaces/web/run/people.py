@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enquete.checkpoints.folders import reading
-from enquete.interfaces.web.run.opened import OpenRun
+from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.nodes.planning import load_methodology
 from enquete.reports.evaluation import evaluation
 from enquete.reports.talks import Talk
