@@ -23,6 +23,7 @@ class OpenedRun(Generic[LedgerT]):
         self.record = record
         self.ledger = ledger
         self._instruments: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {}
         self._procedures: dict[str, Procedure[Any, Any]] = {}
 
     @property
@@ -57,7 +58,10 @@ class OpenedRun(Generic[LedgerT]):
         return self._instruments[name]
 
     def settings(self, name: str) -> Any:
-        return self.methodology(name).settings.model_validate(self.record.settings.get(name, {}))
+        if name not in self._settings:
+            chosen = self.record.settings.get(name, {})
+            self._settings[name] = self.methodology(name).settings.model_validate(chosen)
+        return self._settings[name]
 
     def procedure(self, name: str) -> Procedure[Any, Any]:
         if name not in self._procedures:

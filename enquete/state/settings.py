@@ -5,6 +5,8 @@ Arguments win over the environment, the environment over `.env`. `RunRequest` do
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +29,9 @@ from enquete.state.request import (
 class Environment(BaseSettings):
     """What the environment and `.env` say."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        frozen=True, env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True
+    )
 
     api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY"))
     base_url: str | None = Field(None, validation_alias="LLM_BASE_URL")
@@ -52,11 +56,26 @@ class Environment(BaseSettings):
     def read(cls) -> Environment:
         """Raises SettingsError naming the variable, its value and what would be right. Keys are never shown."""
         try:
-            return cls()
+            return _read(frozenset(os.environ.items()), _written(Path(".env").absolute()))
         except ValidationError as error:
             raise SettingsError(f"environment: {complaints(error)}") from None
         except UnicodeDecodeError as error:
             raise SettingsError(f".env is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from None
+
+
+def _written(file: Path) -> tuple[Path, int, int] | None:
+    """By which a changed .env is known; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return file, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=4)
+def _read(environment: frozenset[tuple[str, str]], file: tuple[Path, int, int] | None) -> Environment:
+    """Read once as long as neither the environment nor .env changes: pydantic looks through both for each field, and a run asks often."""
+    return Environment()
 
 
 class Machine(BaseModel):

@@ -7,6 +7,7 @@ over the same ledger asks only what is not settled.
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 from functools import lru_cache
 from itertools import count
@@ -105,7 +106,8 @@ class Driver:
 
     async def _walk(self, workplace: Workplace, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
-        compiled = self._graph.builder.compile(checkpointer=checkpointer, name="interviews")
+        compiled = copy.copy(self._graph)  # compiling it anew takes longer than a small round
+        compiled.checkpointer = checkpointer
         config = await self._thread(workplace, compiled)
         snapshot = await compiled.aget_state(config)
         start: Any = {"run": self._folder.name}
