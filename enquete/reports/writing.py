@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,11 +59,7 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def _line(row: Mapping[str, object]) -> str:
-    """Rows of a table are JSON already, and most lines are such rows: only what is not is converted."""
-    try:
-        return visible(json.dumps(row, ensure_ascii=False, allow_nan=False)) + "\n"
-    except (TypeError, ValueError):
-        return visible(json.dumps(jsonable(row), ensure_ascii=False, allow_nan=False)) + "\n"
+    return visible(to_json(row, inf_nan_mode="null", fallback=jsonable).decode()) + "\n"
 
 
 def write_files(folder: Path, files: Files) -> None:

@@ -22,15 +22,13 @@ _BOLD = re.compile(r"<b>(.*?)</b>")
 def element(name: str, inside: str = "", /, **attributes: object) -> str:
     """Attributes that are None are left out; `_` stands for a hyphen, numbers are written with one decimal."""
     written = "".join(
-        f' {key.replace("_", "-")}="{html.escape(_short(value))}"'
-        for key, value in attributes.items()
-        if value is not None
+        f' {key.replace("_", "-")}="{_written(value)}"' for key, value in attributes.items() if value is not None
     )
     return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
 
 
-def _short(value: object) -> str:
-    return f"{round(value, 1):g}" if isinstance(value, int | float) else str(value)
+def _written(value: object) -> str:
+    return f"{round(value, 1):g}" if isinstance(value, int | float) else html.escape(str(value))
 
 
 def plain(text: str) -> str:

@@ -14,12 +14,22 @@ SIZE = 12
 LINE = 1.25
 """Height of a line by the size of its text."""
 
-_WIDTHS = {
-    **dict.fromkeys("ijl|'.,:;!·", 0.26),
-    **dict.fromkeys("ftrI()[]/ -", 0.34),
-    **dict.fromkeys("mwMWÄÖÜ%@…—", 0.88),
-    **dict.fromkeys("csxyzkvJ", 0.51),
-}
+
+class _Widths(dict[str, float]):
+    """By the size of the text. What is not in it is measured when it is first met."""
+
+    def __missing__(self, one: str) -> float:
+        return self.setdefault(one, _CAPITAL if one.isupper() else _OTHER)
+
+
+_WIDTHS = _Widths(
+    {
+        **dict.fromkeys("ijl|'.,:;!·", 0.26),
+        **dict.fromkeys("ftrI()[]/ -", 0.34),
+        **dict.fromkeys("mwMWÄÖÜ%@…—", 0.88),
+        **dict.fromkeys("csxyzkvJ", 0.51),
+    }
+)
 _CAPITAL, _OTHER = 0.69, 0.57
 BOLD = 1.07
 """Width of bold text by that of other."""
@@ -32,7 +42,7 @@ def width(text: str, size: float = SIZE) -> float:
 
 def _line(text: str) -> float:
     plain = html.unescape(text.replace("<b>", "").replace("</b>", ""))
-    wide = sum(_WIDTHS.get(one, _CAPITAL if one.isupper() else _OTHER) for one in plain)
+    wide = sum(map(_WIDTHS.__getitem__, plain))
     return wide * BOLD if "<b>" in text else wide
 
 

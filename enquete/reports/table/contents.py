@@ -21,15 +21,13 @@ _ANSWER = ("arm", "session", "round", "turn", "participant", "item_id")
 
 def beside(item: Item, items: Sequence[Item]) -> Beside:
     """What stood beside an item that is answered in words."""
-    return _beside(item, tuple(items))
-
-
-@lru_cache(maxsize=2**12)  # the same for all agents of a panel
-def _beside(item: Item, items: tuple[Item, ...]) -> Beside:
-    others = [other.wording for other in items if other.id != item.id]
+    others = (other.wording for other in items if other.id != item.id)
     scales = (item, *(other for other in items if other.kind == "scale"))
     labels = dict.fromkeys(option.label for one in scales for option in one.options if option.label)
-    return Beside((*(text for text in (item.wording, item.about) if text), *others), tuple(labels))
+    return _beside((*(text for text in (item.wording, item.about) if text), *others), tuple(labels))
+
+
+_beside = lru_cache(maxsize=2**12)(Beside)  # the same for all agents of a panel
 
 
 def content_of(table: Columns, seen: Mapping[Any, Beside]) -> list[str]:
