@@ -23,7 +23,7 @@ from enquete.graphs.laddering.instrument import LadderingInstrument
 from enquete.graphs.laddering.interview import Interview, TurnRecord
 from enquete.graphs.laddering.interviewer import ROLES
 from enquete.graphs.laddering.knowledge import UNSAID
-from enquete.graphs.laddering.network import PooledConcept, by_turn, implication_matrix, indices, saturation
+from enquete.graphs.laddering.network import PooledConcept, by_turn, implication_matrix, indices, saturation, with_poles
 from enquete.graphs.laddering.patterns import summed_up
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.value_map import draw, kinds_of
@@ -39,7 +39,8 @@ def analyse(
     units = [str(unit) for unit in frame["participant"].unique()]
     interviews = _begun(units, context.frozen)
     names = {str(unit): str(name) for unit, name in zip(frame["participant"], frame["agent_name"], strict=True)}
-    concepts, coding = concepts_of(interviews, context.frozen.get(FROZEN))
+    coded, coding = concepts_of(interviews, context.frozen.get(FROZEN))
+    concepts = with_poles(coded, interviews)
     coverage = covered(interviews, concepts, settings)
     cells = implication_matrix(interviews, concepts)
     drawn = draw(cells, concepts, settings.method, instrument.cut_off, context.language)

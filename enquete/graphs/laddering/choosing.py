@@ -29,6 +29,7 @@ from enquete.graphs.laddering.signals.registry import SIGNALS, Detected, split_k
 from enquete.respondents.planted import uniform
 
 CLOSING_FROM = 5  # turns an interview must have for a closing question: of fewer it would take too large a share
+NEAR = 0.5  # of a score: pairs that close to the best one are as good
 SHOWN = 5  # runners-up that are kept
 
 Reason = Literal["", "max_turns", "closing", "shallow", "no_yield", "same_depth", "all_exhausted", "nothing_left"]
@@ -152,16 +153,20 @@ def choose(
     types: Mapping[str, str],
     random_key: tuple[str | int, ...] | None = None,
     used: Sequence[Use] = (),
+    key: tuple[str | int, ...] = (),
 ) -> Choice:
     """The best pair (with a `random_key` any that does not close the interview) and the technique that serves it.
 
-    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far.
+    linked_types: node → types of its neighbours; types: node → its own type; used: what was asked so far; key: draws among pairs
+    that are nearly as good as the best, so that not all interviews go the same way; the first without one.
     """
     ranked = rank(method, candidates, detected)
-    best = at_random(_going_on(method, candidates), *random_key) if random_key else ranked[0]
+    near = [one for one in ranked if ranked[0].score - one.score <= NEAR] if key else ranked[:1]
+    drawn = near[int(uniform(*key, "near") * len(near))] if key else ranked[0]
+    best = at_random(_going_on(method, candidates), *random_key) if random_key else drawn
     candidate = next(one for one in candidates if (one.strategy, one.focus) == (best.strategy, best.focus))
     linked = frozenset[str | None](linked_types.get(best.focus, frozenset()))
-    technique = least_used(method, candidate, linked, types.get(best.focus, ""), used)
+    technique = least_used(method, candidate, linked, types.get(best.focus, ""), used, frozenset(types.values()))
     others = [one for one in ranked if (one.strategy, one.focus) != (best.strategy, best.focus)]
     phase = str(detected.interview["meta.interview.phase"])
     return Choice(
@@ -176,19 +181,32 @@ def choose(
 
 
 def least_used(
-    method: InterviewMethod, candidate: Candidate, linked: frozenset[str | None], own_type: str, used: Sequence[Use]
+    method: InterviewMethod,
+    candidate: Candidate,
+    linked: frozenset[str | None],
+    own_type: str,
+    used: Sequence[Use],
+    known: frozenset[str] = frozenset(),
 ) -> Technique:
-    """One that asks for a type still missing beside the concept, the rung above first; of those the one used least in the
-    interview, then least on the concept, then the first of the file."""
+    """One that asks for a type still missing beside the concept: a comparison of three first, then a type that is not `known` in the
+    interview yet, then the rung above; of those the one used least in the interview, then least on the concept, then the first
+    of the file."""
     in_interview = Counter((use.strategy, use.technique) for use in used)
     on_concept = Counter(use.technique for use in used if use.focus == candidate.focus)
 
     above = method.next_type(own_type)
 
-    def rank_of(one: Technique) -> tuple[bool, bool, int, int]:
+    def rank_of(one: Technique) -> tuple[bool, bool, bool, bool, int, int]:
         aim = method.aim(one.elicits, own_type)
         beside = above is not None and aim != above
-        return aim in linked, beside, in_interview[candidate.strategy, one.id], on_concept[one.id]
+        return (
+            aim in linked,
+            not one.triad,
+            aim in known,
+            beside,
+            in_interview[candidate.strategy, one.id],
+            on_concept[one.id],
+        )
 
     return min(candidate.techniques, key=rank_of)
 

@@ -39,6 +39,7 @@ class Code(BaseModel):
     definition: str = ""
     agents: int = 0
     wordings: list[str] = Field(min_length=1)
+    opposite: str = ""
 
 
 class Codebook(BaseModel):
@@ -118,7 +119,8 @@ def assigned(book: Codebook, interviews: Sequence[Interview]) -> tuple[list[Pool
             for code in sorted(codes, key=lambda one: one.type != node.type)[:1]:
                 members[code.id].append((interview.unit, node.id))
     found = [
-        PooledConcept(one.id, one.label, one.type, tuple(members[one.id]), tuple(one.wordings)) for one in book.codes
+        PooledConcept(one.id, one.label, one.type, tuple(members[one.id]), tuple(one.wordings), one.opposite)
+        for one in book.codes
     ]
     return sorted(found, key=lambda one: -one.agents), uncoded
 

@@ -51,7 +51,10 @@ def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mappin
     """The pooled graph: concepts with their agents, direct links with theirs."""
     graph = nx.MultiDiGraph()
     for concept in concepts:
-        graph.add_node(concept["id"], label=_text(concept["label"]), type=concept["type"], agents=concept["agents"])
+        graph.add_node(
+            concept["id"], label=_text(concept["label"]), type=concept["type"], agents=concept["agents"],
+            opposite=_text(concept.get("opposite", "")),
+        )  # fmt: skip
     for cell in cells:
         if cell["direct"]:
             graph.add_edge(
@@ -89,7 +92,7 @@ def codebook_yaml(concepts: Sequence[Mapping[str, Any]], definitions: Mapping[st
     written = definitions or {}
     codes = [
         {**{key: one[key] for key in ("id", "label", "type")}, "definition": written.get(one["id"], ""), "agents": one["agents"],
-         "wordings": list(one["wordings"])}
+         "wordings": list(one["wordings"]), **({"opposite": one["opposite"]} if one.get("opposite") else {})}
         for one in concepts
     ]  # fmt: skip
     return str(yaml.safe_dump({"codes": codes}, allow_unicode=True, sort_keys=False, width=120))

@@ -63,6 +63,7 @@ class ExtractionInput(BaseModel):
     node_types: dict[str, str]  # name → description
     edges: list[tuple[str, str, str]]  # (edge type, source type, target type); "*" for any
     edge_types: dict[str, str] = {}  # name → description
+    contrasts: list[tuple[str, str, str]] = []  # of `edges`, those that join the two poles of a construct
     elements: dict[str, str]  # id → label
 
 

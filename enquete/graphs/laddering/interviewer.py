@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from enquete.graphs.laddering.extraction import Extraction, ExtractionInput
-from enquete.graphs.laddering.methods import MOST_WORDS
+from enquete.graphs.laddering.methods import most_words
 from enquete.graphs.laddering.questions import QuestionInput, QuestionOut, ask_by_rule, fit_to_ask
 from enquete.graphs.laddering.reader import read_answer
 from enquete.graphs.laddering.readings import LONGEST_RATIONALE, RATINGS, ReadingInput, Readings, read_by_rule, trimmed
@@ -55,6 +55,7 @@ _WORDS: Mapping[str, str] = {
     "signals": N_("Active signals (name = value: reading)"),
     "why": N_("Why this strategy"),
     "focus": N_("Focus concept"),
+    "compared": N_("Name these three and ask in what way two of them are alike and different from the third"),
     "strategy": N_("Strategy"),
     "technique": N_("Technique"),
     "method": N_("Method"),
@@ -113,7 +114,7 @@ def question_prompt(data: QuestionInput, language: Language) -> str:
     """The request to word a question: an opening one, or one that follows the policy."""
     words = in_language(_WORDS, language)
     method = f"{words['method']}: {data.method}. {data.method_goal}"
-    rules = words["question_rules"].format(words=MOST_WORDS)
+    rules = words["question_rules"].format(words=most_words(bool(data.compared)))
     client = f"{words['client']}:\n{fence('client', chr(10).join(data.clients_view))}" if data.clients_view else ""
     if data.opening:
         told = [
@@ -136,6 +137,7 @@ def question_prompt(data: QuestionInput, language: Language) -> str:
         else "",
         f"{words['why']}:\n" + _list(data.why) if data.why else "",
         f"{words['focus']}:\n{fence('focus', data.focus)}" if data.focus else "",
+        f"{words['compared']}:\n{fence('compared', chr(10).join(data.compared))}" if data.compared else "",
         f"{words['strategy']}: {data.strategy}. {data.strategy_description}",
         f"{words['technique']}: {data.technique}",
         method,

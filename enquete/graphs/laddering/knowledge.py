@@ -45,7 +45,8 @@ class Node(BaseModel):
 
 
 class Edge(BaseModel):
-    """A relationship between two concepts. `retracts`: the source takes the target back or corrects it."""
+    """A relationship between two concepts. `retracts`: the source takes the target back or corrects it; `contrast`: they are two
+    poles of one construct."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,6 +56,7 @@ class Edge(BaseModel):
     confidence: float
     turn: int
     retracts: bool = False
+    contrast: bool = False
     sources: tuple[Source, ...]
 
     @property
@@ -231,7 +233,7 @@ class _Growing:
         if source.id == target.id or kind is None or not kind.joins(source.type, target.type):
             return self._drop("relationship that the methodology does not allow")
         edge = Edge(source=source.id, target=target.id, type=linked.type, confidence=linked.confidence,
-                    turn=self._turn, retracts=kind.retracts, sources=(linked.source,))  # fmt: skip
+                    turn=self._turn, retracts=kind.retracts, contrast=kind.contrast, sources=(linked.source,))  # fmt: skip
         known = self._now().edges.get(edge.key)
         if known is not None:
             edge = known.model_copy(update={"sources": _joined(known.sources, linked.source)})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, StrictFloat, StrictInt, model_validator
@@ -14,7 +16,7 @@ from enquete.instruments.text import LANGUAGE_NAMES, Part, Text
 from enquete.state.asking import Spoken
 
 PHASES = ("early", "mid", "late")
-FOCUS = "{focus}"
+FOCUS, SECOND, THIRD = "{focus}", "{second}", "{third}"
 MOST_WORDS = 14  # of a question: under fifteen
 MOST_FOCUS_WORDS = 5  # of the respondent's own words for which every question has room
 RELATIVE = ("next", "same", "first", "none")
@@ -28,15 +30,21 @@ Weight = Annotated[StrictFloat | StrictInt, Field(ge=-20, le=20)]
 Multiplier = Annotated[StrictFloat | StrictInt, Field(gt=0, le=10)]
 
 
+def most_words(compares: bool) -> int:
+    """A question that compares names two concepts more."""
+    return MOST_WORDS + 2 * MOST_FOCUS_WORDS * compares
+
+
 def _short_enough(question: Text) -> Text:
     for language in get_args(Spoken):
         text = getattr(question, language)
         if text is None:
             continue
-        words = len(text.replace(FOCUS, " ".join("x" * MOST_FOCUS_WORDS)).split())
-        if words > MOST_WORDS:
+        quoted = " ".join("x" * MOST_FOCUS_WORDS)
+        words, most = len(re.sub(r"\{(focus|second|third)\}", quoted, text).split()), most_words(SECOND in text)
+        if words > most:
             raise wrong(
-                f"the {LANGUAGE_NAMES[language]} text has up to {words} words with a concept quoted; at most {MOST_WORDS}"
+                f"the {LANGUAGE_NAMES[language]} text has up to {words} words with a concept quoted; at most {most}"
             )
         if text.count("?") > 1 or text.count(FOCUS) > 1:
             raise wrong(f"the {LANGUAGE_NAMES[language]} text asks or quotes more than once; one question, one {FOCUS}")
@@ -60,12 +68,14 @@ class Technique(Part):
     """One way to carry out a strategy. `questions` are what the rule-based interviewer asks; a model gets the description.
 
     `suits`: node types about which it makes sense to be asked; every type its answer could be linked with where none is named.
+    `triad`: it names two more concepts of the focus' type, {second} and {third} (Kelly 1955), and comes before others.
     """
 
     id: TechniqueId
     description: Text
     elicits: Aim
     suits: tuple[TypeName, ...] = ()
+    triad: bool = False
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]
 
 
@@ -100,6 +110,10 @@ class Strategy(Part):
                 )
             for question in technique.questions:
                 texts = [text for language in get_args(Spoken) if (text := getattr(question, language))]
+                if any((name in text) != technique.triad for name in (SECOND, THIRD) for text in texts):
+                    raise wrong(
+                        f"technique '{technique.id}': {SECOND} and {THIRD} stand in the questions of a triad alone"
+                    )
                 if self.focus and any(FOCUS not in text for text in texts):
                     raise wrong(
                         f"technique '{technique.id}': a question lacks {FOCUS}, the place of the concept asked about"
@@ -138,6 +152,14 @@ class InterviewMethod(Ontology):
         """1 for a strategy that the phase does not name."""
         by_phase: Mapping[str, Mapping[str, float]] = {str(name): found for name, found in self.phases.items()}
         return float(by_phase.get(phase, {}).get(strategy, 1.0))
+
+    @cached_property
+    def asks(self) -> Mapping[str, frozenset[str]]:
+        """Strategy → the kinds of concepts that its techniques ask for by name."""
+        return {
+            name: frozenset(technique.elicits for technique in one.techniques) & self.node_types.keys()
+            for name, one in self.strategies.items()
+        }
 
     def aim(self, elicits: str, focus_type: str) -> str | None:
         """The node type that a technique brings when it asks about a concept of `focus_type` ("" without one).

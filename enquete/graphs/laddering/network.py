@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,13 +22,17 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PooledConcept:
-    """A code: what several interviews said. `label`: the most frequent wording; `wordings`: all, the most frequent first."""
+    """A code: what several interviews said. `label`: the most frequent wording; `wordings`: all, the most frequent first.
+
+    opposite: of a construct, the label of its other pole, which then stands in `label`, too; "" where none was named.
+    """
 
     id: str
     label: str
     type: str
     members: tuple[Place, ...]
     wordings: tuple[str, ...] = ()
+    opposite: str = ""
 
     @property
     def agents(self) -> int:
@@ -84,6 +88,24 @@ def pool(interviews: Sequence[Interview]) -> list[PooledConcept]:
     ]  # fmt: skip
 
 
+def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[Interview]) -> list[PooledConcept]:
+    """Constructs by both poles, "clear ↔ muddled": the other one is the code that most interviews oppose to it."""
+    belongs = {place: concept for concept in concepts for place in concept.members}
+    others: dict[str, Counter[str]] = defaultdict(Counter)
+    for interview in interviews:
+        for edge in interview.graph.standing.edges.values():
+            ends = [belongs.get((interview.unit, name)) for name in (edge.source, edge.target)]
+            if edge.contrast and ends[0] and ends[1]:
+                others[ends[0].id][ends[1].label] += 1
+    most = {name: counts.most_common(1)[0][0] for name, counts in others.items()}
+    return [
+        replace(one, label=f"{one.label} ↔ {most[one.id]}", opposite=most[one.id])
+        if one.id in most and not one.opposite
+        else one
+        for one in concepts
+    ]
+
+
 def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Cell]:
     """Cells with at least one link, the strongest first. An agent counts once a cell, as direct where it is both."""
     belongs = {place: concept.id for concept in concepts for place in concept.members}
@@ -99,7 +121,7 @@ def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[Poole
 def linked(interview: Interview, belongs: Mapping[Place, str]) -> set[Pair]:
     """Pairs of different codes that an interview links."""
     unit, edges = interview.unit, interview.graph.standing.edges.values()
-    pairs = {(belongs[unit, edge.source], belongs[unit, edge.target]) for edge in edges}
+    pairs = {(belongs[unit, edge.source], belongs[unit, edge.target]) for edge in edges if not edge.contrast}
     return {(source, target) for source, target in pairs if source != target}
 
 

@@ -28,10 +28,12 @@ class EdgeType(Part):
     """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
 
     `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
+    `contrast`: its target is the other pole of its source: the two are one construct, and one does not lead to the other.
     """
 
     description: Text
     retracts: bool = False
+    contrast: bool = False
     pairs: tuple[tuple[TypeName, TypeName], ...] = ()
     any_pair: bool = False
 
@@ -135,6 +137,15 @@ class Ontology(LayerFile):
     def edge_between(self, source: str, target: str) -> str | None:
         """The first edge type whose own pairs join them; edges between any pair are no guess to make."""
         return next((name for name, edge in self.edge_types.items() if (source, target) in edge.pairs), None)
+
+    @property
+    def contrasts(self) -> list[tuple[str, str, str]]:
+        """(edge type, pole, other pole) of the relationships that make two concepts one construct."""
+        return [(name, *pair) for name, edge in self.edge_types.items() if edge.contrast for pair in edge.pairs]
+
+    def opposite_type(self, node_type: str) -> str | None:
+        """The type of a concept's other pole; None where it is no pole."""
+        return next((other for _, one, other in self.contrasts if one == node_type), None)
 
     def linkable(self, one: str, other: str) -> bool:
         """Whether some relationship other than one between any pair can join the two types, in either direction."""

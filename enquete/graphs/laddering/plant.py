@@ -83,6 +83,7 @@ class Manner(Data):
     cues: Mapping[str, Patterns]
     leads: Mapping[str, tuple[str, ...]]  # kind → kinds it may bring up within its chain
     more: Patterns
+    triad: Patterns
     meaning: Patterns
     fatigue: Fatigue
     says: Says

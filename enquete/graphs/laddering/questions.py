@@ -6,12 +6,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 
 from pydantic import BaseModel
 
 from enquete.graphs.laddering.choosing import Candidate, Choice, Use, in_a_row
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.methods import FOCUS, MOST_WORDS, InterviewMethod, Strategy, Technique
+from enquete.graphs.laddering.methods import (
+    FOCUS,
+    MOST_FOCUS_WORDS,
+    MOST_WORDS,
+    SECOND,
+    THIRD,
+    InterviewMethod,
+    Strategy,
+    Technique,
+    most_words,
+)
 from enquete.graphs.laddering.phrases import MOST_QUOTED, as_one_line, in_few_words
 from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.signals.base import Past, Value
@@ -34,6 +45,10 @@ _PARTICLES = frozenset({
 })  # fmt: skip
 
 
+Named = tuple[str, ...]
+"""The concepts that a question names, by their texts: one, three that it compares, or ("",)."""
+
+
 class QuestionOut(BaseModel):
     question: str
 
@@ -49,7 +64,7 @@ class SignalShown(BaseModel):
 class QuestionInput(BaseModel):
     """What a question is made from. `pool`: the rule's own questions, none of them asked yet; `focus`: "" without one;
     `clients_view`: what the client believes and promises; `jargon`: words that a question must not hold; `asked`: questions
-    that were asked before, this and `jargon` as `normal` writes them."""
+    that were asked before, this and `jargon` as `normal` writes them; `compared`: three concepts that it names."""
 
     opening: bool
     topic: str
@@ -61,6 +76,7 @@ class QuestionInput(BaseModel):
     signals: list[SignalShown] = []
     why: list[str] = []
     focus: str = ""
+    compared: list[str] = []
     strategy: str = ""
     strategy_description: str = ""
     technique: str = ""
@@ -76,34 +92,54 @@ def ask_by_rule(data: QuestionInput) -> QuestionOut:
 
 
 def fit_to_ask(data: QuestionInput, worded: QuestionOut) -> QuestionOut | None:
-    """A model's question; None for one that is too long, asks twice, was asked before or speaks of node types."""
+    """A model's question; None for one that is too long, asks twice, was asked before, speaks of node types or compares others."""
     question = as_one_line(worded.question)
-    return QuestionOut(question=question) if acceptable(question, data.asked, data.jargon) else None
+    fit = acceptable(question, data.asked, data.jargon, most_words(bool(data.compared)))
+    names = all(f" {normal(one)} " in f" {normal(question)} " for one in data.compared)
+    return QuestionOut(question=question) if fit and names else None
 
 
-def worded(question: Text, focus: str, language: Language) -> str:
-    """A pool's question about a concept, quoted in as many of its words as the question has room for."""
+def worded(question: Text, named: Named, language: Language) -> str:
+    """A pool's question about a concept, quoted in as many of its words as the question has room for; about three, in few of each."""
     frame = question.in_(language)
-    room = MOST_WORDS - len(frame.replace(FOCUS, "x").split()) + 1
-    return frame.replace(FOCUS, in_few_words(focus, min(room, MOST_QUOTED), language))
+    if len(named) == 1:
+        room = MOST_WORDS - len(frame.replace(FOCUS, "x").split()) + 1
+        return frame.replace(FOCUS, in_few_words(named[0], min(room, MOST_QUOTED), language))
+    for place, text in zip((FOCUS, SECOND, THIRD), named, strict=True):
+        frame = frame.replace(place, in_few_words(text, MOST_FOCUS_WORDS, language))
+    return frame
 
 
-def pool(questions: Iterable[Text], focus: str, asked: Collection[str], language: Language) -> Iterator[str]:
-    """Questions about a concept that were not asked yet; `asked` holds them as `normal` writes them."""
-    for question in questions:
-        text = worded(question, focus, language)
-        if not asked_before(text, asked):
-            yield text
+def pool(
+    questions: Iterable[Text], names: Iterable[Named], asked: Collection[str], language: Language
+) -> Iterator[tuple[str, Named]]:
+    """Questions that were not asked yet with the concepts they name; `asked` holds them as `normal` writes them."""
+    for named in names:
+        for question in questions:
+            text = worded(question, named, language)
+            if not asked_before(text, asked):
+                yield text, named
 
 
-def technique_pool(technique: Technique, focus: str, asked: Collection[str], language: Language) -> list[str]:
+def namings(technique: Technique, focus: str, graph: KnowledgeGraph) -> list[Named]:
+    """What a technique can name: the focus, "" where it asks about none; of a triad with any two others of its type."""
+    if not technique.triad:
+        return [(graph.nodes[focus].text if focus else "",)]
+    own = graph.nodes[focus]
+    others = [one.text for one in graph.nodes.values() if one.type == own.type and one.id != focus]
+    return [(own.text, *pair) for pair in combinations(others, 2)]
+
+
+def technique_pool(
+    technique: Technique, names: Iterable[Named], asked: Collection[str], language: Language
+) -> list[tuple[str, Named]]:
     """A technique's questions that were not asked yet, the wording that was heard least first."""
 
     def heard(question: Text) -> int:
         frame = normal(question.in_(language).replace(FOCUS, ""))
         return sum(frame in one for one in asked)
 
-    return list(pool(sorted(technique.questions, key=heard), focus, asked, language))
+    return list(pool(sorted(technique.questions, key=heard), names, asked, language))
 
 
 def candidates(
@@ -117,43 +153,46 @@ def candidates(
     """Every strategy on every concept it can serve, in the file's order and that of the conversation.
 
     A pair needs a technique that suits the concept, whose answer could hang together with it, and that was not used on it:
-    so nothing is ever asked twice, whoever words it. After questions for something new that brought nothing, another one
-    would be pestering: they rest until an answer brings something again, unless there is no concept to ask about.
+    so nothing is ever asked twice, whoever words it; a pole that has its opposite is not asked for it. After questions for something
+    new that brought nothing, another one would be pestering: they rest until an answer brings something again, unless there is no
+    concept to ask about.
     """
     dry = past[len(past) - in_a_row(past, lambda turn: not turn.yielded) :]
     resting = bool(graph.nodes) and sum(bool(turn.strategy) and not turn.focus for turn in dry) >= DRY_OPENERS
+    whole = {edge.source for edge in graph.edges.values() if edge.contrast}
     found = []
     for name, strategy in method.strategies.items():
         if resting and not strategy.focus and not strategy.closing:
             continue
-        for focus, text, kind in _targets(strategy, graph):
+        for focus, kind in _targets(strategy, graph):
             fitting = tuple(
                 technique
                 for technique in strategy.techniques
                 if Use(name, technique.id, focus) not in used
                 and method.applicable(technique, kind)
-                and any(pool(technique.questions, text, asked, language))
+                and not (focus in whole and technique.elicits == method.opposite_type(kind))
+                and any(pool(technique.questions, namings(technique, focus, graph), asked, language))
             )
             if fitting:
                 found.append(Candidate(name, focus, fitting))
     return found
 
 
-def _targets(strategy: Strategy, graph: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
-    """(node, text, type) that a strategy can be used on; ("", "", "") for one that asks about no concept."""
+def _targets(strategy: Strategy, graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
+    """(node, type) that a strategy can be used on; ("", "") for one that asks about no concept."""
     if not strategy.focus:
-        yield "", "", ""
+        yield "", ""
         return
-    yield from ((node.id, node.text, node.type) for node in graph.nodes.values())
+    yield from ((node.id, node.type) for node in graph.nodes.values())
 
 
-def acceptable(question: str, asked: Collection[str], jargon: Collection[str] = ()) -> bool:
-    """One question of under fifteen words that was not asked before, in words that a respondent would use.
+def acceptable(question: str, asked: Collection[str], jargon: Collection[str] = (), most: int = MOST_WORDS) -> bool:
+    """One question of at most so many words that was not asked before, in words that a respondent would use.
 
     `asked` and `jargon` hold texts as `normal` writes them.
     """
     words, text = len(question.split()), normal(question)
-    if not 2 <= words <= MOST_WORDS or question.count("?") != 1 or _NODE_ID.search(text):
+    if not 2 <= words <= most or question.count("?") != 1 or _NODE_ID.search(text):
         return False
     return not any(f" {term} " in f" {text} " for term in jargon) and not asked_before(question, asked)
 
@@ -215,6 +254,7 @@ def follow_up(
     method = settings.method
     strategy, technique = method.strategies[choice.strategy], technique_of(method, choice)
     focus = graph.nodes[choice.focus].text if choice.focus else ""
+    asking = technique_pool(technique, namings(technique, choice.focus, graph.standing), asked, language)
     return QuestionInput(
         opening=False,
         topic=settings.topic.topic.in_(language),
@@ -226,13 +266,14 @@ def follow_up(
         signals=list(active(choice.parts, detected.of(choice.strategy, choice.focus), language)),
         why=list(reasons(choice)),
         focus=focus,
+        compared=[in_few_words(one, MOST_FOCUS_WORDS, language) for one in asking[0][1]] if technique.triad else [],
         strategy=strategy.label.in_(language),
         strategy_description=strategy.description.in_(language),
         technique=technique.description.in_(language),
         clients_view=_clients_view(settings, language),
         jargon=list(jargon(method, [answer for _, answer in transcript], language)),
         asked=asked,
-        pool=technique_pool(technique, focus, asked, language),
+        pool=[text for text, _ in asking],
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from enquete.graphs.laddering.clauses import DENIED, LONGEST, denies, existing, main_clause
 from enquete.graphs.laddering.extraction import ConceptFound, Extraction, ExtractionInput, Known, RelationFound
 from enquete.graphs.laddering.phrases import similarity
+from enquete.graphs.laddering.poles import poles
 from enquete.respondents.quoting import normal
 
 BY_RULE = 0.6  # confidence of what a rule found
@@ -127,7 +128,7 @@ class _Reading:
                 return
 
     def read(self, sentence: str) -> None:
-        if existing(sentence):
+        if existing(sentence) or self._read_poles(sentence):
             return
         for before, after in _joints(sentence):
             target = clause_to_concept(after)
@@ -143,6 +144,21 @@ class _Reading:
             if found and named and self._is_new(named) and not denies(sentence[: found.start("b")]):
                 self._link(self._data.focus, named, sentence)
                 return
+
+    def _read_poles(self, sentence: str) -> bool:
+        """Where the question was for a construct: what two have as its one pole, what the third has as the other."""
+        joined = next((one for one in self._data.contrasts if list(one[1:]) == self._data.aims), None)
+        sides = poles(sentence) if joined else None
+        one, other = (clause_to_concept(side) for side in sides) if sides else ("", "")
+        if joined is None or not one or not other or not (self._is_new(one) and self._is_new(other)):
+            return False
+        name, _, kind = joined
+        said = {"confidence": BY_RULE, "source_quote": sentence.strip()}
+        self._link(self._data.focus, one, sentence)
+        self.concepts.append(ConceptFound.model_validate({"text": other, "node_type": kind, **said}))
+        ends = {"source_text": one, "target_text": other, "relationship_type": name}
+        self.relations.append(RelationFound.model_validate({**ends, **said}))
+        return True
 
     def _source(self, before: str) -> Known | None:
         """What the clause before the joint speaks of: something said before, else what was asked about."""

@@ -72,8 +72,16 @@ class _Speaker:
             if not self._was_said(link.target) and self._plant.cues[link.target.kind][self._language].search(
                 self._question
             ):
-                return self._line("link", a=self._worded(link.source), b=self._worded(link.target))
+                return self._link(link)
         return self._line("mean" if self._plant.meaning[self._language].search(self._question) else "none")
+
+    def _link(self, link: Link) -> str:
+        """The next thought; where three were to be compared, with its opposite."""
+        a, b = self._worded(link.source), self._worded(link.target)
+        against = [one.target for one in self._leading_on(link.target) if one.target.kind == "opposite"]
+        if against and self._plant.triad[self._language].search(self._question):
+            return self._line("contrast", b=b, c=self._worded(against[0]))
+        return self._line("link", a=a, b=b)
 
     def _begin(self) -> str:
         """The first thought of a chain that has not come up yet."""
@@ -100,11 +108,11 @@ class _Speaker:
         said = [wording for wording in wordings if wording.lower() in self._said]
         return said[0] if said else pick(wordings, *self._key, wordings[0])
 
-    def _line(self, kind: str, a: str = "", b: str = "") -> str:
+    def _line(self, kind: str, a: str = "", b: str = "", c: str = "") -> str:
         lines = self._plant.says[self._language]
         if self._tired:
-            kind = {"link": "tired", "begin": "tired_begin"}.get(kind, "tired_none")
-        text = pick(lines[kind], *self._key, kind, self._turn).format(a=a, b=b)
+            kind = {"link": "tired", "contrast": "tired", "begin": "tired_begin"}.get(kind, "tired_none")
+        text = pick(lines[kind], *self._key, kind, self._turn).format(a=a, b=b, c=c)
         tells = kind in ("link", "begin") and uniform(*self._key, "voice", self._turn) < VOICE
         return (
             f"{voice(type_of(self._who, self._pack), self._pack, self._language, *self._key, self._turn)} {text}"

@@ -109,12 +109,13 @@ async def context_loading(state: TurnState, runtime: Turn) -> TurnState:
     interview, method = state["interview"], runtime.context.settings.method
     known = [Known(text=node.text, type=node.type) for node in interview.graph.nodes.values()]
     focus = interview.graph.nodes.get(interview.focus)
-    elicits = technique_of(method, interview.choice).elicits if interview.choice else method.opening.elicits
-    aim = method.aim(elicits, focus.type if focus else "")
+    technique = technique_of(method, interview.choice) if interview.choice else None
+    aim = method.aim(technique.elicits if technique else method.opening.elicits, focus.type if focus else "")
+    opposite = method.opposite_type(aim) if aim and technique and technique.triad else None
     return {
         "known": known,
         "focus": Known(text=focus.text, type=focus.type) if focus else None,
-        "aims": [aim] if aim else [],
+        "aims": [one for one in (aim, opposite) if one],
         "said": interview.transcript(),
     }
 
@@ -143,6 +144,7 @@ async def extraction(state: TurnState, runtime: Turn) -> TurnState:
         node_types={name: kind.description.in_(language) for name, kind in method.node_types.items()},
         edges=allowed_edges(method),
         edge_types={name: edge.description.in_(language) for name, edge in method.edge_types.items()},
+        contrasts=method.contrasts,
         elements={name: element.label.in_(language) for name, element in settings.topic.elements.items()},
     )
     about = subject(state["interview"].unit, state["interview"].number)
@@ -180,7 +182,9 @@ async def state_computation(state: TurnState, runtime: Turn) -> TurnState:
     )  # fmt: skip
     past = [*interview.past, turn]
     coverage = cover(standing, settings.topic, settings.method)
-    view = View(settings.method, standing, states, coverage, past, readings, interview.focus, chain)
+    view = View(
+        settings.method, standing, states, coverage, past, readings, interview.focus, chain, settings.method.asks
+    )
     return {
         "readings": readings,
         "judged_by": judged_by,
@@ -216,10 +220,11 @@ async def strategy_selection(state: TurnState, runtime: Turn) -> TurnState:
         return {"candidates": possible if planned else [], "choice": planned}
     if not possible:
         return {"candidates": [], "choice": None}
-    key = (desk.arm.seed, interview.unit, interview.number) if strategy == "random" else None
+    key = (desk.arm.seed, interview.unit, interview.number)
+    at_random = key if strategy == "random" else None
     types = {node.id: node.type for node in graph.nodes.values()}
     linked = {node: frozenset(types[other] for other in others) for node, others in graph.neighbours.items()}
-    choice = choose(settings.method, possible, state["detected"], linked, types, key, interview.used)
+    choice = choose(settings.method, possible, state["detected"], linked, types, at_random, interview.used, key)
     return {"candidates": possible, "choice": choice}
 
 

@@ -70,7 +70,7 @@ def test_a_shorter_question_quotes_more() -> None:
     short, long = (METHOD.strategies[name].techniques[0].questions[0] for name in ("deepen", "clarify"))
     label = "moderne kleine Schiffe mit sparsamen leisen sauberen Motoren"
     for question in (short, long):
-        assert worded(question, label, "de").startswith(
+        assert worded(question, (label,), "de").startswith(
             "„moderne kleine Schiffe mit sparsamen leisen sauberen Motoren“: "
         )
 
@@ -201,10 +201,11 @@ def _worked(desk: MemoryDesk) -> list[QuestionInput]:
 
 def test_the_wording_heard_least_comes_first() -> None:
     technique = METHOD.strategies["deepen"].techniques[0]
-    first, second = (worded(question, "Ruhe", "de") for question in technique.questions)
-    assert technique_pool(technique, "Ruhe", (), "de") == [first, second]
-    heard = {normal(worded(technique.questions[0], "Streit am Kai", "de"))}
-    assert technique_pool(technique, "Ruhe", heard, "de") == [second, first]
+    first, second = (worded(question, ("Ruhe",), "de") for question in technique.questions)
+    named = [("Ruhe",)]
+    assert [text for text, _ in technique_pool(technique, named, (), "de")] == [first, second]
+    heard = {normal(worded(technique.questions[0], ("Streit am Kai",), "de"))}
+    assert [text for text, _ in technique_pool(technique, named, heard, "de")] == [second, first]
 
 
 # --- openings, the client's view, the end ------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -51,6 +51,7 @@ def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> d
     home = {one.id: thought_of(one, thoughts) for one in concepts}
     cells = [cell for cell in implication_matrix(interviews, concepts) if cell.direct]
     found = [(frozenset((home[cell.source], home[cell.target])), cell.direct) for cell in cells]
+    found += [(pair, 1) for pair in _constructs(interviews, concepts, home)]
     right = sum(n for pair, n in found if pair in planted)
     shown = draw(cells, concepts, settings.method, None, "de")
     return {
@@ -60,20 +61,34 @@ def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> d
     }  # fmt: skip
 
 
+def _constructs(
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], home: Mapping[str, int]
+) -> set[frozenset[int]]:
+    """The two poles of constructs: linked in the interviews, and by design no implication."""
+    code = {place: one.id for one in concepts for place in one.members}
+    return {
+        frozenset(home[code[one.unit, end]] for end in (edge.source, edge.target))
+        for one in interviews for edge in one.graph.standing.edges.values() if edge.contrast
+    }  # fmt: skip
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize(
     ("methodology", "concept", "language", "recall", "levels"),
     [
         ("means_end_chain", "fisheries_2040", "de", 0.85, 5),
         ("means_end_chain", "oat_drink", "en", 0.85, 5),
-        ("customer_journey", "oat_drink", "en", 0.45, 6),
+        ("customer_journey", "oat_drink", "en", 0.85, 6),
+        ("jobs_to_be_done", "fisheries_2040", "de", 0.85, 8),
+        ("critical_incident", "oat_drink", "en", 0.85, 7),
+        ("repertory_grid", "fisheries_2040", "de", 0.85, 6),
     ],
 )
 def test_fifty_interviews_give_back_what_was_planted(
     methodology: str, concept: str, language: Language, recall: float, levels: int
 ) -> None:
-    """Measured 2026-11-23: 47 codes of 43 thoughts, precision and recall 1.0 (German means-end). In the customer journey 24 of 33
-    thoughts are brought up, and recall is .50: below the .85 that is aimed at."""
+    """Measured 2026-11-23: docs/laddering.md. Before near-equal questions were drawn for each agent, all 50 interviews went the same
+    way: 24 of 33 thoughts of the journey were brought up, and recall was .50."""
     settings = LadderingSettings(methodology=methodology, concept=concept)
     _, interviews = study(AGENTS, settings, language)
     found = recovered(interviews, settings)

@@ -127,6 +127,21 @@ def test_the_choice_takes_the_technique_whose_answer_is_still_missing() -> None:
     assert choose(method, [candidate], found, {"n1": frozenset({"action"})}, kinds).technique == "what_came_of_it"
 
 
+def test_of_pairs_nearly_as_good_one_is_drawn_for_each_agent() -> None:
+    """Two bottom concepts that differ in nothing: without a key the first, with one either of them, and the same every time."""
+    known = graph("a1 a2")
+    found = detected(METHOD, view(known, {"a1": NodeState(), "a2": NodeState()}))
+    possible = [one for one in candidates(METHOD, known, frozenset(), "de") if one.strategy == "deepen"]
+    kinds = {"a1": "attribute", "a2": "attribute"}
+
+    def focus(*key: str | int) -> str:
+        return choose(METHOD, possible, found, {}, kinds, key=key).focus
+
+    assert focus() == "a1"
+    assert {focus(0, f"agent:{n}", 2) for n in range(20)} == {"a1", "a2"}
+    assert focus(0, "agent:1", 2) == focus(0, "agent:1", 2)
+
+
 def test_nothing_is_deepened_at_the_top_of_the_ladder() -> None:
     possible = candidates(METHOD, graph("t1"), frozenset(), "de")
     assert ("deepen", "t1") not in {(one.strategy, one.focus) for one in possible}

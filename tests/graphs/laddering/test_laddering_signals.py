@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ def star(links: int) -> str:
 OF_INTERVIEW: dict[str, list[tuple[Any, Value | None, str]]] = {
     "graph.node_count": [(view(), 0, "low"), (view(graph("a1 a2 a3 a4 a5")), 5, "low"),
                          (view(graph(" ".join(f"a{i}" for i in range(15)))), 15, "high")],
+    "graph.first_count": [(view(graph("a1 a2 f1")), 2, "low"), (view(graph("a1 a2 a3")), 3, "mid")],
     "graph.edge_count": [(view(), 0, "low"), (view(graph("a1 f1", "a1>f1")), 1, "low")],
     "graph.max_depth": [
         (view(), 0.0, "low"), (view(graph("a1")), 0.2, "low"), (view(graph("a1 f1", "a1>f1")), 0.4, "mid"),
@@ -160,8 +162,18 @@ def test_repetition_of_a_strategy_counts_each_over_the_last_five_turns() -> None
     assert [found[name]["temporal.strategy_repetition_count"] for name in found] == [4, 1, 0]
 
 
+def test_a_strategy_knows_how_many_there_are_of_the_rarest_kind_it_asks_for() -> None:
+    asks = {
+        "deepen": frozenset({"attribute", "terminal_value"}),
+        "explore": frozenset({"attribute"}),
+        "reflect": frozenset[str](),
+    }
+    found = detect(replace(view(graph("a1 a2 f1")), asks=asks), list(asks)).strategies
+    assert [found[name].get("graph.kind_count") for name in asks] == [0, 2, None]
+
+
 def test_every_registered_signal_has_boundary_cases_and_a_description_in_both_languages() -> None:
-    others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count"}
+    others = {"graph.node.strategy_repetition", "temporal.strategy_repetition_count", "graph.kind_count"}
     assert SIGNALS.keys() == OF_INTERVIEW.keys() | OF_NODE.keys() | others
     for one in SIGNALS.values():
         assert all(len(text or "") > 40 for text in (one.description.de, one.description.en)), one.name

@@ -94,6 +94,9 @@ class View:
     readings: Readings
     focus: str = ""  # what the answered question was about
     chain: int = 0
+    asks: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # strategy → kinds of concepts that it asks for by name
     interview: Values = field(default_factory=dict)  # first pass, for meta signals
     nodes: Mapping[str, Values] = field(default_factory=dict)
 

@@ -40,6 +40,17 @@ def coverage_breadth(view: View) -> float:
 
 @signal(
     OF_INTERVIEW,
+    "graph.first_count",
+    Number(0, 8),
+    de="Zahl der Konzepte, mit denen alles anfängt. Niedrig, bis zwei: zu wenige, um drei zu vergleichen; nach weiteren fragen.",
+    en="Number of concepts that things begin with. Low, up to two: too few to compare three; ask for more.",
+)
+def first_count(view: View) -> int:
+    return sum(node.type == view.ontology.first_type for node in view.graph.nodes.values())
+
+
+@signal(
+    OF_INTERVIEW,
     "graph.edge_count",
     Number(0, 20),
     de="Zahl der Beziehungen. Wenige bei vielen Konzepten: nach Zusammenhängen fragen.",
@@ -201,6 +212,18 @@ def turns_since_focus_change(view: View) -> int:
 )
 def strategy_repetition_count(view: View, strategy: str) -> int:
     return sum(turn.strategy == strategy for turn in view.past[-WINDOW:])
+
+
+@signal(
+    OF_STRATEGY,
+    "graph.kind_count",
+    Number(0, 4),
+    de="Wie viele Konzepte es von der seltensten Art gibt, nach der die Strategie fragt. Keines: danach wurde noch nicht gefragt.",
+    en="How many concepts there are of the rarest kind that the strategy asks for. None: that has not been asked yet.",
+)
+def kind_count(view: View, strategy: str) -> int | None:
+    kinds = view.asks.get(strategy)
+    return min(sum(n.type == kind for n in view.graph.nodes.values()) for kind in kinds) if kinds else None
 
 
 # --- meta.*: read off the other signals, in a second pass
