@@ -33,10 +33,12 @@ lint: $(VENV)/dev           ## style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-graphs: $(VENV)/dev         ## langgraph.json and the pinned drawings, from the registry
+graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed arguments, from what is declared
 	$(BIN)/python -m tests.graphs.test_graphs
+	$(BIN)/python -m tests.study.test_asked
 
 words: $(VENV)/dev          ## message catalogues, from what code and templates say
 	$(BIN)/python -m tests.test_locale

@@ -9,7 +9,40 @@ run.responses  # one row per answer, a pandas DataFrame
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from enquete.instruments.polls import Choice as Choice
+    from enquete.instruments.polls import Likert as Likert
+    from enquete.instruments.polls import Number as Number
+    from enquete.instruments.polls import Open as Open
+    from enquete.state.asking import Arm as Arm
+    from enquete.state.errors import EnqueteError as EnqueteError
+    from enquete.state.errors import InputError as InputError
+    from enquete.study import Estimate as Estimate
+    from enquete.study import Run as Run
+    from enquete.study import RunSummary as RunSummary
+    from enquete.study import aconduct_interviews as aconduct_interviews
+    from enquete.study import aestimate as aestimate
+    from enquete.study import aresume as aresume
+    from enquete.study import check as check
+    from enquete.study import compare as compare
+    from enquete.study import conduct_interviews as conduct_interviews
+    from enquete.study import estimate as estimate
+    from enquete.study import export as export
+    from enquete.study import list_instruments as list_instruments
+    from enquete.study import list_runs as list_runs
+    from enquete.study import list_simulations as list_simulations
+    from enquete.study import load_population as load_population
+    from enquete.study import load_run as load_run
+    from enquete.study import resume as resume
+    from enquete.study.deleting import delete as delete
+    from enquete.study.lifecycle import on_completed as on_completed
+    from enquete.study.lifecycle import on_ready as on_ready
+    from enquete.study.polling import ask as ask
+    from enquete.study.remembered import memory_preferences as memory_preferences
+    from enquete.study.remembered import search_memory as search_memory
+    from enquete.study.remembered import sync_memory as sync_memory
 
 PUBLIC = {
     "Estimate": "enquete.study",
@@ -49,10 +82,12 @@ PUBLIC = {
 __all__ = sorted(PUBLIC)  # noqa: PLE0605 - derived, so that the two cannot differ
 
 
-def __getattr__(name: str) -> Any:
-    if name in PUBLIC:
-        return getattr(importlib.import_module(PUBLIC[name]), name)
-    raise AttributeError(f"module 'enquete' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker knows the names above and no others
+
+    def __getattr__(name: str) -> Any:
+        if name in PUBLIC:
+            return getattr(importlib.import_module(PUBLIC[name]), name)
+        raise AttributeError(f"module 'enquete' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

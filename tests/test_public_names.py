@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import enquete
+from enquete.study.run import MEMBERS, Run
 
 NAMES = {
     "Arm", "Choice", "EnqueteError", "Estimate", "InputError", "Likert", "Number", "Open", "Run", "RunSummary",
@@ -19,6 +22,19 @@ NAMES = {
 def test_public_names() -> None:
     assert set(enquete.__all__) == NAMES
     assert all(getattr(enquete, name) is not None for name in NAMES)
+
+
+def test_checkers_know_the_same_names() -> None:
+    """What stands under `if TYPE_CHECKING:` is what is loaded on first use, from the same modules."""
+    tree = ast.parse(Path(enquete.__file__).read_text("utf-8"))
+    block = next(one for one in tree.body if isinstance(one, ast.If))
+    imports = [one for one in block.body if isinstance(one, ast.ImportFrom)]
+    assert {alias.name: one.module for one in imports for alias in one.names} == enquete.PUBLIC
+
+
+def test_a_run_shows_what_it_is_read_by() -> None:
+    assert set(MEMBERS) <= set(vars(Run)) | {"note", "status"}
+    assert all(member in (Run.__doc__ or "") for member in MEMBERS)
 
 
 def test_import_loads_nothing_heavy() -> None:

@@ -63,6 +63,9 @@ class ModelLimits(BaseModel):
 
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+"""A single name where a list is meant."""
+Names = Annotated[list[Name], SINGLE]
 BASELINE = r"^(auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?)$"
 
 Interface = Literal["cli", "http", "mcp"]
@@ -111,7 +114,7 @@ class RunRequest(BaseModel):
         Offered("cli", value="DIR"),
     ] = None
     methods: Annotated[
-        list[Name] | None,
+        Names | None,
         Field(description="methodologies, in the order they get budget; the usual ones unless named"),
         Offered(*EVERYWHERE, about="study", more="see `enquete list methods`"),
     ] = None
@@ -121,12 +124,12 @@ class RunRequest(BaseModel):
         Offered("cli", "mcp", about="study"),  # over HTTP the path says it
     ] = None
     agents: Annotated[
-        list[Name] | None,
+        Names | None,
         Field(max_length=100_000, description="only these agents, by name or id; all unless named"),
         Offered(*EVERYWHERE, about="study"),
     ] = None
     types: Annotated[
-        list[Name] | None,
+        Names | None,
         Field(max_length=1000, description="only agents of these stakeholder types; all unless named"),
         Offered(*EVERYWHERE, about="study"),
     ] = None
@@ -224,9 +227,14 @@ class RunRequest(BaseModel):
             description="folder whose files settings may name, by name alone, beside what ships; any file unless given"
         ),
     ] = None
-    arms: Annotated[list[Arm] | None, Offered(about="study")] = None
+    arms: Annotated[
+        list[Arm] | None,
+        Field(description="conditions of answering in place of one, exactly one of them with the role main"),
+        Offered(about="study"),
+    ] = None
     probes: Annotated[
         list[ProbeKind],
+        SINGLE,
         Field(
             max_length=20, description="checks that ask a sample of agents once more under another condition, or all"
         ),
@@ -248,7 +256,7 @@ class RunRequest(BaseModel):
         Offered("cli", "http", about="study", value="R"),
     ] = 1
     replicate_models: Annotated[
-        list[Name],
+        Names,
         Field(max_length=20, description="other models that are asked the whole study, in place of other seeds"),
         Offered("cli", "http", about="study"),
     ] = []

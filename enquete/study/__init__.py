@@ -7,7 +7,9 @@ caller's own loop. Every argument beats the environment, which beats `.env`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from typing_extensions import Unpack
 
 from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.drives import require_writable
@@ -26,12 +28,14 @@ from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, parse_request
 from enquete.state.settings import Environment, resolve_root
+from enquete.study.asked import Asked, AskedOn
 from enquete.study.background import awaited, wait
 from enquete.study.comparison import compare
+from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.estimating import foresee
 from enquete.study.run import Run, RunSummary
 from enquete.study.standing import StageStatus
-from enquete.study.starting import Start, chosen, drive, interviews_of, to_resume
+from enquete.study.starting import OF_RESUME, Start, chosen, drive, interviews_of, to_resume
 
 __all__ = [
     "Estimate",
@@ -64,38 +68,40 @@ COPY_TO_EXPORT = (
 )
 
 
-def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_A_RUN)
+def conduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
     """Interview every agent of a simulation; the run to its end or its next stop.
 
-    Arguments are those of `RunRequest`: root, out, methods, phase, language, respondent, model, base_url, temperature,
-    seed, asking, instruments, settings, arms, budget_tokens, concurrency, new, … An unfinished run with the same
-    settings is resumed, a finished one shown without a call.
+    An unfinished run with the same settings is resumed, a finished one shown without a call.
 
     Raises InputError and its children for anything that the caller can put right, before the first call.
     """
     return _sync(chosen(parse_request(sim=str(sim_id), **request)), progress)
 
 
-async def aconduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_A_RUN)
+async def aconduct_interviews(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
     """`conduct_interviews` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
     return await _async(chosen(parse_request(sim=str(sim_id), **request)), progress)
 
 
-def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_RESUME)
+def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Unpack[AskedOn]) -> Run:
     """Go on with an unfinished run, named by its resume token, its run_id, or its simulation (the latest unfinished one).
 
-    Takes root, out, budget_tokens, budget_usd, concurrency, base_url, assume_completed, fresh and retry_failed (ask once
-    more for what failed, and only for that). Raises RunNotFound.
+    Raises RunNotFound.
     """
-    return _sync(to_resume(str(token_or_sim), request), progress)
+    return _sync(to_resume(str(token_or_sim), dict(request)), progress)
 
 
-async def aresume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_RESUME)
+async def aresume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Unpack[AskedOn]) -> Run:
     """`resume` in the caller's event loop. Cancelled, the run pauses first: what is in flight is filed."""
-    return await _async(to_resume(str(token_or_sim), request), progress)
+    return await _async(to_resume(str(token_or_sim), dict(request)), progress)
 
 
-def estimate(sim_id: str | Path, **request: Any) -> Estimate:
+@listing(OF_A_RUN)
+def estimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
     """What `conduct_interviews` with these arguments would cost: calls, tokens, money and time, each as a range.
 
     Nothing is asked and nothing is written; the prompts are built for a sample of the agents and measured. Raises
@@ -104,7 +110,8 @@ def estimate(sim_id: str | Path, **request: Any) -> Estimate:
     return wait(aestimate(sim_id, **request), lambda: None)
 
 
-async def aestimate(sim_id: str | Path, **request: Any) -> Estimate:
+@listing(OF_A_RUN)
+async def aestimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
     """`estimate` in the caller's event loop."""
     return (await foresee(parse_request(sim=str(sim_id), **request))).estimate
 

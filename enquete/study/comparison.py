@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from enquete.state.complaints import shown as named
+from enquete.state.errors import SettingsError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -35,7 +38,10 @@ class Comparison:
 
 
 def compare(first: Run, second: Run) -> Comparison:
-    """All rows of two runs of the same population, matched by what was asked of whom."""
+    """All rows of two runs of the same population, matched by what was asked of whom. Raises SettingsError."""
+    for one in (first, second):
+        if not hasattr(one, "responses"):
+            raise SettingsError(f"compare: {named(one)} is no run; give two, such as load_run(SIM, 'run_…')")
     return compared(first.responses, second.responses)
 
 

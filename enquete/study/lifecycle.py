@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import Unpack
+
 from enquete import study
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import of_two_waves
@@ -20,6 +22,8 @@ from enquete.simulations.locate import locate
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, offered
 from enquete.state.settings import Environment, resolve_root
+from enquete.study.asked import Asked
+from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.run import Run
 
 DRIVING = frozenset({*offered("driving"), "confirm"})
@@ -42,7 +46,8 @@ class Wanted:
     token: str | None = None
 
 
-def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_A_RUN)
+def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
     """Take T0: call it when a simulation is ready and has not begun.
 
     Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with. Raises
@@ -51,7 +56,8 @@ def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request:
     return study.conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
 
 
-def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
+@listing(OF_A_RUN)
+def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **request: Unpack[Asked]) -> Run:
     """Ask everything that is asked after the simulation: call it when a simulation has completed.
 
     Goes on with the run that waits for the simulation; without one it uses the latest T0, and without a T0 a

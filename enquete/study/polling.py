@@ -6,17 +6,21 @@ run = enquete.ask("sim_683e8059ab27", Likert("Quotas are fair."), Choice("Who de
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+
+from typing_extensions import Unpack
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.polls import Asked, QuestionsInstrument, Words, as_document
 from enquete.state.errors import SettingsError
 from enquete.study import conduct_interviews
+from enquete.study.asked import Asked as Request
+from enquete.study.describing import OF_A_RUN, listing
 from enquete.study.run import Run
 
 
+@listing(OF_A_RUN)
 def ask(
-    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Words | None = None, **request: Any
+    sim_id: str | Path, *questions: Asked, topic: str = "", instruction: Words | None = None, **request: Unpack[Request]
 ) -> Run:
     """Ask every agent these questions once; the run, with the ledger, table and report of any other.
 
@@ -30,4 +34,5 @@ def ask(
         raise SettingsError(f"ask: {wrong[0]} is no question; write Likert(…), Choice(…), Number(…) or Open(…)")
     name = next(name for name, one in methodologies().items() if issubclass(one.instrument, QuestionsInstrument))
     document = as_document(questions, topic, instruction)
-    return conduct_interviews(sim_id, methods=[name], instruments={name: document}, **request)
+    asked: Request = {**request, "methods": [name], "instruments": {name: document}}
+    return conduct_interviews(sim_id, **asked)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from enquete import study
 from enquete.checkpoints.folders import LEDGER
@@ -40,7 +41,7 @@ class Rooted:
         self.root = root.resolve()
 
     @property
-    def given(self) -> dict[str, str]:
+    def given(self) -> dict[str, Any]:
         """What every request of a client holds beside its own words: where simulations are, and which files settings may name."""
         return {"root": str(self.root), "shelf": str(self.root / SHELF)}
 

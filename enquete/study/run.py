@@ -40,8 +40,27 @@ class RunSummary:
     resume_token: str
 
 
+MEMBERS = (
+    "status", "note", "run_id", "resume_token", "path", "responses", "results", "flags", "page_one", "brief", "report",
+    "figures", "figure", "stages", "spent", "spent_usd",
+)  # fmt: skip
+"""What `dir(run)` and a notebook's completion show. Everything else is for the interfaces and may change."""
+
+
 class Run:
-    """A run that was driven to its end or its next stop."""
+    """A run that was driven to its end or its next stop.
+
+    status, note: completed, awaiting_simulation, waiting, paused or failed, and why
+    run_id, resume_token, path: its name; what `resume` goes on with; the folder with report.md and exports/
+    responses, results: one row per answer, a DataFrame; findings by methodology, as JSON values
+    flags: what a reader must know before using the data
+    page_one, brief, report: page one of the report as data and as Markdown; all of it, Markdown
+    figures, figure(name): names of the figures there are; one of them, to be shown or saved
+    stages, spent, spent_usd: every methodology and phase; tokens, calls and answers by status; US dollars
+    """
+
+    def __dir__(self) -> list[str]:
+        return list(MEMBERS)
 
     def __init__(self, found: Path | StoredRun, *, resumed: bool = False, shown: bool = False):
         """`found`: its folder, or as it was read there a moment ago. `resumed`: an unfinished run was gone on with; `shown`:
@@ -56,6 +75,7 @@ class Run:
 
     @property
     def run_id(self) -> str:
+        """Its name, and that of its folder."""
         return self.record.run_id
 
     @property
@@ -127,6 +147,7 @@ class Run:
 
     @property
     def report(self) -> str:
+        """Markdown; "" before the first stop."""
         file = self.path / "report.md"
         return file.read_text("utf-8") if file.is_file() else ""
 

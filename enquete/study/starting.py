@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ from enquete.nodes.workplace import Progress
 from enquete.simulations.locate import list_simulations, locate
 from enquete.simulations.population import Population
 from enquete.simulations.population import load_population as read_population
-from enquete.state.errors import RunNotFound
-from enquete.state.request import RunRequest, parse_request
+from enquete.state.errors import RunNotFound, SettingsError
+from enquete.state.request import RunRequest, offered, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
 from enquete.study.estimating import estimate_run, require_affordable
 from enquete.study.misnamed import other_methodology_named
@@ -88,6 +89,7 @@ def chosen(request: RunRequest) -> Start:
 
 def to_resume(name: str, given: dict[str, Any]) -> Start:
     """The run that a token, a run_id or a simulation (its latest unfinished one) means. Raises RunNotFound, LedgerError."""
+    _require_of_resume(given)
     sim = given.pop("sim", None)
     retry = bool(given.get("retry_failed", False))
     fresh = bool(given.pop("fresh", False)) or retry  # a finished run is walked once more
@@ -96,6 +98,16 @@ def to_resume(name: str, given: dict[str, Any]) -> Start:
     run = read_run(folder)
     require_own_limits(run.record, request.limits or {})
     return Start(folder, request, resumed=True, shown=run.is_finished and not fresh, fresh=fresh)
+
+
+OF_RESUME = (*offered("driving", "resume"), "shard_size", "sim", "fresh")
+"""What may be said when a run goes on: everything else is as it was begun."""
+
+
+def _require_of_resume(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name in RunRequest.model_fields and name not in (*OF_RESUME, "shelf", "confirm"):
+            raise SettingsError(f"{name}: a run goes on as it was begun; resume takes {', '.join(OF_RESUME)}")
 
 
 def _latest_to_resume(sim: str, request: RunRequest, fresh: bool) -> Path:

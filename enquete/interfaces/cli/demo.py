@@ -80,15 +80,9 @@ def first_wave(
 ) -> Run:
     from enquete import study  # noqa: PLC0415 - takes seconds to import
 
+    asked: dict[str, Any] = {"language": language, "seed": seed, "pack": pack}  # text as it was typed
     return study.conduct_interviews(
-        place.sim,
-        root=place.root,
-        language=language,
-        seed=seed,
-        pack=pack,
-        respondent="synthetic",
-        fit="any",
-        progress=report,
+        place.sim, root=place.root, respondent="synthetic", fit="any", progress=report, **asked
     )
 
 
