@@ -271,7 +271,7 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
         ("start_roundtable", {**START, "sim_id": "sim_none"}, "no simulation 'sim_none'"),
-        ("start_roundtable", {**START, "roundtable_id": "../x"}, "roundtable_id: String should match"),
+        ("start_roundtable", {**START, "roundtable_id": "../x"}, "roundtable_id: '../x' is not taken; write a text of the form"),
         ("continue_roundtable", {"roundtable_id": "new"}, "Begin it with start_roundtable"),
         ("continue_roundtable", {**TABLE, "answers": {"Bob": BOB}}, "waits for nobody"),
         ("continue_roundtable", {**TABLE, "rounds": 12}, "at most 12, of which 2 were held"),
