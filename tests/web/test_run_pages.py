@@ -110,6 +110,16 @@ def test_an_answer_shows_its_request_as_the_ledger_has_it(site: Site) -> None:
     assert "What else was asked of a model in this turn" in shown
 
 
+def test_a_turn_is_shown_with_the_question_that_this_agent_was_asked(site: Site) -> None:
+    """The codebook knows one wording of a turn, but everybody is asked something else."""
+    file = site.run.folder.parent.parent / "T1" / "laddering" / site.run.run_id / "transcript.jsonl"
+    turns = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    last = next(turn for turn in reversed(turns) if turn["turn"] == 3)
+    page = site.page(f"answers?methodology=laddering&participant={last['participant']}&turn=3")
+    (link,) = {link for link in links(page) if "/answer?" in link}
+    assert f'<p class="question" lang="en">{last["question"]}</p>' in html.unescape(site.client.get(link).text)
+
+
 def test_search_finds_what_the_ledger_holds(site: Site) -> None:
     stored = rows(
         site.run.folder,

@@ -67,7 +67,7 @@ def draw(strip: Strip, alt: str, language: Language, *, plain: bool = False) -> 
         *(part for place, mark in enumerate(strip.marks) for part in _mark(mark, place, strip, ink, language)),
     ]
     return element(
-        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", role="img", font_family=FONT, font_size=11,
+        "svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", role="img", aria_label=alt, font_family=FONT, font_size=11,
         viewBox=f"0 0 {WIDTH} {HEIGHT}", width=WIDTH, height=HEIGHT,
     )  # fmt: skip
 

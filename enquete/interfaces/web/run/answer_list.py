@@ -112,7 +112,5 @@ def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
 
 
 def _names(run: OpenRun, people: tuple[str, ...]) -> str:
-    rows = run.table.frame[["participant", "agent_name"]].drop_duplicates()
-    known = dict(zip(rows["participant"], rows["agent_name"], strict=True))
-    names = [str(known.get(one, one)) for one in people[:5]]
+    names = [run.names.get(one, one) for one in people[:5]]
     return ", ".join(names) + (f" … ({len(people)})" if len(people) > 5 else "")

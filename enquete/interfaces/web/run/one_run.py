@@ -16,7 +16,7 @@ from enquete.interfaces.web.run.instruments import used_instruments
 from enquete.interfaces.web.run.people import Person, found_of, people, person, talks_of
 from enquete.interfaces.web.run.requests import Key, asked
 from enquete.interfaces.web.run.shelf import OpenRun
-from enquete.interfaces.web.run.table import ANY, Where, marked
+from enquete.interfaces.web.run.table import ANY, Where, Wording, marked
 from enquete.interfaces.web.run.tabs import Tabs
 from enquete.locale import N_, tell
 from enquete.state.errors import InputError
@@ -102,11 +102,21 @@ def answer(run: OpenRun, request: Request, language: str) -> Facts:
     if place is None:
         raise NothingYet(f"run {run.run.run_id} has no answer {str(key)[:300]!r}")
     (one,) = shown(run, run.table.rows([place]), "", language)
+    sent = asked(run.folder_of(key.run), key)
+    question = _question(run, key, one.wording, language)
     alike = Where({"methodology": (key.methodology,), "item_id": (key.item,)})
     return {
-        "current": "answers", "one": one, "key": key, "asked": asked(run.folder_of(key.run), key), "statuses": STATUS_WORDS,
+        "current": "answers", "one": one, "question": question, "key": key, "asked": sent, "statuses": STATUS_WORDS,
         "marked": lambda text: marked(text, [key.item]), "same_item": run.answers(alike),
     }  # fmt: skip
+
+
+def _question(run: OpenRun, key: Key, wording: Wording, language: str) -> str:
+    """As it was asked of this agent."""
+    if not wording.is_turn:
+        return wording.text
+    lines = (line for _, _, talk in talks_of(run, key.participant, language, key.methodology) for line in talk.lines)
+    return next((line.text for line in lines if line.turn == key.turn and not line.participant), wording.text)
 
 
 # --- agents ----------------------------------------------------------------------------------------------------------

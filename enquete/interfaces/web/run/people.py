@@ -63,9 +63,13 @@ def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
     return []
 
 
-def talks_of(run: OpenRun, participant: str, language: str) -> Iterator[tuple[str, str, Talk]]:
-    """(methodology, phase, conversation) of everything that the agent took part in."""
+def talks_of(
+    run: OpenRun, participant: str, language: str, methodology: str = ""
+) -> Iterator[tuple[str, str, Talk]]:  # fmt: skip
+    """(methodology, phase, conversation) of everything that the agent took part in; of one methodology where it is named."""
     for name, dotted in run.run.record.methods.items():
+        if methodology not in ("", name):
+            continue
         tell_talks = evaluation(load_methodology(dotted)).talks
         for phase, folder in run.stage_folders(name):
             for talk in tell_talks(folder, participant, language):

@@ -154,7 +154,13 @@ class OpenRun:
         return {(one.methodology, one.item_id): one for one in made}
 
     def wording(self, methodology: str, item: str) -> Wording:
-        return self.wordings.get((methodology, item)) or Wording(methodology, item, "", item, {}, None, False, "")
+        return self.wordings.get((methodology, item)) or Wording(methodology, item, "", item, {}, None)
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Of the agents, by participant."""
+        told = self.table.frame[["participant", "agent_name"]].drop_duplicates()
+        return {str(who): str(name or who) for who, name in zip(told["participant"], told["agent_name"], strict=True)}
 
     @cached_property
     def drawings(self) -> Drawings:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from enquete.interfaces.web.run.requests import Key
+from enquete.locale import N_, tell
 from enquete.reports.context import RESPONDED
 from enquete.state.asking import Language
 from enquete.state.showing import as_cell
@@ -204,9 +205,14 @@ def marked(text: str, words: Sequence[str]) -> list[tuple[str, bool]]:
     return [(part, bool(n % 2)) for n, part in enumerate(parts) if part]
 
 
+TURN = "turn"
+"""The dimension of what is asked in a turn of a conversation."""
+_TURN = N_("Question of the conversation ({item})")
+
+
 @dataclass(frozen=True)
 class Wording:
-    """An item as it was asked, from the run's codebook."""
+    """An item as it was asked, from the run's codebook. is_turn: a turn of a conversation, where everybody is asked something else."""
 
     methodology: str
     item_id: str
@@ -214,21 +220,21 @@ class Wording:
     text: str
     labels: Mapping[str, str]
     scale: tuple[float, float] | None
-    reverse_keyed: bool
-    family: str
+    reverse_keyed: bool = False
+    is_turn: bool = False
 
     @classmethod
     def of(cls, entry: Mapping[str, object], language: Language) -> Wording:
         wording, scale = _mapping(entry.get("wording")), _mapping(entry.get("scale"))
-        labels = _mapping(scale.get("labels") or entry.get("options"))
-        family = _mapping(entry.get("family_label"))
-        low, high = scale.get("min"), scale.get("max")
+        labels = _mapping(_told(_mapping(scale.get("labels") or entry.get("options")), language))
+        low, high, item = scale.get("min"), scale.get("max"), str(entry["item_id"])
+        is_turn = entry.get("dimension") == TURN
         return cls(
-            str(entry["methodology"]), str(entry["item_id"]), str(entry.get("kind", "")),
-            str(_told(wording, language) or entry["item_id"]),
-            {str(key): str(text) for key, text in _mapping(_told(labels, language)).items()},
+            str(entry["methodology"]), item, str(entry.get("kind", "")),
+            tell(_TURN, language).format(item=item) if is_turn else str(_told(wording, language) or item),
+            {str(key): str(text) for key, text in labels.items()},
             (float(low), float(high)) if isinstance(low, int | float) and isinstance(high, int | float) else None,
-            bool(entry.get("reverse_keyed")), str(_told(family, language) or entry.get("family") or ""),
+            bool(entry.get("reverse_keyed")), is_turn,
         )  # fmt: skip
 
 
