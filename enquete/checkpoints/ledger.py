@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -48,6 +49,7 @@ __all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
 T = TypeVar("T")
 
 FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
+_parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and are read for each of its agents
 
 
 class Ledger:
@@ -318,6 +320,7 @@ class Ledger:
         return stored
 
     def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
+        """None where there is none. Not to be changed by who reads it."""
         row = next(
             iter(
                 self._rows(
@@ -327,7 +330,7 @@ class Ledger:
             ),
             None,
         )
-        return json.loads(row[0]) if row else None
+        return _parsed(row[0]) if row else None
 
     async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
         await self._writer.submit(
