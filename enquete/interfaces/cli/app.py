@@ -19,7 +19,19 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from enquete.interfaces.cli import costs, deleting, demo, doctor, draft, driving, looking, remembering, scaffold, serve
+from enquete.interfaces.cli import (
+    costs,
+    deleting,
+    demo,
+    doctor,
+    draft,
+    driving,
+    looking,
+    remembering,
+    scaffold,
+    serve,
+    viewing,
+)
 from enquete.interfaces.cli.method_commands import Commands
 from enquete.interfaces.cli.method_settings import SettingsCommand
 from enquete.interfaces.cli.output import one_object, prepare_streams, remark
@@ -62,6 +74,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "new-method": scaffold.new_method,
     "mcp": mcp_command.mcp,
     "serve": serve.serve,
+    "view": viewing.view,
 }
 WITH_SETTINGS = ("estimate", "run")
 for name, command in COMMANDS.items():
@@ -94,6 +107,7 @@ def enquete(
       enquete estimate my_simulation   what a run would cost
       enquete run my_simulation        interview its agents
       enquete status my_simulation     how far it is, and what to do next
+      enquete view                     start, watch and read studies in a browser
       enquete memory search my_simulation WORDS   find what was said
       enquete discover --help          single interviews that fill a record
 

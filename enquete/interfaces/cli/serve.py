@@ -1,7 +1,8 @@
-"""`enquete serve`: the HTTP API."""
+"""`enquete serve`: the web page and the HTTP API."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,7 +47,7 @@ def serve(
         ),
     ] = None,
 ) -> int:
-    """Serve the HTTP API over the simulations under --root, until it is stopped (docs/http.md).
+    """Serve the web page and the HTTP API over the simulations under --root, until it is stopped (docs/web.md, docs/http.md).
 
     Listens on this machine only, unless --host names another address; then clients must send a token. A first Ctrl-C or
     SIGTERM pauses the runs that go on, so that they can be resumed; a second one leaves at once.
@@ -60,9 +61,7 @@ def serve(
     \b
     Exit codes: 0 stopped · 130 by a second signal · 2 wrong options, or the address cannot be had
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise SettingsError(f"enquete serve needs {' and '.join(missing)}: pip install 'enquete[http]'")
+    require_extra()
     if watch is not None and root not in (None, watch):
         raise SettingsError(f"--watch {watch}: --root names another folder ({root}); name one of them")
     from enquete.interfaces.service.listening import ServerSettings, read_token  # noqa: PLC0415 - needs the extra
@@ -82,14 +81,23 @@ def serve(
     return run(settings)
 
 
-def run(settings: ServerSettings) -> int:
-    """Listen until a signal comes."""
+def require_extra() -> None:
+    """Raises SettingsError where what a server needs is not installed."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise SettingsError(f"enquete serve needs {' and '.join(missing)}: pip install 'enquete[http]'")
+
+
+def run(settings: ServerSettings, listens: Callable[[str], None] = lambda address: None) -> int:
+    """Listen until a signal comes. `listens` is told the address once connections are taken."""
     from enquete.interfaces.http.application import log_to_stderr, make_server  # noqa: PLC0415 - needs the extra
     from enquete.interfaces.service.listening import address, bound  # noqa: PLC0415
 
     with bound(settings.host, settings.port) as listening:
         server = make_server(settings)
         log_to_stderr(settings)
-        remark(f"Enquete serves {settings.root} on {address(listening)} (its page: {address(listening)}/docs)")
+        at = address(listening)
+        remark(f"Enquete serves {settings.root} on {at} (web page: {at}/, HTTP API: {at}/docs)")
+        listens(at)
         server.run(sockets=[listening])
     return 0

@@ -65,6 +65,7 @@ TEXTS: Mapping[str, str] = {
     "damaged": N_("damaged"),
     "newer": N_("of a newer version"),
     "failed": N_("failed"),
+    "page_at": N_("The page is at {address}"),
     "done": N_("done"),
     "short": N_("stopped early"),
     "not started": N_("not started"),

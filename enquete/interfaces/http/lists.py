@@ -12,6 +12,7 @@ from starlette.responses import Response
 from enquete.interfaces.http.envelope import Envelope, succeeded
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
+from enquete.interfaces.service.listening import mark_of
 from enquete.interfaces.service.overview import (
     InstrumentRow,
     RunRow,
@@ -50,6 +51,11 @@ def lists_router(desk: Desk) -> APIRouter:
 
     def listing(model: Any) -> dict[str, Any]:
         return {"response_model": Envelope[model], "responses": failing(), "dependencies": [only()]}
+
+    @router.get("/api/server", include_in_schema=False)
+    async def server() -> Response:
+        """By which `enquete view` knows a server of the same folder."""
+        return succeeded({"serves": mark_of(rooted.root)})
 
     @router.get("/api/simulations", **listing(SimulationsData))
     async def simulations() -> Response:

@@ -6,6 +6,7 @@ Wrong combinations are refused at the start.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import ipaddress
 import os
 import signal
@@ -175,6 +176,11 @@ def bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingsError(f"--host {host} --port {port}: {reason}; name another --port") from None
+
+
+def mark_of(root: Path) -> str:
+    """By which a server is known to serve this folder; it does not say where that is."""
+    return hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:16]
 
 
 def address(listening: socket.socket) -> str:

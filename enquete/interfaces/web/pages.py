@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl
-
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,9 +10,11 @@ from starlette.responses import RedirectResponse, Response
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.interfaces.service.overview import simulation_rows
+from enquete.interfaces.web.forms import form_of
 from enquete.interfaces.web.reading import add_reading
 from enquete.interfaces.web.rendering import STATIC, asset, render, static
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
+from enquete.interfaces.web.steering_pages import add_steering
 from enquete.study.apart import apart
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -38,6 +38,7 @@ def make_pages(desk: Desk, settings: ServerSettings) -> APIRouter:
         return Response(body, media_type=kind, headers=FOR_EVER if static(name).split("/")[2] == content else {})
 
     add_signing_in(router, settings)
+    add_steering(router, desk)
     add_reading(router, desk)
     return router
 
@@ -65,17 +66,6 @@ def add_signing_in(router: APIRouter, settings: ServerSettings) -> None:
         response = _to("/sign-in")
         sign_out(response)
         return response
-
-
-async def form_of(request: Request) -> dict[str, str]:
-    """What a form says; of a name that is said several times, the last."""
-    return dict(await fields_of(request))
-
-
-async def fields_of(request: Request) -> list[tuple[str, str]]:
-    """Every field of a form, in order; what is no UTF-8 is seen as such."""
-    body = await request.body()
-    return parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=10_000)
 
 
 def _inside(address: str) -> str:

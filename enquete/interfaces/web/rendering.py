@@ -56,11 +56,20 @@ RUN_STATES: Mapping[str, str] = {
     "damaged": N_("damaged"),
     "newer": N_("of a newer version"),
 }
+OUTCOMES: Mapping[str, str] = {
+    "not started": N_("not begun"),
+    "running": N_("running"),
+    "done": N_("done"),
+    "short": N_("broken off"),
+    "waiting": N_("waits for a person"),
+    "failed": N_("failed"),
+}
 SIM_STATES: Mapping[str, str] = {
     "completed": N_("simulation completed"),
     "running": N_("simulation runs"),
     "": N_("simulation not completed"),
 }
+TIMES = ((N_("{n} h"), 3600), (N_("{n} min"), 60), (N_("{n} s"), 1))
 TEMPLATES = "enquete.interfaces.web:templates/"
 
 
@@ -118,10 +127,11 @@ def _environment(language: str) -> Environment:
     )  # fmt: skip
     made.globals |= {
         "_": partial(_told, language), "C_": partial(_in_context, language), "NN_": partial(_counted, language),
-        "language": language, "static": static, "url": url,
+        "language": language, "static": static, "url": url, "minutes": partial(_minutes, language),
     }  # fmt: skip
     made.filters |= {
         "state_word": partial(_state_word, language),
+        "outcome_word": lambda outcome: tell(OUTCOMES.get(outcome, outcome), language),
         "tell": lambda text: tell(text, language),
         "share": lambda value: share(value, language),
         "whole": lambda value: MISSING if value is None else whole(round(value), language),
@@ -150,6 +160,13 @@ def _counted(language: str, one: str, many: str, n: int, /) -> str:
 
 def _number(language: str, value: float | None, digits: int = 2) -> str:
     return MISSING if value is None else decimals(f"{value:.{digits}f}", language)
+
+
+def _minutes(language: str, seconds: float) -> str:
+    """Time in the unit that says most."""
+    unit, one = next((unit, one) for unit, one in TIMES if seconds >= one or one == 1)
+    digits = 1 if seconds / one < 10 and one > 1 else 0
+    return _told(language, unit, n=decimals(f"{seconds / one:.{digits}f}", language))
 
 
 def _state_word(language: str, status: str, simulation: bool = False) -> str:

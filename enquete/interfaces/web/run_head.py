@@ -1,0 +1,73 @@
+"""The head of a run's pages: how far it is, what it has cost, and what can be done with it now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from enquete.graphs.registry import methodologies
+from enquete.interfaces.http.reception import Desk
+from enquete.interfaces.service.status import GOING_ON
+
+
+@dataclass(frozen=True)
+class Head:
+    """`data`: what GET …/status answers. titles: of its methodologies."""
+
+    data: Mapping[str, Any]
+    titles: Mapping[str, str]
+
+    @property
+    def status(self) -> str:
+        return str(self.data["status"])
+
+    @property
+    def goes_on(self) -> bool:
+        return self.status in GOING_ON
+
+    @property
+    def can_pause(self) -> bool:
+        return self.status == "running"
+
+    @property
+    def can_resume(self) -> bool:
+        return not self.goes_on and self.status != "completed"
+
+    @property
+    def likely_rest(self) -> int | None:
+        """Tokens that are likely to come; None where nothing was estimated."""
+        known = [stage["remaining_tokens"] for stage in self.data["stages"]]
+        return None if not known or None in known else sum(known)
+
+    @property
+    def share(self) -> float:
+        """How much of what is likely to be spent is spent; of agents where nothing was estimated."""
+        budget, stages = self.data["budget"], self.data["stages"]
+        if budget["expected_tokens"]:
+            return min(1.0, float(budget["tokens"]) / float(budget["expected_tokens"]))
+        total = sum(stage["n_total"] for stage in stages)
+        return sum(stage["n_responded"] for stage in stages) / total if total else 0.0
+
+    @staticmethod
+    def share_of(stage: Mapping[str, Any]) -> float:
+        """How much of a stage is done, by tokens where they were estimated, else by agents."""
+        rest, spent = stage["remaining_tokens"], stage["tokens"]
+        if stage["outcome"] == "done":
+            return 1.0
+        if rest is not None and spent + rest:
+            return float(spent) / float(spent + rest)
+        return float(stage["n_responded"]) / float(stage["n_total"] or 1)
+
+    @property
+    def enough_tokens(self) -> int | None:
+        found: int | None = self.data["sufficient_tokens"]
+        return found
+
+
+async def head_of(desk: Desk, sim_id: str, run_id: str) -> Head:
+    """At most a second old. Raises RunNotFound, LedgerError."""
+    body = bytes((await desk.status(sim_id, run_id)).body)
+    titles = {name: one.title for name, one in methodologies().items()}
+    return Head(json.loads(body)["data"], titles)

@@ -1,0 +1,86 @@
+"""A study from the page, in Chromium: estimated, begun, watched, paused, gone on with, deleted."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.http.conftest import serving, simulation
+from tests.support.model_server import ModelServer
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium here")
+WIDE, NARROW = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
+WAIT_MS = 60_000
+
+
+class Window:
+    """A page of a browser; `said`: what its console and its errors said."""
+
+    def __init__(self, page: sync_api.Page):
+        self.page = page
+        self.said: list[str] = []
+        page.set_default_timeout(WAIT_MS)
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+
+    def fits(self) -> bool:
+        """Nothing is wider than the window."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """Takes two seconds an answer, one request after the other."""
+    with ModelServer(latency=2.0) as server:
+        monkeypatch.setenv("LLM_BASE_URL", server.base_url)
+        monkeypatch.setenv("LLM_MODEL_NAME", "test")
+        monkeypatch.setenv("ENQUETE_CONCURRENCY", "1")
+        yield server
+
+
+@pytest.fixture
+def window() -> Iterator[Window]:
+    with sync_api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield Window(browser.new_page(viewport=WIDE, locale="en-GB"))
+        browser.close()
+
+
+def test_a_run_is_begun_watched_paused_and_gone_on_with(
+    tmp_path: Path, model: ModelServer, window: Window
+) -> None:
+    """The model is slow until the run was paused, and quick afterwards: no step waits for chance."""
+    simulation(tmp_path, "seen", "completed", agents=2)
+    page = window.page
+    with serving(tmp_path) as client:
+        page.goto(str(client.base_url))
+        page.get_by_role("link", name="seen").first.click()
+        for name in ("Longitudinal", "Diversity of views", "Delphi"):
+            page.get_by_label(name).uncheck()
+        page.get_by_label("Language of the interviews").select_option("en")
+        assert window.fits()
+        page.get_by_role("button", name="What would it cost?").click()
+        assert page.get_by_text("Requests").first.is_visible()
+        assert not (tmp_path / "simulations" / "seen" / "interviews").exists()
+        page.get_by_role("button", name="Begin").click()
+        page.locator(".state.running").wait_for()
+        page.get_by_role("button", name="Pause").click()
+        page.locator(".live .state.paused").wait_for()
+        assert window.fits()
+
+        model.latency = 0.0
+        page.set_viewport_size(NARROW)
+        page.reload()
+        assert window.fits()
+        page.get_by_role("button", name="Go on").click()
+        page.locator(".live .state.completed").wait_for()
+        assert window.fits()
+        assert window.said == []
