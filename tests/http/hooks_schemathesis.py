@@ -16,7 +16,8 @@ BOUNDED = {"replicates": 1, "replicate_models": None, "probe_sample": 2, "digest
 def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
     if path_parameters and len(str(path_parameters.get("sim_id", ""))) % 4:
         path_parameters["sim_id"] = SIMULATIONS[len(str(path_parameters["sim_id"])) % 2]
-    if path_parameters and len(str(path_parameters.get("run_id", ""))) % 4:
+    kept = context.operation.method.lower() != "delete"
+    if path_parameters and kept and len(str(path_parameters.get("run_id", ""))) % 4:
         path_parameters["sim_id"], path_parameters["run_id"] = "over", RUN
     return path_parameters
 

@@ -54,9 +54,7 @@ def window() -> Iterator[Window]:
         browser.close()
 
 
-def test_a_run_is_begun_watched_paused_and_gone_on_with(
-    tmp_path: Path, model: ModelServer, window: Window
-) -> None:
+def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: ModelServer, window: Window) -> None:
     """The model is slow until the run was paused, and quick afterwards: no step waits for chance."""
     simulation(tmp_path, "seen", "completed", agents=2)
     page = window.page

@@ -103,6 +103,10 @@ class Desk:
         self._statuses.forget()
         return _again(await self._statuses.get((sim_id, run_id), lambda: self._read(sim_id, run_id)))
 
+    def forget(self) -> None:
+        """A run was deleted: what was read of it is wrong."""
+        self._statuses.forget()
+
     async def close(self) -> None:
         """Who follows a run is told that this server ends."""
         self.is_closing = True

@@ -13,6 +13,8 @@ from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
 from enquete.interfaces.http.events import EVENTS, following
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
+from enquete.interfaces.service.clearing import clear_away
+from enquete.study.apart import apart
 
 RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
 
@@ -40,7 +42,7 @@ class DeletedData(BaseModel):
 
 
 def steering_router(desk: Desk) -> APIRouter:
-    """Estimate, pause, events."""
+    """Estimate, pause, delete, events."""
     router = APIRouter(prefix=PREFIX, tags=["front ends"])
     of_run: dict[str, Any] = {"dependencies": [only()]}
 
@@ -66,6 +68,22 @@ def steering_router(desk: Desk) -> APIRouter:
     async def pause(sim_id: SimId, run_id: RunIdInPath) -> Response:
         """Launch no further request, finish those in flight, stop with a token. The status says pausing until then."""
         return await desk.pause(sim_id, run_id)
+
+    @router.delete(
+        "/{sim_id}/runs/{run_id}",
+        response_model=Envelope[DeletedData],
+        responses={
+            **READING,
+            **failing(_409="it is being driven, or another run rests on it", _413="the body is too large"),
+        },
+        **of_run,
+    )
+    async def delete(sim_id: SimId, run_id: RunIdInPath) -> Response:
+        """Delete a run: its answers, its results, and what the memory holds of them. What Enquete did not write stays."""
+        gone = await apart(lambda: clear_away(desk.rooted, sim_id, run_id))
+        desk.forget()
+        told = DeletedData(run_ids=list(gone.runs), files=len(gone.files), bytes=gone.bytes, kept=len(gone.kept))
+        return succeeded(told)
 
     @router.get("/{sim_id}/runs/{run_id}/events", response_class=Response, responses={**READING, **EVENTS}, **of_run)
     async def events(sim_id: SimId, run_id: RunIdInPath) -> Response:

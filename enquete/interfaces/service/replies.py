@@ -21,6 +21,7 @@ from enquete.state.errors import (
     SimulationNotFound,
 )
 from enquete.study.apart import NotInTime
+from enquete.study.deleting import StillNeeded
 from enquete.study.lifecycle import AlreadyCompleted, NotCompleted
 from enquete.study.rooted import NobodyInterviewed, OutsideRoot
 from enquete.study.tasks import TooManyRuns
@@ -75,6 +76,7 @@ REPLIES: Mapping[type[EnqueteError], Reply] = {
     NotCompleted: Reply(409, "ask again when the simulation has completed, or send assume_completed=true"),
     AlreadyCompleted: Reply(409, "POST …/post"),
     RunLocked: Reply(409, "follow it by GET …/status", "Poll interview_status until it has stopped."),
+    StillNeeded: Reply(409),
     TooManyRuns: Reply(
         429,
         "ask again when one of them is over",

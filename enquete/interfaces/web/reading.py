@@ -12,17 +12,13 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.service.steady import steadily
-<<<<<<< HEAD
 from enquete.interfaces.web.rendering import language_of, render
 from enquete.interfaces.web.run import one_run
 from enquete.interfaces.web.run.chapters import named
 from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
 from enquete.interfaces.web.run.shelf import OpenRun, Shelf
 from enquete.interfaces.web.run.table import Where
-=======
-from enquete.interfaces.web.rendering import render
-from enquete.interfaces.web.run_head import head_of
->>>>>>> 5227f7c (Studies are begun, watched, paused, gone on with and deleted in a browser, with the cost shown before; enquete view opens the page)
+from enquete.interfaces.web.run_head import Head, head_of
 from enquete.study.apart import apart
 
 Facts: TypeAlias = Mapping[str, Any]
@@ -34,15 +30,21 @@ def add_reading(router: APIRouter, desk: Desk) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
     shelf = Shelf(desk.rooted)
 
-<<<<<<< HEAD
     def page(path: str, template: str, show: Show) -> None:
         @router.get(f"/runs/{{sim_id}}/{{run_id}}/{path}")
         async def answer(request: Request, sim_id: str, run_id: str) -> Response:
-            return await apart(lambda: steadily(lambda: written(request, sim_id, run_id)))
+            head = await head_of(desk, sim_id, run_id)
+            return await apart(lambda: steadily(lambda: written(request, sim_id, run_id, head)))
 
-        def written(request: Request, sim_id: str, run_id: str) -> Response:
+        def written(request: Request, sim_id: str, run_id: str, head: Head) -> Response:
             run, language = shelf.open(sim_id, run_id), language_of(request)
-            facts = {"tabs": one_run.tabs(run, language), "run": run.run, "opened": run, **show(run, request, language)}
+            facts = {
+                "tabs": one_run.tabs(run, language),
+                "run": run.run,
+                "opened": run,
+                "head": head,
+                **show(run, request, language),
+            }
             return render(request, template, sim_id=sim_id, run_id=run.run.run_id, **facts)
 
     page("", "run_page_one.html.j2", one_run.page_one)
@@ -109,11 +111,3 @@ def _where(run: OpenRun, request: Request) -> Where:
 def _saved(name: str) -> dict[str, str]:
     plain = "".join(one if one.isascii() and (one.isalnum() or one in "._-") else "_" for one in name)
     return {"Content-Disposition": f'attachment; filename="{plain}"'}
-=======
-    @router.get("/runs/{sim_id}/{run_id}/")
-    async def overview(request: Request, sim_id: str, run_id: str) -> Response:
-        run = await apart(lambda: steadily(lambda: desk.rooted.run(sim_id, run_id)))
-        return render(
-            request, "run.html.j2", sim_id=sim_id, run_id=run.run_id, run=run, head=await head_of(desk, sim_id, run_id)
-        )
->>>>>>> 5227f7c (Studies are begun, watched, paused, gone on with and deleted in a browser, with the cost shown before; enquete view opens the page)

@@ -121,6 +121,7 @@ def _add_deleting(router: APIRouter, desk: Desk) -> None:
     @router.post("/runs/{sim_id}/{run_id}/delete")
     async def carry_out(request: Request, sim_id: str, run_id: str) -> Response:
         await apart(lambda: clear_away(desk.rooted, sim_id, run_id))
+        desk.forget()
         return RedirectResponse(url("simulations", sim_id, ""), 303)
 
 

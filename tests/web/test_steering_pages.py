@@ -1,0 +1,91 @@
+"""Beginning and deleting a run from its pages, in this process; what a form means as a request."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from enquete.graphs.registry import methodologies
+from enquete.interfaces.web.study_form import request_of
+from enquete.state.errors import SettingsError
+from tests.support.populations import mirofish_folder
+from tests.web.test_web_pages import HOSTILE, OWN, browsing
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return mirofish_folder(tmp_path_factory.mktemp("root") / "simulations" / "sim_a", 3, status="completed")
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[TestClient]:
+    with browsing(folder.parents[1]) as client:
+        client.headers.update(OWN)
+        yield client
+
+
+def test_a_form_means_what_was_said_in_it_typed_and_nothing_else() -> None:
+    said = request_of(
+        [("methods", "laddering"), ("methods", "delphi"), ("types", "ngo"), ("sample", "5"), ("stratify", "true"),
+         ("budget_tokens", "2 000 000"), ("where", " "), ("replicate_models", "a, b,"), ("instrument.delphi", "mine"),
+         ("set.laddering.turns", "3"), ("set.diversity.x", "1"), ("root", "/etc"), ("set.none.x", "1")]
+    )  # fmt: skip
+    assert said == {
+        "methods": ["laddering", "delphi"], "types": ["ngo"], "sample": 5, "stratify": True, "budget_tokens": 2_000_000,
+        "replicate_models": ["a", "b"], "instruments": {"delphi": "mine"}, "settings": {"laddering": {"turns": 3}},
+    }  # fmt: skip
+    for wrong, message in ((("sample", "none"), "sample: "), (("instrument.delphi", "../x"), "instruments.delphi")):
+        with pytest.raises(SettingsError, match=message):
+            request_of([("methods", "delphi"), wrong])
+
+
+def test_the_form_offers_every_methodology_that_ships_an_instrument(client: TestClient) -> None:
+    page = client.get("/simulations/sim_a/").text
+    assert set(re.findall(r'name="methods" value="([^"]+)"', page)) <= set(methodologies())
+    checked = re.findall(r'name="methods" value="([^"]+)" checked', page)
+    assert checked == [name for name, one in methodologies().items() if one.default]
+
+
+@pytest.mark.parametrize(("field", "message"), [("sample=-1", "sample"), ("where=" + "x", "x"), ("seed=9e9", "seed")])
+def test_what_cannot_be_asked_is_said_above_the_form_as_it_was_filled_in(
+    client: TestClient, field: str, message: str
+) -> None:
+    answer = client.post(
+        "/simulations/sim_a/estimate",
+        content=f"methods=scenario&budget_usd=7.25&{field}",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status_code == 400
+    assert message in re.findall(r'id="error">([^<]*)<', answer.text)[0]
+    assert 'value="7.25"' in answer.text
+
+
+def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) -> None:
+    asked = {"methods": "scenario", "language": "en", "more": HOSTILE}
+    weighed = client.post("/simulations/sim_a/estimate", data=asked)
+    assert "synthetic answers: nothing is paid" in weighed.text
+    assert 'name="more" value="&lt;script&gt;alert(1)&lt;/script&gt; \\u202e' in weighed.text
+    assert not (folder / "interviews").exists()
+    assert client.post("/simulations/sim_a/change", data=asked).text.count("checked") == 1
+
+    run = client.post("/simulations/sim_a/begin", data=asked).headers["location"]
+    deadline = time.monotonic() + 60
+    while 'data-status="completed"' not in client.get(f"{run}progress").text:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    page = client.get(run).text
+    assert "synthetic answers" in page
+    assert "data-events" not in page  # nothing to follow any more
+    assert client.post(f"{run}resume", data={"budget_tokens": "x"}).status_code == 400
+
+    ledger = folder / "interviews" / "runs" / run.split("/")[3] / "ledger.sqlite"
+    assert "Delete this run?" in client.get(f"{run}delete").text
+    assert ledger.exists()
+    assert client.post(f"{run}delete").headers["location"] == "/simulations/sim_a/"
+    assert not ledger.exists()
+    assert "Nobody has been interviewed yet." in client.get("/").text
