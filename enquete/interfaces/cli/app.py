@@ -21,13 +21,13 @@ from pydantic import ValidationError
 
 from enquete.interfaces.cli import (
     costs,
-    deleting,
     demo,
     doctor,
     draft,
     driving,
     looking,
     remembering,
+    removing,
     scaffold,
     serve,
     viewing,
@@ -69,7 +69,7 @@ COMMANDS: dict[str, Callable[..., int]] = {
     "draft": draft.draft,
     "report": looking.report,
     "export": looking.export,
-    "delete": deleting.delete,
+    "delete": removing.delete,
     "doctor": doctor.doctor,
     "new-method": scaffold.new_method,
     "mcp": mcp_command.mcp,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.pack import packs
-from enquete.instruments.reading import LANGUAGES
 from enquete.interfaces.http.bodies import STARTING, PostBody
 from enquete.interfaces.web.fields import Field, is_list, request_fields, settings_fields, typed
 from enquete.interfaces.web.forms import Fields, checked
 from enquete.locale import tell
+from enquete.state.asking import Spoken
 from enquete.state.settings import Environment
 from enquete.study.listing import Asked, own_instruments, shipped_instruments
 
@@ -57,7 +57,7 @@ def choices(shelf: Path, language: str) -> Choices:
     return Choices(
         methods=_methods(shelf, language),
         packs=list(packs()),
-        languages=LANGUAGES,
+        languages=get_args(Spoken),
         model=environment.model or "",
         respondent=environment.respondent or ("llm" if environment.api_key or environment.base_url else "synthetic"),
         language=environment.language or "de",
