@@ -54,6 +54,25 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     }  # fmt: skip
 
 
+def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
+    server.post("/api/interview/over/post", json={"methods": ["laddering"], "settings": {"laddering": {"turns": 3}}})
+    settled(server, "over")
+    codes, chains, shown = (
+        server.post(f"/api/operations/laddering_{what}", json={"sim_id": "over"}).json()["data"]
+        for what in ("codes", "chains", "map")
+    )
+    assert codes["run_id"] == chains["run_id"] == shown["run_id"]
+    assert (codes["interviews"], codes["coded_by"]) == (2, "rule")
+    assert {"label", "agents", "wordings", "prestige"} <= codes["codes"][0].keys()
+    assert {"boxes", "links", "cut_off", "share"} <= shown.keys()
+    asked = {"sim_id": "over", "participant": "Agent 0"}
+    told = server.post("/api/operations/laddering_transcript", json=asked).json()["data"]
+    assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]
+    assert all(turn["question"] and turn["answer"] for turn in told["turns"])
+    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "participant": "x"})
+    assert (nobody.status_code, nobody.json()["error"]["type"]) == (400, "InputError")
+
+
 def test_operations_of_methodologies_are_paths_of_their_own(server: httpx.Client) -> None:
     begun = server.post("/api/operations/start_project", json={"project_id": "p", "title": "Bakery"})
     assert begun.json()["data"] == {"project_id": "p", "title": "Bakery", "interviews": 0}

@@ -51,7 +51,7 @@ class Applying(OfRun):
 
 
 async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
-    """The codes of the interviews with type, agents, wordings; abstractness, centrality and prestige where there is a ladder."""
+    """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who made them."""
     pooled = _read(_folder(port, asked), "pooled_graph.json")
     index = {one["concept"]: one for one in pooled["indices"]}
     keys = ("id", "label", "type", "agents", "wordings")
@@ -60,7 +60,7 @@ async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
         {**{key: one[key] for key in keys}, **{key: index[one["id"]][key] for key in shown if one["id"] in index}}
         for one in pooled["concepts"][: asked.most]
     ]
-    return {"codes": codes, "total": len(pooled["concepts"])}
+    return {**_about(port, asked), "codes": codes, "total": len(pooled["concepts"])}
 
 
 async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
@@ -73,7 +73,7 @@ async def laddering_chains(port: Port, asked: Most) -> dict[str, JsonValue]:
     found: list[JsonValue] = [
         {"chain": [label[code] for code in chain], "agents": agents} for chain, agents in chains[: asked.most]
     ]
-    return {"chains": found, "total": len(chains)}
+    return {**_about(port, asked), "chains": found, "total": len(chains)}
 
 
 def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]:
@@ -94,7 +94,15 @@ def chains_of(links: list[Mapping[str, Any]]) -> Iterator[tuple[list[str], int]]
 
 async def laddering_map(port: Port, asked: OfRun) -> dict[str, JsonValue]:
     """The hierarchical value map as data: boxes by level, links with their agents, the cut-off and the share it represents."""
-    return _read(_folder(port, asked), "value_map.json")
+    return {**_about(port, asked), **_read(_folder(port, asked), "value_map.json")}
+
+
+def _about(port: Port, asked: OfRun) -> dict[str, JsonValue]:
+    """Which run it is, of how many interviews, and who made the codes: a model, a rule, or a researcher."""
+    folder = _folder(port, asked, plain=True)
+    found = _read(folder, "interviews.json")
+    by = "researcher" if asked.recoded else found["coding"]["by"]
+    return {"run_id": folder.name, "interviews": found["interviews"]["begun"], "coded_by": by}
 
 
 async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValue]:

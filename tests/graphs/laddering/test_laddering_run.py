@@ -30,14 +30,17 @@ def turns_of(folder: Path) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("agents", "turns"), [(10, 6), pytest.param(50, 15, marks=pytest.mark.soak)])
-def test_interviews_with_faults_killed_once_have_every_turn_once(tmp_path: Path, agents: int, turns: int) -> None:
+@pytest.mark.parametrize(("agents", "turns", "kills"), [(10, 6, 1), pytest.param(50, 15, 2, marks=pytest.mark.soak)])
+def test_interviews_with_faults_killed_have_every_turn_once(
+    tmp_path: Path, agents: int, turns: int, kills: int
+) -> None:
     with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
         arguments = {
             "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
             "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}}, "budget_tokens": 10**9,
         }  # fmt: skip
-        assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // 2)
+        for _ in range(kills):
+            assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // (kills + 1))
         folder = run_folder(tmp_path / "out")
         settled = set(call_keys(folder))
         in_flight = len(call_keys(folder, "reserved"))
