@@ -11,6 +11,7 @@ from mcp.client import Client
 from mcp_served import METHOD, Served, size_of, text_of
 
 from enquete import study
+from enquete.interfaces.mcp.digest import rounded
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.study.operating import operations
 
@@ -65,7 +66,7 @@ def test_status_says_what_to_call_next_and_that_nobody_real_answered(served: Ser
     assert (state["status"], state["run_id"], state["resume_token"]) == ("completed", served.run_id, None)
     (stage,) = state["stages"]
     assert (stage["outcome"], stage["n_responded"], stage["n_total"]) == ("done", 50, 50)
-    assert "get_interview_report" in state["next"]
+    assert f'get_interview_report(sim_id="{served.finished}", run_id="{served.run_id}")' in state["next"]
     assert "SYNTHETIC" in text_of(result)
 
 
@@ -74,6 +75,8 @@ def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) 
         asked = {"sim_id": served.finished, "methodology": METHOD}
         first = await client.call_tool("get_interview_results", asked)
         assert size_of(first) <= MOST_CHARS
+        assert first.structured_content["entries"] == []
+        assert 1 <= len(first.structured_content["findings"]) <= 10
         found: dict[str, list[dict[str, Any]]] = {}
         for section in first.structured_content["sections"]:
             for page in range(1, section["pages"] + 1):
@@ -89,7 +92,7 @@ def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) 
     assert list(found) == list(whole)
     for name, entries in found.items():
         if len(entries) == 1:
-            assert entries[0]["value"] == whole[name]
+            assert entries[0]["value"] == rounded(whole[name])
         else:
             assert leaves(whole[name]) == sum(leaves(entry["value"]) for entry in entries)
 
@@ -105,6 +108,7 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
         asked = {"sim_id": served.finished}
         first = await client.call_tool("get_interview_report", asked)
         assert size_of(first) <= MOST_CHARS
+        assert first.structured_content["markdown"] == study.load_run(served.finished, root=str(served.root)).brief
         parts = []
         for section in first.structured_content["sections"]:
             for page in range(1, section["pages"] + 1):
@@ -115,6 +119,25 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
         return "".join(parts)
 
     assert served.session(read) == study.load_run(served.finished, root=str(served.root)).report
+
+
+def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served) -> None:
+    """The run is in English: its findings in German are those of the very same evaluation. A member of the tree is an agent's id."""
+    asked = {"sim_id": served.finished, "methodology": METHOD}
+    english = served.call("get_interview_results", **asked).structured_content["findings"]
+    german = served.call("get_interview_results", **asked, language="de").structured_content["findings"]
+    run = study.load_run(served.finished, root=str(served.root))
+    assert english == [one["text"] for one in run.page_one["methodologies"][0]["findings"]]
+    assert len(german) == len(english)
+    assert not set(german) & set(english)
+    members = served.call("get_interview_results", **asked, section="tree").structured_content
+    names = set(run.responses["agent_name"])
+    assert members["labels"]
+    assert set(members["labels"].values()) <= names
+
+
+def test_two_decimals_and_no_p_of_nothing() -> None:
+    assert rounded({"mean": 3.14159, "p": [0.00414, 0.0, -0.25]}) == {"mean": 3.14, "p": [0.0041, 0.0, -0.25]}
 
 
 def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Served) -> None:

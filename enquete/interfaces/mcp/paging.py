@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from enquete.interfaces.mcp.shapes import Entry, SectionOf
 from enquete.state.errors import InputError
 
-PAGE_CHARS = 8000
+PAGE_CHARS = 6000
 ENTRY_CHARS = 2000
 """A longer value is taken apart into its members."""
 PATH_CHARS = 300
@@ -101,14 +101,6 @@ def sections_of(results: Mapping[str, JsonValue]) -> list[SectionOf]:
         SectionOf(name=name, chars=len(as_json(value)), pages=len(pages_of(list(entries(value)))))
         for name, value in results.items()
     ]
-
-
-def overview(results: Mapping[str, JsonValue]) -> list[Entry]:
-    """The short sections in full, as far as a page holds them."""
-    short = [
-        Entry(path=name, value=value) for name, value in results.items() if len(as_json(value)) <= ENTRY_CHARS // 4
-    ]
-    return pages_of(short)[0]
 
 
 def report_sections(markdown: str) -> dict[str, str]:

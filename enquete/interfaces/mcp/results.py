@@ -11,12 +11,11 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from enquete import study
+from enquete.interfaces.mcp.digest import CALLER, labels, lines, rounded
 from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
-    BEGINNING,
     as_json,
     entries,
-    overview,
     pages_of,
     report_sections,
     require_page,
@@ -27,6 +26,7 @@ from enquete.interfaces.mcp.paging import (
 from enquete.interfaces.mcp.running import ABOUT_A_RUN, SimId
 from enquete.interfaces.mcp.shapes import (
     AskedState,
+    Entry,
     Episode,
     EpisodesState,
     EstimateState,
@@ -42,12 +42,13 @@ from enquete.interfaces.mcp.shapes import (
     SimulationState,
     answer,
 )
-from enquete.interfaces.mcp.states import SYNTHETIC, cut, estimate_state, estimate_text, sentences, uri
+from enquete.interfaces.mcp.states import SYNTHETIC, cut, estimate_state, estimate_text, uri
 from enquete.interfaces.service.declared import taking
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.status import status_of
 from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
+from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, SettingsError
 from enquete.study.apart import apart
 from enquete.study.listing import Asked, own_instruments, shipped_instruments, simulation_facts
@@ -87,16 +88,18 @@ def get_interview_results(
     section: Annotated[str | None, Field(description="one of the sections; without it, their list")] = None,
     page: Page = 1,
     run_id: RunIdArgument = None,
+    language: Annotated[
+        Spoken, Field(description="of the sentences and labels; what was said stays as it was")
+    ] = CALLER,
 ) -> Annotated[CallToolResult, ResultsState]:
-    """Findings of one methodology. Call it without a section first: it lists the sections and gives the short ones."""
+    """Findings of one methodology. Call it without a section first: it says them in ten sentences and lists the sections."""
     with told(ctx) as desk:
         run, found = findings_of(desk.rooted, sim_id, methodology, run_id)
         sections = sections_of(found)[:MOST_SECTIONS]
-        if section is None:
-            pages = [overview(found)]
-        else:
+        pages: list[list[Entry]] = [[]]
+        if section is not None:
             section = require_section(section, list(found))
-            pages = pages_of(list(entries(found[section])))
+            pages = pages_of(list(entries(rounded(found[section]))))
         chosen = pages[require_page(page, len(pages)) - 1]
         state = ResultsState(
             run_id=run.run_id,
@@ -104,9 +107,10 @@ def get_interview_results(
             section=section,
             page=page,
             pages=len(pages),
-            findings=sentences(run, methodology) if section is None and page == 1 else [],
+            findings=lines(run, methodology, found, language) if section is None else [],
             sections=sections if section is None else [],
             entries=chosen,
+            labels=labels(run, chosen, language),
             resource_uri=uri(sim_id, run.run_id, "results", methodology),
         )
         return answer(state, results_text(state, synthetic=run.record.main.respondent == "synthetic"))
@@ -114,13 +118,12 @@ def get_interview_results(
 
 def results_text(state: ResultsState, *, synthetic: bool) -> str:
     where = f", section {state.section}" if state.section else ""
-    lines = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
-    lines += [SYNTHETIC] if synthetic else []
-    lines += [f"Found: {finding}" for finding in state.findings]
-    lines += [
-        f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries
-    ]
-    return "\n".join([*lines, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
+    said = [f"{state.methodology} of {state.run_id}{where}, page {state.page} of {state.pages}."]
+    said += [SYNTHETIC] if synthetic else []
+    said += [f"Found: {finding}" for finding in state.findings]
+    said += [f"{entry.path}: {as_json(entry.value)}" if entry.path else as_json(entry.value) for entry in state.entries]
+    said += [f"{id_}: {label}" for id_, label in state.labels.items()]
+    return "\n".join([*said, *sections_text(state.sections), f"Everything: {state.resource_uri}"])
 
 
 def sections_text(sections: list[SectionOf]) -> list[str]:
@@ -136,13 +139,13 @@ def get_interview_report(
     page: Page = 1,
     run_id: RunIdArgument = None,
 ) -> Annotated[CallToolResult, ReportState]:
-    """The report, in Markdown. Call it without a section first: it gives the contents and the beginning."""
+    """The report, in Markdown and in the run's language. Call it without a section first: it gives page one and the contents."""
     with told(ctx) as desk:
         run = desk.rooted.finished(sim_id, run_id)
         parts = report_sections(report_of(desk.rooted, run))
         sections = [SectionOf(name=name, chars=len(text), pages=len(text_pages(text))) for name, text in parts.items()]
-        wanted = require_section(section, list(parts)) if section else next(iter(parts), BEGINNING)
-        pages = text_pages(parts.get(wanted, ""))
+        wanted = require_section(section, list(parts)) if section else None
+        pages = text_pages(parts[wanted] if wanted else run.brief)
         markdown = pages[require_page(page, len(pages)) - 1]
         state = ReportState(
             run_id=run.run_id,

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, JsonValue
 from enquete.interfaces.service.status import Stage, StatusWord
 from enquete.nodes.estimate import Range
 
-MOST_CHARS = 16_000
-"""No answer of a tool is longer, neither its text nor its structured content as JSON: about 4,000 tokens."""
+MOST_CHARS = 10_000
+"""No answer of a tool is longer, neither its text nor its structured content as JSON: about 2,500 tokens."""
 
 
 class RunState(BaseModel):
@@ -81,7 +81,7 @@ class SectionOf(BaseModel):
 
 
 class ResultsState(BaseModel):
-    """Without a section: the sections there are, and the short ones in full. With one: a page of it."""
+    """Without a section: ten sentences of findings and the sections there are. With one: a page of it, numbers with two decimals."""
 
     run_id: str
     methodology: str
@@ -91,11 +91,12 @@ class ResultsState(BaseModel):
     findings: Annotated[list[str], Field(description="the methodology's findings as sentences; without a section")]
     sections: list[SectionOf]
     entries: list[Entry]
-    resource_uri: Annotated[str, Field(description="all findings of the methodology as JSON")]
+    labels: Annotated[dict[str, str], Field(description="what ids of agents and items in the entries stand for")] = {}
+    resource_uri: Annotated[str, Field(description="all findings of the methodology as JSON, unrounded")]
 
 
 class ReportState(BaseModel):
-    """Without a section: the contents, and the report's beginning. With one: a page of it, as Markdown."""
+    """Without a section: page one, and the contents. With one: a page of it, as Markdown."""
 
     run_id: str
     section: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
+from enquete.interfaces.mcp.digest import leading
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState
 from enquete.interfaces.service.status import GOING_ON, Stage, StatusWord, note_of, ran_short, stage_of, status_of
 from enquete.nodes.estimate import Estimate
@@ -44,21 +45,12 @@ def run_state(run: Run, task: Task | None, clear: Callable[[str], str], sim_id: 
         tokens=run.spent.get("tokens", 0),
         expected_tokens=run.expected_tokens,
         stages=[stage_of(run, stage, status) for stage in run.stages],
-        findings=[] if status in GOING_ON else sentences(run),
+        findings=[] if status in GOING_ON else leading(run),
         flags=[cut(clear(flag), FLAG_CHARS) for flag in run.flags[:FLAGS]],
         flags_total=len(run.flags),
         report_uri=uri(known_as, run.run_id, "report") if (run.path / "report.md").is_file() else None,
         next=next_call(run, status, known_as),
     )
-
-
-def sentences(run: Run, methodology: str | None = None) -> list[str]:
-    """Findings of page one, or all of one methodology, ten at most."""
-    page = run.page_one
-    if methodology is None:
-        return [str(one["text"]) for one in page.get("findings", ())]
-    own = [one["findings"] for one in page.get("methodologies", ()) if one["methodology"] == methodology]
-    return [str(one["text"]) for one in (own[0] if own else ())]
 
 
 def next_call(run: Run, status: StatusWord, sim_id: str) -> str:
@@ -69,7 +61,8 @@ def next_call(run: Run, status: StatusWord, sim_id: str) -> str:
         return f"Poll {poll} every half minute or so; do not start it again."
     if status == "completed":
         names = ", ".join(run.record.methods)
-        return f'get_interview_report(sim_id="{sim_id}"), or get_interview_results with methodology one of {names}.'
+        which = f'sim_id="{sim_id}", run_id="{run.run_id}"'
+        return f"get_interview_report({which}), or get_interview_results({which}, methodology=…) with one of {names}."
     if status == "awaiting_simulation":
         return f"Once the simulation has completed: {resume}."
     if ran_short(run):

@@ -1,0 +1,92 @@
+"""What a run found, small enough to be read first: ten sentences a methodology in the caller's language, numbers with two decimals,
+names for ids. What agents said, and the report, stay in the run's language."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+
+from pydantic import JsonValue
+
+from enquete.interfaces.mcp.shapes import Entry
+from enquete.reports.evaluation import evaluations
+from enquete.reports.run_reading import read_result
+from enquete.state.asking import Language, Spoken
+from enquete.study import Run
+
+CALLER: Spoken = "en"
+LINES = 10
+"""Of a methodology."""
+LABELS, LABEL_CHARS = 24, 70
+DECIMALS = 2
+
+
+def leading(run: Run, language: Language = CALLER) -> list[str]:
+    """Page one's findings; one that joins methodologies as the report has it."""
+    found = run.page_one.get("findings", ())
+    if language == run.record.language:
+        return [str(one["text"]) for one in found]
+    return [_sentences(run, str(one["methodology"]), language).get(str(one["id"]), str(one["text"])) for one in found]
+
+
+def lines(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> list[str]:
+    """What a methodology found, the most telling first."""
+    return list(_stated(run, methodology, found, language).values())[:LINES]
+
+
+def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]:
+    return _stated(run, methodology, run.results.get(methodology), language)
+
+
+def _stated(run: Run, methodology: str, found: JsonValue, language: Language) -> dict[str, str]:
+    """By id, from the findings as they were written."""
+    dotted = {name: path for name, path in run.record.methods.items() if name == methodology}
+    if not (isinstance(found, dict) and found and dotted):
+        return {}
+    return {one.id: one.text for one in evaluations(dotted)[methodology].findings(found, language)}
+
+
+def rounded(value: JsonValue) -> JsonValue:
+    """Two decimals; below 0.1 two digits that count, so that no p becomes 0."""
+    if isinstance(value, float):
+        return round(value, DECIMALS) if abs(value) >= 0.1 or value == 0 else float(f"{value:.{DECIMALS}g}")
+    if isinstance(value, dict):
+        return {name: rounded(inner) for name, inner in value.items()}
+    return [rounded(inner) for inner in value] if isinstance(value, list) else value
+
+
+def labels(run: Run, shown: Iterable[Entry], language: Language = CALLER) -> dict[str, str]:
+    """What the ids of agents and items on a page stand for."""
+    known = {**_items(run, language), **_agents(run)}
+    named = dict.fromkeys(
+        word for entry in shown for word in (*entry.path.split("."), *_words(entry.value)) if word in known
+    )
+    return {word: known[word][:LABEL_CHARS] for word in list(named)[:LABELS]}
+
+
+def _words(value: JsonValue) -> Iterator[str]:
+    """Every text and key; the wording of an item that stands beside its id needs no label."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _words(inner)
+    elif isinstance(value, dict):
+        yield from value
+        for name, inner in value.items():
+            if not (name == "item" and "wording" in value):
+                yield from _words(inner)
+
+
+def _items(run: Run, language: Language) -> dict[str, str]:
+    found = read_result(run.path / "exports" / "codebook.json").get("items", [])
+    wordings = {one["item_id"]: one["wording"] for one in found if one.get("wording")}
+    return {item: str(words.get(language) or next(iter(words.values()))) for item, words in wordings.items()}
+
+
+def _agents(run: Run) -> dict[str, str]:
+    file = run.path / "exports" / "agents.csv"
+    if not file.is_file():
+        return {}
+    with file.open(encoding="utf-8-sig", newline="") as opened:
+        return {row["participant"]: row["agent_name"] for row in csv.DictReader(opened)}
