@@ -29,7 +29,8 @@ class Fit(BaseModel):
     """What of a run's questions does not fit its population: methodologies whose topic is another one, a language nobody chose.
 
     asked, about, types: what the questions and the simulation are about; language: of the simulation's texts, "" where it is that of
-    the interviews, was chosen, or cannot be told.
+    the interviews, was chosen, or cannot be told. unsure: methodologies whose words could not be compared; by: the model that judged
+    those and `methods` instead of the words, "" where none did.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,6 +41,8 @@ class Fit(BaseModel):
     types: list[str] = []
     language: str = ""
     spoken: str = ""
+    unsure: list[str] = Field(default=[], exclude_if=lambda unsure: not unsure)
+    by: str = Field(default="", exclude_if=lambda by: not by)
 
 
 class Chosen(BaseModel):

@@ -1,4 +1,5 @@
-"""Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words.
+"""Whether a run's questions are about what its population is about, before anybody is asked: by rule, over words; where these say no
+or cannot be compared, by the interviewer's model, if there is one (fit_judge.py).
 
 The topic words of an instrument (of its topic and title, without words that any study may have) are looked for in all that the
 simulation says: its requirement, first posts, personas and stakeholder types. None of them there, and few of the words that its items
@@ -43,6 +44,10 @@ UNFIT: Mapping[str, str] = {
     "topic": N_(
         "The questions ({methods}) are about “{asked}”; nothing of that occurs in the simulation, which is about “{about}”, with {types}."
     ),
+    "judged": N_(
+        "As {model} judges, the questions ({methods}) are about “{asked}”, which these agents have nothing to do with: the simulation is "
+        "about “{about}”, with {types}."
+    ),
     "language": N_("The simulation's texts are in {theirs}, the interviews in {ours}."),
 }
 _NAMES: Mapping[str, str] = {"de": N_("German"), "en": N_("English")}
@@ -61,11 +66,10 @@ def fit_of(
         for name, one in used.items()
         if name in methods
     }
-    off = [
-        name
-        for name, one in instruments.items()
-        if isinstance(one, Instrument) and is_elsewhere(one, theirs, blob, name)
-    ]
+    found = {
+        name: is_elsewhere(one, theirs, blob, name) for name, one in instruments.items() if isinstance(one, Instrument)
+    }
+    off = [name for name, elsewhere in found.items() if elsewhere]
     asked = dict.fromkeys(
         _in(instruments[name].topic, language) for name in off if isinstance(instruments[name], Instrument)
     )
@@ -77,14 +81,15 @@ def fit_of(
         types=[kind for kind, _ in kinds.most_common(4)],
         language=theirs if theirs and theirs != language and not said else "",
         spoken=language,
+        unsure=[name for name, elsewhere in found.items() if elsewhere is None],
     )
 
 
-def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, methodology: str = "") -> bool:
-    """Whether it is about something else. False where that cannot be told: too little said, or in another language. The name of its
+def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, methodology: str = "") -> bool | None:
+    """Whether it is about something else. None where that cannot be told: too little said, or in another language. The name of its
     methodology, which a title may have, is no topic."""
     if language is None or not blob:
-        return False
+        return None
     topic = [text for text in instrument.subject() if text.has(language)]
     named = {stem for text in topic for stem in stems(_in(text, language)) if stem != stemmed(methodology)}
     shared = _shared([_in(one.text, language) for one in instrument.wordings() if one.text.has(language)])
@@ -92,7 +97,7 @@ def is_elsewhere(instrument: Instrument, language: Spoken | None, blob: str, met
         return False
     if len(shared) >= IN_TEXTS:
         return sum(stem in blob for stem in shared) / len(shared) < FEW
-    return bool(named)
+    return True if named else None
 
 
 def stems(text: str) -> list[str]:
@@ -127,8 +132,9 @@ def told(fit: Fit, language: str) -> list[str]:
             "asked": fit.asked,
             "about": fit.about,
             "types": ", ".join(fit.types),
+            "model": fit.by,
         }
-        lines.append(tell(UNFIT["topic"], language).format(**facts))
+        lines.append(tell(UNFIT["judged" if fit.by else "topic"], language).format(**facts))
     if fit.language:
         names = {
             "theirs": tell(_NAMES[fit.language], language),

@@ -25,7 +25,7 @@ from enquete.state.errors import InstrumentError, SettingsError
 from enquete.state.methodology import Methodology
 from enquete.state.request import SHIPPED, RunRequest
 
-DRAFT = N_("{file} is a draft as it was written, read by nobody yet (`enquete draft --accept` or an edit ends that)")
+DRAFT = N_("drafts as they were written, read by nobody yet (`enquete draft --accept` or an edit ends that): {files}")
 IN_PYTHON = "own"
 """In place of a file's name, where questions were given as objects."""
 
@@ -73,8 +73,6 @@ def freeze_instruments(
             problems += error.problems
             continue
         frozen = freeze_instrument(instrument, IN_PYTHON if isinstance(own, dict) else own or source)
-        if isinstance(own, str) and request.shelf is None and is_draft(Path(own)):
-            notices.append(f"{name}: {tell(DRAFT, language).format(file=Path(own).name)}")
         notices += [f"{name}: {note.told(language)}" for note in told]
         notices += [f"{name}: {notice}" for notice in instrument_notices(instrument, language)]
         content = instrument.model_dump(mode="json", exclude_none=True)
@@ -85,12 +83,11 @@ def freeze_instruments(
 
 
 def drafts_named(request: RunRequest, language: Language) -> list[str]:
-    """A notice for each file that settings name and that is a draft."""
-    named = [(name, str(value)) for name, given in request.settings.items() for value in given.values()]
-    files = [(name, Path(value)) for name, value in named if value.endswith(ENDINGS) and request.shelf is None]
-    return [
-        f"{name}: {tell(DRAFT, language).format(file=file.name)}" for name, file in files if is_draft(file.expanduser())
-    ]
+    """A notice, where instruments or files that settings name are drafts. A server's own files are its operator's."""
+    named = [value for given in (request.own_instruments, *request.settings.values()) for value in given.values()]
+    files = [Path(value).expanduser() for value in named if isinstance(value, str) and value.endswith(ENDINGS)]
+    drafts = [file.name for file in files if request.shelf is None and is_draft(file)]
+    return [tell(DRAFT, language).format(files=", ".join(drafts))] if drafts else []
 
 
 def _of_ones_own(

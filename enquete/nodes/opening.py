@@ -7,7 +7,8 @@ differences. Nothing is written before everything that can be wrong was checked.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -55,7 +56,7 @@ from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Language, Participant
-from enquete.state.errors import RunMismatch, RunNotFound, SettingsError
+from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.request import MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
@@ -261,8 +262,8 @@ def draft_record(
         chosen=told(population, request),
         fit=fit_of(population, _topical(request, used), methods, language, said=bool(said)),
         notices=[
-            *notices,
             *drafts_named(request, language),
+            *notices,
             *unused_baseline(request, interviews, methods, main, baseline),
             *(f"{issue.file}: {issue.message}" for issue in population.issues if issue.severity != "info"),
         ],
@@ -322,25 +323,48 @@ def require_questions(methods: Mapping[str, str], phases: list[str]) -> None:
         raise SettingsError(fact.replace("phase ", "phase: ", 1), fact=fact)
 
 
-async def begin(choice: Choice, population: Population, estimate: JsonValue = None) -> None:
-    """Write a new run: ledger first, then the readable record. A run without its record was never started."""
+async def begin(
+    choice: Choice,
+    population: Population,
+    estimate: JsonValue = None,
+    settle: Callable[[Ledger], Awaitable[RunRecord]] | None = None,
+) -> None:
+    """Write a new run: ledger first, then the readable record. A run without its record was never started.
+
+    settle: what is still to be asked, with the run's ledger, and the record after it; where it raises, nothing is left of the run."""
     make_run_folder(choice.folder)
-    record, runs = choice.record, choice.folder.parent
-    ledger = Ledger(choice.folder / LEDGER, record.run_id, create=True)
+    ledger = Ledger(choice.folder / LEDGER, choice.record.run_id, create=True)
     try:
-        await ledger.store_population(run_population(choice, population))
-        if record.replay_of:
-            await copy_memories(runs / record.replay_of, ledger)
-        if record.carried:
-            await carry(runs / record.rerun_of / LEDGER, ledger, record.carried)
-            await copy_memories(runs / record.rerun_of, ledger)
-        if estimate is not None:
-            await ledger.freeze("", "", "", "estimate", estimate)
-        await ledger.freeze("", "", "", "record", record.model_dump(mode="json"))
-        await ledger.set_stage("", "", "started")
-        write_atomically(choice.folder / RECORD, as_file(record, ledger))
-    finally:
+        await _write(choice, population, ledger, estimate, settle)
+    except Unfit:
         await ledger.close()
+        shutil.rmtree(choice.folder)
+        raise
+    except BaseException:
+        await ledger.close()
+        raise
+    await ledger.close()
+
+
+async def _write(
+    choice: Choice,
+    population: Population,
+    ledger: Ledger,
+    estimate: JsonValue,
+    settle: Callable[[Ledger], Awaitable[RunRecord]] | None,
+) -> None:
+    record, runs = choice.record if settle is None else await settle(ledger), choice.folder.parent
+    await ledger.store_population(run_population(choice, population))
+    if record.replay_of:
+        await copy_memories(runs / record.replay_of, ledger)
+    if record.carried:
+        await carry(runs / record.rerun_of / LEDGER, ledger, record.carried)
+        await copy_memories(runs / record.rerun_of, ledger)
+    if estimate is not None:
+        await ledger.freeze("", "", "", "estimate", estimate)
+    await ledger.freeze("", "", "", "record", record.model_dump(mode="json"))
+    await ledger.set_stage("", "", "started")
+    write_atomically(choice.folder / RECORD, as_file(record, ledger))
 
 
 def run_population(choice: Choice, population: Population) -> Sequence[Participant]:

@@ -50,7 +50,7 @@ _OF_ANY = """
 people thing things time today year years really think believe know need needs want like make makes take more much many good great better
 best love commitment committed remain remains ensure ensures ensuring thanks thank says said going come just still even every everyone
 menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen machen gut besser beste danke liebe leute sagen sagt
-alle alles immer wieder keine
+alle alles immer wieder keine minute minuten minutes stunde stunden hours euro euros prozent percent million millionen millions
 """
 _GENERAL = frozenset(_OF_ANY.split())
 """Words of any discourse."""
@@ -168,6 +168,7 @@ def content(text: str, names: frozenset[str] = frozenset()) -> list[str]:
 def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
     """Pairs of words and words that most agents use, the widest first; none that is part of another."""
     names = frozenset(word for post in written for word in words_of(post.name))
+    language = spoken(written)
     users: defaultdict[str, set[str]] = defaultdict(set)
     places: defaultdict[str, set[int]] = defaultdict(set)
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -189,7 +190,7 @@ def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
             len(users[stem]) >= min(2, len({post.agent for post in written}))
             and len(places[stem]) > 1
             and not known & set(stem.split())
-            and (" " in stem or not _modifies(forms[stem].most_common(1)[0][0], written))
+            and _is_noun(_as_written(forms[stem].most_common(1)[0][0], written), written, language)
         ):
             chosen.append(stem)
         if len(chosen) == most:
@@ -198,12 +199,17 @@ def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
     return [Theme(spelled[stem], len(places[stem]), len(users[stem])) for stem in chosen]
 
 
-def _modifies(form: str, written: Sequence[Post]) -> bool:
-    """Whether a word mostly stands right before another one of content, as “regulatory” does."""
+def _is_noun(form: str, written: Sequence[Post], language: Spoken | None) -> bool:
+    """In German by its capitals, of all words where there are two; else a word is none that mostly stands right before another one of
+    content, as “regulatory” does."""
+    if language == "de":
+        return all(word[:1].isupper() for word in form.split())
+    if " " in form:
+        return True
     pattern = re.compile(rf"\b{re.escape(form)}\b(?: ([^\W\d_]+))?", re.IGNORECASE)
     following = [match for post in written for match in pattern.findall(post.text)]
     before = sum(bool(content(word)) for word in following)
-    return before > _MODIFYING * len(following)
+    return before <= _MODIFYING * len(following)
 
 
 def _as_written(form: str, written: Sequence[Post]) -> str:

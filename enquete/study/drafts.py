@@ -9,7 +9,8 @@ from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
 from enquete.nodes.authoring.author import Author
-from enquete.nodes.authoring.office import Expected, expected, opened
+from enquete.nodes.authoring.likely import Expected, expected
+from enquete.nodes.lone_desk import opened
 from enquete.nodes.marks import accept
 from enquete.nodes.material import CONCOURSE, Material, drafted, material_of, require_free, write
 from enquete.simulations.locate import locate
@@ -18,6 +19,9 @@ from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
+
+RUN = "draft"
+"""Under which name the requests of a draft are filed."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ class Drafting:
         return wait(self._authored(), lambda: None) if self.model else _written(self._material)
 
     async def _authored(self) -> Drafts:
-        async with opened(self._material.folder, self.model, self._machine) as office:
+        async with opened(self._material.folder, self.model, self._machine, RUN) as office:
             material = await Author(office.desk, self.model, office.budget).draft(self._material, dotted_paths())
             return _written(material, office.ledger.total("tokens"))
 

@@ -10,7 +10,9 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import Fit, RunRecord
 from enquete.graphs.registry import dotted_paths
 from enquete.models.metered import BYTES_PER_TOKEN
+from enquete.models.metered import estimate as tokens_of
 from enquete.models.prices import Prices
+from enquete.nodes import fit_judge
 from enquete.nodes.critic.cost import critic_lines
 from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
 from enquete.nodes.opening import Choice, choose_run, run_population
@@ -20,6 +22,7 @@ from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import asked_url
 from enquete.simulations.digest import digests
 from enquete.simulations.population import Population
+from enquete.state.asking import ATTEMPTS
 from enquete.state.errors import OverBudget, SettingsError
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
@@ -43,12 +46,20 @@ async def foresee(asked: RunRequest) -> Foreseen:
         choice, population = await apart(
             lambda: choose_run(wanted, environment, dotted_paths(asked.methods)), within_s=None
         )
-    expected = await estimate_run(choice, population, resolve_machine(asked, environment))
+    machine, checked = resolve_machine(asked, environment), is_checked(asked, choice)
+    expected = await estimate_run(choice, population, machine, checked=checked)
     return Foreseen(expected, choice.record.fit)
 
 
-async def estimate_run(choice: Choice, population: Population, machine: Machine) -> Estimate:
-    """What a run that has not begun will cost. A replay costs nothing, and is told so."""
+def is_checked(request: RunRequest, choice: Choice) -> bool:
+    """Whether questions that do not fit are refused."""
+    asked_before = request.rerun or choice.record.replay_of
+    return choice.action == "new" and not asked_before and (request.fit or Environment.read().fit) == "checked"
+
+
+async def estimate_run(choice: Choice, population: Population, machine: Machine, *, checked: bool = False) -> Estimate:
+    """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
+    questions fit."""
     record = choice.record
     prices = Prices.read(machine.prices)
     if record.replay_of:
@@ -60,6 +71,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine)
     rehearsal = await rehearse(record, people, memories)
     url = asked_url(record, machine)
     more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]
+    more += _fit(record, population, prices, url) if checked else []
     return estimated(record, rehearsal, prices, machine, more=more, notes=notes)
 
 
@@ -101,6 +113,29 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
         input_tokens=Range(low=0, likely=read[1] / BYTES_PER_TOKEN, high=read[2] / BYTES_LEAST).whole(),
         output_tokens=Range(low=0, likely=written[1], high=written[2]),
         price=prices.of(main.model, url),
+    )
+    return [line]
+
+
+def _fit(record: RunRecord, population: Population, prices: Prices, url: str) -> list[Line]:
+    """One request before the run, where words do not settle it."""
+    if not fit_judge.is_open(record):
+        return []
+    read, written = (
+        tokens_of(fit_judge.FIT.prompt(fit_judge.question(record, population), "en")),
+        fit_judge.FIT.max_output_tokens,
+    )
+    line = priced_line(
+        methodology=fit_judge.METHODOLOGY,
+        phase="",
+        arm=record.main.id,
+        claim=NARRATIVE,
+        purpose=fit_judge.FIT.purpose,
+        model=record.main.model,
+        calls=Range(low=1, likely=1, high=ATTEMPTS),
+        input_tokens=Range(low=read / 2, likely=read, high=2 * ATTEMPTS * read).whole(),
+        output_tokens=Range(low=10, likely=written / 10, high=ATTEMPTS * written).whole(),
+        price=prices.of(record.main.model, url),
     )
     return [line]
 

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
+from enquete.nodes.fit_judge import is_open, judged
 from enquete.nodes.fitting import require_fit
 from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
 from enquete.nodes.planning import require_own_limits
@@ -21,7 +24,7 @@ from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, offered, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
-from enquete.study.estimating import estimate_run, require_affordable
+from enquete.study.estimating import estimate_run, is_checked, require_affordable
 from enquete.study.misnamed import other_methodology_named
 from enquete.study.run import Run
 
@@ -63,11 +66,23 @@ class Start:
             return
         frozen = None
         if not choice.record.replay_of:
-            expected = await estimate_run(choice, population, self.machine)
+            checked = is_checked(self.request, choice)
+            expected = await estimate_run(choice, population, self.machine, checked=checked)
             require_affordable(expected, confirmed=self.request.confirm)
             frozen = expected.as_frozen()
-        await begin(choice, population, frozen)
+        await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
         self.to_begin = None
+
+    async def _judged(self, ledger: Ledger) -> RunRecord:
+        """What the words leave open is for the run's model to say. Raises Unfit."""
+        choice, population = self.to_begin, self.simulation
+        if choice is None or population is None:
+            raise RuntimeError("nothing is to begin")
+        if not is_open(choice.record):
+            return choice.record
+        fit = await judged(choice.record, population, ledger, self.machine)
+        require_fit(fit)
+        return choice.record.model_copy(update={"fit": fit})
 
 
 def chosen(request: RunRequest) -> Start:
@@ -75,12 +90,9 @@ def chosen(request: RunRequest) -> Start:
     environment = Environment.read()
     with other_methodology_named(request):
         choice, population = choose_run(request, environment, dotted_paths(request.methods))
-    if (
-        choice.action == "new"
-        and not (request.rerun or choice.record.replay_of)
-        and (request.fit or environment.fit) == "checked"
-    ):
-        require_fit(choice.record.fit)
+    if is_checked(request, choice):
+        fit = choice.record.fit
+        require_fit(fit.model_copy(update={"methods": []}) if fit and is_open(choice.record) else fit)
     resumed, shown = choice.action == "resume", choice.action == "finished"
     task = Start(choice.folder, request, resumed=resumed, shown=shown, simulation=population)
     task.to_begin = choice if choice.action == "new" else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import httpx
 import pytest
 
 import enquete
+from enquete.study.drafts import draft_instruments
 from tests.http.conftest import AGENTS, serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 
 API = "/api/interview"
+DATA = Path(__file__).parents[1] / "data"
 
 
 def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root: Path) -> None:
@@ -59,6 +62,31 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     anew = shared.post(f"{API}/whole/rerun", json={"methodology": "scenario"}).json()["data"]
     assert anew["run_id"] not in (after["run_id"], before["run_id"])
     assert settled(shared, "whole", anew["task_id"]).json()["data"]["status"] == "completed"
+
+
+def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Client, shared_root: Path) -> None:
+    ward, shelf = DATA / "sim_5ad1e6c0b742", shared_root / "instruments"
+    shutil.copytree(ward, shared_root / "simulations" / ward.name)
+    draft_instruments(ward, into=shelf)
+    (shelf / "discovery").mkdir()
+    (shelf / "schema.yaml").rename(shelf / "discovery" / "maternity.yaml")
+    body = {
+        "methods": ["roundtable", "discovery"], "instruments": {"roundtable": "roundtable"},
+        "settings": {"discovery": {"ds": "maternity"}}, "language": "de", "fit": "checked",
+    }  # fmt: skip
+    asked = shared.post(f"{API}/{ward.name}/post", json=body)
+    assert asked.status_code == 202, asked.text
+    after = settled(shared, ward.name, asked.json()["data"]["task_id"]).json()["data"]
+    assert after["status"] == "completed"
+    table = csv.DictReader(io.StringIO(shared.get(f"{API}/{ward.name}/export.csv").text))
+    items = {(row["methodology"], row["item_id"]) for row in table}
+    assert ("roundtable", "consideration/geburtsstation_different") in items
+    report = shared.get(f"{API}/{ward.name}/results/synthesis").json()["data"]["report"]
+    assert "Geburtsstation" in report
+    unknown = shared.post(
+        f"{API}/{ward.name}/post", json={**body, "instruments": {"roundtable": "nobody"}, "new": True}
+    )
+    assert (unknown.status_code, "is no file of this server" in unknown.text) == (400, True)
 
 
 def test_post_goes_on_with_the_run_that_waits_after_t0(shared: httpx.Client, shared_root: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
 from enquete import study
+from enquete.study.drafts import draft_instruments
 
+DATA = Path(__file__).parents[1] / "data"
 LONG = ["longitudinal", "delphi"]
 
 
@@ -65,6 +69,22 @@ def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served
     again = fresh.session(work)
     assert again.structured_content["shown"]
     assert "nobody was asked" in text_of(again)
+
+
+def test_an_instrument_of_the_servers_folder_is_listed_and_asked_by_name(served: Served) -> None:
+    bank, shelf = DATA / "sim_683e8059ab27", served.root / "instruments"
+    shutil.copytree(bank, served.root / "simulations" / bank.name)
+    drafts = draft_instruments(bank, into=shelf)
+    (shelf / "longitudinal.yaml").rename(shelf / "cashback.yaml")
+    assert "cashback" in json.dumps(served.call("list_instruments").structured_content)
+    asked = {"sim_id": bank.name, "methods": ["longitudinal"], "phase": "T1", "language": "en", "wait_seconds": 120}
+    result = served.call("conduct_interviews", **asked, instruments={"longitudinal": "cashback"}, fit="checked")
+    assert not result.is_error, text_of(result)
+    assert result.structured_content["status"] == "completed"
+    found = served.call("get_interview_results", sim_id=bank.name, methodology="longitudinal").structured_content
+    assert any(f"“{theme}”" in json.dumps(found, ensure_ascii=False) for theme in drafts.themes)
+    refused = served.call("conduct_interviews", **asked, instruments={"longitudinal": "nobody"})
+    assert "is no file of this server" in text_of(refused)
 
 
 def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paused_and_resumed(crowd: Served) -> None:

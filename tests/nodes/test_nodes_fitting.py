@@ -56,7 +56,7 @@ def test_an_instrument_on_its_topic_fits(tmp_path: Path) -> None:
 def test_python_is_refused_with_the_remedy_and_can_override(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ENQUETE_FIT")
     asked = {"out": tmp_path / "o", "methods": ["longitudinal"], "respondent": "synthetic", "language": "en"}
-    with pytest.raises(Unfit, match=r"--fit any") as caught:
+    with pytest.raises(Unfit, match=r"fit=any") as caught:
         enquete.conduct_interviews(BANK, **asked)
     assert "fit=any" in caught.value.fact
     assert not (tmp_path / "o").exists()

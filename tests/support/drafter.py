@@ -18,9 +18,9 @@ THEMES = {
     "oversight of banks": "Aufsicht über Banken",
 }
 TOPIC = {"de": "Das Cashback-Programm der Halcourt Bank", "en": "The cashback programme of Halcourt Bank"}
-MENDED, BROKEN, DOUBTED = "consumer-protection_course", "cashback-rates_fair", "financial-stability_trust"
+MENDED, BROKEN, DOUBTED = "consumer-protection_course", "cashback-rates_heard", "financial-stability_trust"
 """Slots of the questionnaire: mended when told, never mended, and translated wrongly."""
-OTHER_CLAIM = "Denen, die über „Finanzstabilität“ entscheiden, misstraut die Presse."
+OTHER_CLAIM = "Wer beim Thema „Finanzstabilität“ entscheidet, dem misstraut die Presse."
 
 
 class Drafter:
@@ -89,7 +89,7 @@ class Drafter:
 
 def _is(slot: str, english: str) -> bool:
     theme, _, what = slot.partition("_")
-    mark = {"course": "right direction", "fair": "is fair", "trust": "I trust those"}[what]
+    mark = {"course": "right direction", "heard": "are heard", "trust": "have my trust"}[what]
     return theme.replace("-", " ") in english and mark in english
 
 

@@ -12,10 +12,11 @@ QUESTIONS = (
      "Es geht um: „{de}“. Welche Entwicklungen werden dabei in den nächsten fünf Jahren den Ausschlag geben?",
      "This is about: “{en}”. Which developments will be decisive over the next five years?"),
     ("outlook", "which risks and which opportunities there are",
-     "Welche Risiken und welche Chancen sehen Sie bei „{de}“?", "Which risks and which opportunities do you see in “{en}”?"),
+     "Welche Risiken und welche Chancen sehen Sie beim Thema „{de}“?",
+     "Which risks and which opportunities do you see when it comes to “{en}”?"),
     ("measures", "what should happen next, and why",
-     "Was sollte bei „{de}“ als Nächstes geschehen, und warum?", "What should happen next on “{en}”, and why?"),
-    ("responsibility", "who should decide", "Wer sollte über „{de}“ entscheiden, und warum?",
+     "Was sollte beim Thema „{de}“ als Nächstes geschehen, und warum?", "What should happen next on “{en}”, and why?"),
+    ("responsibility", "who should decide", "Wer sollte beim Thema „{de}“ entscheiden, und warum?",
      "Who should decide on “{en}”, and why?"),
 )  # fmt: skip
 """The first on the topic, the others on themes in turn. Written as pairs."""

@@ -11,8 +11,8 @@ EXPERIENCES = 4
 REQUIRED = 2
 """Of these: nobody has something to tell of everything."""
 OBJECTIVE: Mapping[Spoken, str] = {
-    "de": "Wissen, was die Befragten bei „{t}“ selbst erlebt haben und was sich aus ihrer Sicht ändern sollte.",
-    "en": "Know what those asked have experienced themselves with “{t}”, and what should change as they see it.",
+    "de": "Wissen, was die Befragten selbst erlebt haben und was sich aus ihrer Sicht ändern sollte; es geht um: „{t}“.",
+    "en": "Know what those asked have experienced themselves, and what should change as they see it; this is about: “{t}”.",
 }
 WANTED = "A question of an interview, in the respondent's own words, that suggests no answer, on {about}: {what}."
 ROLE = (
@@ -20,8 +20,8 @@ ROLE = (
     "Es geht um: „{de}“. Was haben Sie damit zu tun?", "This is about: “{en}”. What do you have to do with it?",
 )  # fmt: skip
 EXPERIENCE = (
-    "what the respondent has experienced with it", "Was haben Sie selbst mit „{de}“ erlebt?",
-    "What have you experienced yourself with “{en}”?",
+    "what the respondent has experienced with it", "Was haben Sie selbst beim Thema „{de}“ erlebt?",
+    "What have you experienced yourself when it comes to “{en}”?",
 )  # fmt: skip
 CHANGE = (
     "what should change, if anything", "Was sollte sich dabei aus Ihrer Sicht ändern, wenn überhaupt etwas?",
@@ -68,8 +68,8 @@ def _experiences(material: Material) -> str:
     for place, theme in enumerate(material.themes[:EXPERIENCES]):
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         labels: dict[Spoken, str] = {
-            "de": f"was Sie mit „{told['de']}“ erlebt haben",
-            "en": f"what you have experienced with “{told['en']}”",
+            "de": f"was Sie beim Thema „{told['de']}“ erlebt haben",
+            "en": f"what you have experienced when it comes to “{told['en']}”",
         }
         what, german, english = EXPERIENCE
         slot = Slot(

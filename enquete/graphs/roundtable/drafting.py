@@ -8,19 +8,24 @@ from enquete.nodes.material import Material, Slot, head, identifier
 
 QUESTION = (
     "The question of a roundtable that can be answered yes or no, on what is disputed most about “{about}”, without taking a side.",
-    "Es geht um: „{de}“. Soll es dabei künftig grundlegend anders gemacht werden als bisher?",
-    "This is about: “{en}”. Should things be done in a fundamentally different way from now on?",
+    "Es geht um: „{de}“. Ist das der richtige Weg?",
+    "This is about: “{en}”. Is this the right way to go?",
 )
-RATED = 6
 CONSIDERATIONS = (
     ("different", "whether something has to change",
-     "Bei „{de}“ muss sich etwas ändern.", "Something has to change on “{en}”."),
+     "Beim Thema „{de}“ muss sich etwas ändern.", "When it comes to “{en}”, something has to change."),
     ("cost", "whether a change is worth its cost",
-     "Eine Änderung bei „{de}“ kostet mehr, als sie bringt.", "A change on “{en}” costs more than it brings."),
+     "Eine Änderung beim Thema „{de}“ kostet mehr, als sie bringt.", "A change on “{en}” costs more than it brings."),
     ("trust", "whether those who decide deserve trust",
-     "Wer über „{de}“ entscheidet, verdient Vertrauen.", "Those who decide on “{en}” deserve trust."),
+     "Wer beim Thema „{de}“ entscheidet, verdient Vertrauen.", "Those who decide on “{en}” deserve trust."),
+    ("clear", "whether it is clear what to do",
+     "Beim Thema „{de}“ ist klar, was zu tun ist.", "It is clear what to do about “{en}”."),
+    ("future", "whether the future counts for more than the present",
+     "Beim Thema „{de}“ zählt die Zukunft mehr als die Gegenwart.", "On “{en}”, the future counts for more than the present."),
+    ("own", "whether those concerned should decide themselves",
+     "Beim Thema „{de}“ sollen die Betroffenen selbst entscheiden.", "Those concerned should decide on “{en}” themselves."),
 )  # fmt: skip
-"""On themes in turn. Written as pairs."""
+"""On a theme each. Written as pairs."""
 PREFERENCES = (
     ("keep", "leaving things as they are", "Alles bleibt, wie es ist.", "Everything stays as it is."),
     ("adjust", "improving step by step", "Es wird schrittweise nachgebessert.", "Things are improved step by step."),
@@ -49,8 +54,8 @@ def draft(material: Material) -> Mapping[str, str]:
 
 def _considerations(material: Material) -> str:
     lines = []
-    for place, theme in enumerate(material.themes[:RATED]):
-        name, what, german, english = CONSIDERATIONS[place % len(CONSIDERATIONS)]
+    for place, theme in enumerate(material.themes[: len(CONSIDERATIONS)]):
+        name, what, german, english = CONSIDERATIONS[place]
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         wanted = f"A consideration that is rated on seven points, on {theme.label}: {what}."
         slot = Slot(

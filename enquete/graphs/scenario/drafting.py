@@ -8,8 +8,8 @@ from enquete.nodes.material import Material, Slot, head, pair
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 SIDES = {
-    True: ("hat „{de}“ stark an Gewicht gewonnen", "“{en}” has gained a great deal of weight"),
-    False: ("spielt „{de}“ kaum noch eine Rolle", "“{en}” hardly plays a part any more"),
+    True: ("hat das Thema „{de}“ stark an Gewicht gewonnen", "the topic of “{en}” has gained a great deal of weight"),
+    False: ("spielt das Thema „{de}“ kaum noch eine Rolle", "the topic of “{en}” hardly plays a part any more"),
 }
 WANTED = (
     "A future five years from now in two or three sentences, without judging it: “{one}” has {first} in weight, “{other}” has {second}. "

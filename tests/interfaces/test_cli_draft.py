@@ -1,0 +1,71 @@
+"""Any topic: two simulations are drafted, piloted, asked and reported with the synthetic respondent, and no file is edited."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.conftest import DATA, Command
+
+PACK = re.compile(r"fish|fisch|dorsch|hering|\bcod\b|ostsee|baltic|trawl", re.IGNORECASE)
+"""What questions that ship would speak of."""
+FILES = ("longitudinal", "diversity", "delphi", "scenario", "roundtable")
+LAYERS = (("laddering", "concept", "concept"), ("discovery", "ds", "schema"))
+
+
+@pytest.mark.parametrize(
+    ("sim", "language", "topic", "files", "layers"),
+    [
+        ("sim_683e8059ab27", "en", "Halcourt Bank has announced major changes to its cashback", FILES[:2], ()),
+        (
+            "sim_5ad1e6c0b742",
+            "de",
+            "Ein Landkreis will die Geburtsstation seines Krankenhauses schließen",
+            FILES,
+            LAYERS,
+        ),
+    ],
+    ids=["bank", "ward"],
+)
+def test_drafted_piloted_asked_and_reported(
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    sim: str,
+    language: str,
+    topic: str,
+    files: tuple[str, ...],
+    layers: tuple[tuple[str, str, str], ...],
+) -> None:
+    monkeypatch.delenv("ENQUETE_FIT")
+    assert command("draft", DATA / sim, "--into", "d").code == 0
+    aloud = ("--respondent", "synthetic", "--language", language, "--seed", 1)
+    piloted = command(
+        "check", DATA / sim, "--instrument", "longitudinal=d/longitudinal.yaml", "--pilot", 2, "--json", *aloud
+    )
+    assert piloted.code == 0
+    assert len(piloted.object["pilot"]["items"]) == 12
+
+    words = [word for name in files for word in ("--instrument", f"{name}=d/{name}.yaml")]
+    words += [word for name, key, file in layers for word in ("--set", f"{name}.{key}=d/{file}.yaml")]
+    methods = ",".join([*files, *(name for name, _, _ in layers)])
+    done = command(
+        "run", DATA / sim, "--out", "o", "--methods", methods, "--phase", "T1", "--sample", 3, "--json", *words, *aloud
+    )
+    assert (done.code, done.object["status"]) == (0, "completed")
+    (report,) = Path("o", "synthesis").glob("*/report.md")
+    text = report.read_text("utf-8")
+    assert topic in text
+    assert not PACK.findall(text)
+    (drafts,) = (line for line in text.splitlines() if line.startswith(("- drafts as", "- Entwürfe")))
+    assert drafts.count(".yaml") == len(files) + len(layers)
+    assert command("draft", "--accept", "d").code == 0
+
+
+def test_the_likely_cost_is_said_and_nobody_is_paid_unasked(command: Command) -> None:
+    said = command("draft", DATA / "sim_5ad1e6c0b742", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert said.code == 2
+    assert re.search(r"m will be asked about \d+ times: likely [\d,]+ tokens \(unknown USD\)", said.err)
+    assert "add --yes to agree" in said.err
+    assert not list(Path().iterdir())
