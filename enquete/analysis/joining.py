@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -54,5 +58,5 @@ def joined_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -
 def paired_scores(first: pd.Series, second: pd.Series, names: tuple[str, str]) -> tuple[pd.Series, pd.Series, int]:
     """As `joined_scores`, of those who have both; and how many have not."""
     x, y = joined_scores(first, second, names)
-    both = pd.notna(x.to_numpy()) & pd.notna(y.to_numpy())
+    both = x.notna().to_numpy() & y.notna().to_numpy()
     return (x, y, 0) if both.all() else (x[both], y[both], int((~both).sum()))

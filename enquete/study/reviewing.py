@@ -5,21 +5,22 @@ The pilot is a run like any other, of a stratified sample with the items once mo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from enquete.graphs.registry import methodologies
 from enquete.instruments.derived import Note
 from enquete.instruments.instrument import Instrument
 from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
-from enquete.reports.context import responded
 from enquete.state.errors import InstrumentError, SettingsError
 from enquete.study.misnamed import likeliest, of_another
 from enquete.study.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHUFFLED = "items_shuffled"
 ORDER_EFFECT = 0.5
@@ -101,6 +102,8 @@ def item_health(run: Run) -> list[ItemHealth]:
 
 
 def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
+    from enquete.reports.context import responded  # noqa: PLC0415 - pulls in pandas, which lists do without
+
     answered = responded(asked)
     values = answered["value"].dropna().astype(float)
     chosen = answered["choice"].fillna("")
@@ -115,5 +118,5 @@ def _of_item(item: str, asked: pd.DataFrame, again: pd.DataFrame) -> ItemHealth:
         answered=len(answered),
         values=int(said.nunique()),
         sd=float(values.std(ddof=1)) if len(values) > 1 else None,
-        apart=None if pd.isna(apart) else float(apart),
+        apart=None if math.isnan(apart) else float(apart),
     )

@@ -172,15 +172,13 @@ def test_every_exception_has_a_code_and_plain_words(
     assert json.loads(captured.out)["error"]["type"] == type(error).__name__
 
 
-def test_help_and_import_do_not_load_the_facade() -> None:
-    """The façade needs seconds; --help must not. Modules are counted, because a clock depends on the machine.
-
-    `run --help` is another matter: it shows the settings of every methodology.
-    """
+def test_who_only_asks_or_looks_loads_no_analysis() -> None:
+    """Graphs and analyses need seconds. Modules are counted, because a clock depends on the machine."""
     code = (
         "import sys, enquete\n"
         "from enquete.interfaces.cli.app import run\n"
         "assert run(['--help']) == run(['resume', '--help']) == run(['status', '--help']) == 0\n"
+        "assert run(['run', '--help']) == run(['list', '--root', '.']) == 0\n"
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from enquete.checkpoints.record import RunRecord
 from enquete.models.metered import BYTES_PER_TOKEN
 from enquete.models.prices import Prices
-from enquete.nodes.critic.graph import REPEATED
 from enquete.nodes.estimate import BYTES_LEAST, BYTES_MOST, Line, Range, priced_line
 from enquete.nodes.planning import CRITIC
 from enquete.nodes.rehearsal import Rehearsal
 from enquete.respondents.critic.judgement import Question, comparing, grading
 from enquete.respondents.critic.standin import STAND_IN
 
+REPEATED = 50
+"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
 PERSONA, QUESTION, ANSWER = 800, 500, 200
 """Bytes beside the critic's own words, in the middle; twice as many at most, nothing at least."""
 WRITTEN, BY_STAND_IN = (10, 60, 180), (10, 15, 20)

@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from enquete.checkpoints.usage import Used
 from enquete.nodes.critic.annotating import annotate_memory
+from enquete.nodes.critic.cost import REPEATED
 from enquete.nodes.critic.judging import Judge, Short
 from enquete.nodes.critic.outcome import COSTS, PAIR, pair_records
 from enquete.nodes.critic.pairs import Pair, matched
@@ -31,8 +32,6 @@ from enquete.state.request import RunRequest
 
 AT_ONCE: Final = 256
 """Pairs whose prompts are in memory together."""
-REPEATED: Final = 50
-"""Pairs of a run that are compared once more: what a critic says twice about the same pair tells how far it can be trusted."""
 STAGE: Final = ("", CRITIC)
 ANSWERS_COST: Final = """
 SELECT model, sum(input_tokens), sum(output_tokens), sum(allowance) FROM calls

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from enquete.locale import N_, in_language, separators, whole
-from enquete.reports.context import at
 from enquete.reports.figures.frame import EDGE, WIDTH, framed, heading
 from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PAPER
 from enquete.reports.figures.text import SIZE, wrapped
@@ -105,9 +104,12 @@ def note(language: Language, *said: str) -> str:
 def counted(found: Any, language: Language, what: str = "") -> str:
     """How many agents of how many, from an entry of the findings that counts them; and how many answers where some are missing."""
     words = in_language(WORDS, language)
-    agents = (at(found, "agents_responded"), at(found, "agents_total"))
-    given = (at(found, "n_responded"), at(found, "n_total"))
-    shown = {"agents": agents, "answers": given if agents[0] is None or given[0] != given[1] else (None, None)}
+    names = ("agents_responded", "agents_total", "n_responded", "n_total")
+    *agents, responded, total = (found.get(name) if isinstance(found, Mapping) else None for name in names)
+    shown = {
+        "agents": agents,
+        "answers": (responded, total) if agents[0] is None or responded != total else (None, None),
+    }
     known = [
         words[key].format(n=whole(n, language), total=whole(total, language))
         for key, (n, total) in shown.items()
@@ -118,7 +120,7 @@ def counted(found: Any, language: Language, what: str = "") -> str:
 
 def of(found: Any, language: Language) -> str:
     """n = 48 of 50, of one point."""
-    n, total = at(found, "n_responded") or 0, at(found, "n_total") or 0
+    n, total = (found or {}).get("n_responded") or 0, (found or {}).get("n_total") or 0
     return in_language(WORDS, language)["n"].format(n=whole(n, language), total=whole(total, language))
 
 
