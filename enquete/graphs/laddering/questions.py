@@ -203,11 +203,11 @@ def asked_before(question: str, asked: Collection[str]) -> bool:
     if text in asked:
         return True
     words = _telling_words(text)
-    return any(
-        2 * len(words & others) >= SAME_QUESTION * (len(words) + len(others))
-        for others in map(_telling_words, asked)
-        if words and others
-    )
+    for one in asked:  # some hundred questions a turn are held against every one so far: no generator
+        others = _telling_words(one)
+        if words and others and 2 * len(words & others) >= SAME_QUESTION * (len(words) + len(others)):
+            return True
+    return False
 
 
 @lru_cache(maxsize=65_536)  # a question is compared with every later one of its interview
