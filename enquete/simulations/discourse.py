@@ -26,7 +26,7 @@ from enquete.simulations.population import Population, Seat
 from enquete.simulations.texts import clean, one_line
 from enquete.state.asking import Spoken
 
-FEWEST_WORDS, MOST_WORDS = 6, 24
+FEWEST_WORDS, MOST_WORDS = 7, 24
 """Of a statement."""
 FEWEST, MOST = 24, 36
 """Statements of a Q-sort; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort is one request."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from enquete.checkpoints.budget import Budget
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.load import load_own
 from enquete.instruments.review import Finding, review
@@ -55,6 +57,8 @@ class Drafting:
         if not population.has_simulation:
             raise SettingsError(f"{population.sim_id}: a personas file holds no discourse to draft from")
         self.model = model
+        self._budget: Budget | None = None
+        self._stopping: asyncio.Future[None] | None = None
         self._machine: Machine = resolve_machine(asked, environment)
         if model and not (self._machine.api_key or self._machine.base_url):
             raise SettingsError(
@@ -71,10 +75,16 @@ class Drafting:
 
     def make(self) -> Drafts:
         """Written. Raises SettingsError where the model cannot be asked; what it has said by then is not asked again."""
-        return wait(self._authored(), lambda: None) if self.model else _written(self._material)
+        return wait(self._authored(), self._interrupt) if self.model else _written(self._material)
+
+    def _interrupt(self) -> None:
+        """Ask nothing more: what is on its way is filed, and is not asked again. From the loop of the requests."""
+        if self._budget is not None:
+            self._stopping = asyncio.ensure_future(self._budget.stop("interrupted; the same command goes on with it"))
 
     async def _authored(self) -> Drafts:
         async with opened(self._material.folder, self.model, self._machine, RUN) as office:
+            self._budget = office.budget
             material = await Author(office.desk, self.model, office.budget).draft(self._material, dotted_paths())
             return _written(material, office.ledger.total("tokens"))
 

@@ -22,8 +22,7 @@ CONSIDERATIONS = (
      "Beim Thema „{de}“ ist klar, was zu tun ist.", "It is clear what to do about “{en}”."),
     ("future", "whether the future counts for more than the present",
      "Beim Thema „{de}“ zählt die Zukunft mehr als die Gegenwart.", "On “{en}”, the future counts for more than the present."),
-    ("own", "whether those concerned should decide themselves",
-     "Beim Thema „{de}“ sollen die Betroffenen selbst entscheiden.", "Those concerned should decide on “{en}” themselves."),
+    ("shared", "whether it concerns everybody", "Das Thema „{de}“ geht alle an.", "“{en}” concerns everybody."),
 )  # fmt: skip
 """On a theme each. Written as pairs."""
 PREFERENCES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from enquete.nodes.material import Material, Slot, head, pair
+from enquete.nodes.material import RULE, Material, Slot, head, pair
 
 FUTURES = ((True, True), (True, False), (False, True), (False, False))
 SIDES = {
@@ -44,8 +44,9 @@ def draft(material: Material) -> Mapping[str, str]:
                 for language, text in material.labels(one).items()
             }
         )
+        more = "; say what it means for those asked" if material.author == RULE else ""
         lines.append(
-            f"  # from: axes “{one.label}” and “{other.label}”; {said.source}\n"
+            f"  # from: axes “{one.label}” and “{other.label}”; {said.source}{more}\n"
             f"  - scenario_id: s{place}\n    label: {label}\n    description: {said.inline}\n"
         )
     text = head(material, "scenario", "Szenarien", "Scenarios")

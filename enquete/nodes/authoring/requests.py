@@ -135,8 +135,8 @@ def _texts(data: TextsIn, language: Language) -> str:
         data.posts,
         f"Write a text in German and one in English for each of these numbers:\n{wanted}\n"
         "Both say the same. One thought each, in a short main clause, in words that those asked use themselves; concrete, about what "
-        "the posts speak of; no negation, no leading words, no vague amounts such as often or many. Whoever is asked may be a person or "
-        "an institution. Name the numbers of the posts that each rests on, only numbers from above.",
+        "the posts speak of; no negation, no leading words, no vague amounts such as often or many; no two say the same. "
+        "Whoever is asked may be a person or an institution. Name the numbers of the posts that each rests on, only numbers from above.",
         data.again,
         '{"texts": [{"number": 1, "de": "…", "en": "…", "posts": [3]}]}',
     )
