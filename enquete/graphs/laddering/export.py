@@ -7,12 +7,16 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import networkx as nx
 import yaml
 
 from enquete.reports.markdown import escape
 from enquete.state.showing import as_cell
+
+GRAPHML = "http://graphml.graphdrawing.org/xmlns"
+ElementTree.register_namespace("", GRAPHML)
 
 
 def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
@@ -58,14 +62,23 @@ def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mappin
     for cell in cells:
         if cell["direct"]:
             graph.add_edge(
-                cell["source"], cell["target"], key=f"e{graph.number_of_edges() + 1}", direct=cell["direct"],
-                indirect=cell["indirect"],
+                cell["source"], cell["target"], key=f"e{graph.number_of_edges() + 1}", weight=cell["direct"],
+                direct=cell["direct"], indirect=cell["indirect"],
             )  # fmt: skip
     return _graphml(graph)
 
 
 def _graphml(graph: nx.Graph) -> str:
-    return "\n".join(nx.generate_graphml(graph)) + "\n"
+    """As networkx writes it, but with keys named after what they are of ("node.turn"): networkx numbers them, and Gephi, as yEd
+    does, takes whatever is numbered d3 for a node's label and d7 for an edge's (ImporterGraphML.java)."""
+    root = ElementTree.fromstring("\n".join(nx.generate_graphml(graph)))
+    names = dict[str | None, str]()
+    for key in root.iter(f"{{{GRAPHML}}}key"):
+        names[key.get("id")] = f"{key.get('for')}.{key.get('attr.name')}"
+        key.set("id", names[key.get("id")])
+    for data in root.iter(f"{{{GRAPHML}}}data"):
+        data.set("key", names[data.get("key")])
+    return ElementTree.tostring(root, "unicode") + "\n"
 
 
 def _text(text: str) -> str:

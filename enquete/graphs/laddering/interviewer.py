@@ -38,7 +38,8 @@ _WORDS: Mapping[str, str] = {
         "own; node_type is one of the kinds above; confidence 0 to 1; source_quote is verbatim from the answer; "
         "linked_elements are ids of the elements the concept is about.\n- relationships: source_text and "
         "target_text are concepts from concepts or from those said before, verbatim; relationship_type is one of "
-        "those above, only between allowed kinds, and only where the person says what it means.\n- If the answer "
+        "those above, only between allowed kinds, and only where the person says what it means.\n- Several thoughts are several "
+        "concepts; irony, what others think and what the person denies are none.\n- If the answer "
         "says nothing of substance, both lists stay empty. Invent nothing."
     ),
     "signal": N_("Judge how an answer in an in-depth interview was given. Topic: {topic}."),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +20,7 @@ MERGE_AT = 0.80
 """Cosine from which two concepts of one type are the same one."""
 
 UNSAID = "concept that is not in the answer"
+SEVERAL = "several concepts in one"
 
 
 class Source(BaseModel):
@@ -185,11 +187,11 @@ def with_findings(
     concepts: Iterable[Said],
     links: Iterable[Linked],
     turn: int,
-    unsaid: int = 0,
+    left_out: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[KnowledgeGraph, Changes]:
     """The graph after a turn. Concepts of unknown types and relationships that the ontology forbids are counted, not kept,
-    as are the `unsaid` ones that were left out before."""
-    growing = _Growing(graph, ontology, turn, {UNSAID: unsaid} if unsaid else {})
+    as are those `left_out` before, by reason."""
+    growing = _Growing(graph, ontology, turn, left_out)
     for said in concepts:
         growing.add(said)
     for linked in links:

@@ -27,7 +27,7 @@ STOPS = {
 }
 DROPPED = (
     N_("unknown node type"), N_("empty concept"), N_("relationship to an unknown concept"),
-    N_("relationship that the methodology does not allow"), N_("concept that is not in the answer"),
+    N_("relationship that the methodology does not allow"), N_("concept that is not in the answer"), N_("several concepts in one"),
 )  # fmt: skip
 """Why what was read is left out, as knowledge.py counts it."""
 

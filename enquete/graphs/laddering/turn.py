@@ -158,8 +158,8 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     focus = interview.graph.nodes.get(interview.focus)
     source = utterance_id(interview.unit, interview.number)
     topic = settings.topic.spoken(runtime.context.desk.language)
-    said, links, unsaid = placed(state["extraction"], utterance.text, source, topic, focus, interview.graph)
-    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, unsaid)
+    said, links, left_out = placed(state["extraction"], utterance.text, source, topic, focus, interview.graph)
+    graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
     return {"graph": graph, "changes": changes}
 
 

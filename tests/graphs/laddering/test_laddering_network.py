@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import networkx as nx  # type: ignore[import-untyped]
 import pytest
@@ -186,12 +187,22 @@ def test_two_relationships_between_the_same_concepts_are_two_in_graphml() -> Non
     assert len({key for _, _, key in read.edges(keys=True)}) == 2  # ids of their own, which Gephi asks for
 
 
+def gephi_labels(graphml: str) -> dict[str, list[str]]:
+    """What Gephi takes for the label of nodes and of edges: attributes called so, and yEd's numbers (ImporterGraphML.java, where
+    a key's id goes before its name)."""
+    keys = re.findall(r'<key id="([^"]+)" for="(node|edge)" attr.name="([^"]+)"', graphml)
+    assert len({name for name, _, _ in keys}) == len(keys) > 5
+    known = {"node": ("label", "d3"), "edge": ("label", "edgelabel", "d7")}
+    return {kind: [title for key, of, title in keys if of == kind and {key, title} & {*known[kind]}] for kind in known}
+
+
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
     one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
     node = one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"})
     stored = {"participant": "agent:1", "nodes": [node.model_dump(mode="json"), one.nodes["f1"].model_dump(mode="json")],
               "edges": [edge.model_dump(mode="json") for edge in one.edges.values()]}  # fmt: skip
     read = nx.read_graphml(io.BytesIO(agents_graphml([stored]).encode()))
+    assert gephi_labels(agents_graphml([stored])) == {"node": ["label"], "edge": []}
     assert read.nodes["agent:1/a1"]["label"] == EVIL
     assert read.nodes["agent:1/a1"]["sources"] == "agent:1#1"
     assert read.nodes["agent:1/a1"]["elements"] == "quota, price"
