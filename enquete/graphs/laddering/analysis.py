@@ -53,6 +53,10 @@ def analyse(
         "topic": settings.topic.topic.in_(context.language),
         "ladder": _ladder(settings, context),
         "pattern": summed_up(interviews, concepts, settings.method, context.language),
+        "relations": {
+            name: (edge.label.in_(context.language) if edge.label else name.replace("_", " "))
+            for name, edge in settings.method.edge_types.items()
+        },
         "types": {name: kind.label.in_(context.language) for name, kind in settings.method.node_types.items()},
         "kinds": [{"id": kind, "label": label} for kind, label in kinds_of(settings.method, context.language)],
         "strategy": settings.strategies[0],

@@ -86,11 +86,11 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     indexed = [asdict(one) for one in indices(cells, concepts)] if before["indices"] else []
     pooled = {"concepts": told, "implications": links, "indices": indexed}
     written = {
-        "pooled_graph.json": _json({**pooled, "kinds": before["kinds"]}),
+        "pooled_graph.json": _json({**pooled, "kinds": before["kinds"], "relations": before["relations"]}),
         "pooled_graph.graphml": pooled_graphml(told, links),
         "implications.csv": implications_csv(told, links),
         "value_map.json": _json(asdict(picture)),
-        "value_map.mmd": mermaid(picture),
+        "value_map.mmd": mermaid(picture, before["relations"]),
         "saturation.json": _json({"by_interview": saturation(coded, concepts)}),
         "codebook.yaml": codebook_yaml(told, definitions),
         "transcripts.md": transcripts_md(_lines(folder / "turn_log.jsonl"), graphs, told),

@@ -63,7 +63,7 @@ def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mappin
         if cell["direct"]:
             graph.add_edge(
                 cell["source"], cell["target"], key=f"e{graph.number_of_edges() + 1}", weight=cell["direct"],
-                direct=cell["direct"], indirect=cell["indirect"],
+                direct=cell["direct"], indirect=cell["indirect"], relation=cell.get("relation", ""),
             )  # fmt: skip
     return _graphml(graph)
 

@@ -36,7 +36,7 @@ WORDS: Mapping[str, str] = {
     ),
     "nothing": N_("No concept was found in the {answers} answers (n = {n}/{total} interviews)."),
     "link": N_(
-        "“{item}” leads to “{target}” in {agents} interviews ({shown_share}, 95% interval {low} to {high}; n = {n}/{total})."
+        "“{item}” {relation} “{target}” in {agents} interviews ({shown_share}, 95% interval {low} to {high}; n = {n}/{total})."
     ),
     "end": N_(
         "Named most as {kind}: “{item}”, in {agents} interviews ({shown_share}, 95% interval {low} to {high}; "
@@ -98,7 +98,8 @@ class Stated:
                 source, target = (self.concepts[cell[end]] for end in ("source", "target"))
                 name = f"link.{source['label']}.{target['label']}"
                 label = shortened(str(target["label"]), QUOTED)
-                yield self._share(name, "link", cell["direct"], [source, target], target=label)
+                relation = (at(self.found, "relations") or {})[cell["relation"]]
+                yield self._share(name, "link", cell["direct"], [source, target], target=label, relation=relation)
 
     def ends(self) -> Iterator[KeyFinding]:
         """The concept of the highest rung reached, and of all, that most interviews name."""

@@ -41,12 +41,13 @@ class PooledConcept:
 
 @dataclass(frozen=True)
 class Cell:
-    """How many agents link two concepts directly, and how many only by way of others."""
+    """How many agents link two concepts directly, and how many only by way of others; by which edge type most of them do."""
 
     source: str
     target: str
     direct: int
     indirect: int
+    relation: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,19 @@ def with_poles(concepts: Sequence[PooledConcept], interviews: Sequence[Interview
 def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Cell]:
     """Cells with at least one link, the strongest first. An agent counts once a cell, as direct where it is both."""
     belongs = {place: concept.id for concept in concepts for place in concept.members}
-    direct, indirect = Counter[Pair](), Counter[Pair]()
+    direct, indirect, named = Counter[Pair](), Counter[Pair](), defaultdict[Pair, Counter[str]](Counter)
     for interview in interviews:
         links = linked(interview, belongs)
         direct.update(links)
         indirect.update(set(_reachable(links)) - links)
-    cells = [Cell(a, b, direct[a, b], indirect[a, b]) for a, b in {*direct, *indirect}]
+        for edge in interview.graph.standing.edges.values():
+            named[belongs[interview.unit, edge.source], belongs[interview.unit, edge.target]][edge.type] += 1
+    cells = [Cell(a, b, direct[a, b], indirect[a, b], _most(named[a, b])) for a, b in {*direct, *indirect}]
     return sorted(cells, key=lambda cell: (-cell.direct, -cell.indirect, cell.source, cell.target))
+
+
+def _most(counts: Counter[str]) -> str:
+    return min(counts, key=lambda name: (-counts[name], name), default="")
 
 
 def linked(interview: Interview, belongs: Mapping[Place, str]) -> set[Pair]:

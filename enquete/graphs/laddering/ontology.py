@@ -27,11 +27,14 @@ class NodeType(Part):
 class EdgeType(Part):
     """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
 
+    `label`: what stands between its ends ("leads to"), its name where there is none.
+
     `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
     `contrast`: its target is the other pole of its source: the two are one construct, and one does not lead to the other.
     """
 
     description: Text
+    label: Text | None = None
     retracts: bool = False
     contrast: bool = False
     pairs: tuple[tuple[TypeName, TypeName], ...] = ()

@@ -50,7 +50,12 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
         "types": at(found, "types"),
         "by_rule": {"read": read, "answers": answers},
         "links": [
-            {**link, "source": concepts[link["source"]], "target": concepts[link["target"]]}
+            {
+                **link,
+                "source": concepts[link["source"]],
+                "target": concepts[link["target"]],
+                "relation": (at(found, "relations") or {}).get(link.get("relation", ""), ""),
+            }
             for link in listed(found, "value_map", "links")
         ],
         "by_kind": [_kind(kind, name, list(concepts.values())) for kind, name in (at(found, "types") or {}).items()],

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from enquete.graphs.laddering.export import codes_of
-from enquete.graphs.laddering.figures import HEAD, ROW, WIDE, box, line
+from enquete.graphs.laddering.map_figure import Plan, labels, relations_of, traces
 from enquete.locale import N_, in_language, tell
-from enquete.reports.figures.canvas import Canvas, Figure, answers, note, told
-from enquete.reports.figures.frame import EDGE, WIDTH
+from enquete.reports.figures.canvas import Canvas, Figure, answers, note
 from enquete.reports.figures.palette import INK
-from enquete.reports.figures.text import bold, escaped, wrapped
+from enquete.reports.figures.text import escaped
 from enquete.reports.talks import INTERVIEWER, Line, Talk, lines_of
 from enquete.state.asking import Language
 
 WORDS = {
     "title": N_("What {name} named, from {low} to {high}"),
-    "said": N_("a line leads from what was named to what it leads to, further right"),
+    "said": N_("a line leads to the right, ← to the left"),
     "leads": N_("{source} → {target}"),
     "alt": N_("{concepts} concepts and {links} links of one interview."),
 }
-TEXT = 10  # px
 Graph = Mapping[str, Any]
 
 
@@ -35,7 +33,7 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
     codes = codes_of(graphs, pooled["concepts"])
     lines = tuple(one for turn in turns for one in _told(turn, codes, language))
-    drawn = own_graph(graphs[0], pooled["kinds"], language) if graphs else None
+    drawn = own_graph(graphs[0], pooled["kinds"], pooled["relations"], language) if graphs else None
     yield Talk(str(turns[0]["name"]), lines, graph=drawn)
 
 
@@ -46,8 +44,10 @@ def _told(turn: Mapping[str, Any], codes: Mapping[str, list[str]], language: Lan
     yield Line(turn["name"], turn["answer"], turn["participant"], number, read)
 
 
-def own_graph(graph: Graph, kinds: Sequence[Mapping[str, str]], language: Language) -> Figure | None:
-    """Concepts in columns by their kind, from left to right, and what leads to what. None without a link."""
+def own_graph(
+    graph: Graph, kinds: Sequence[Mapping[str, str]], relations: Mapping[str, str], language: Language
+) -> Figure | None:
+    """Concepts in columns by their kind, from left to right, and how they are linked. None without a link."""
     words = in_language(WORDS, language)
     nodes = {str(node["id"]): node for node in graph["nodes"]}
     edges = [edge for edge in graph["edges"] if {edge["source"], edge["target"]} <= set(nodes)]
@@ -55,41 +55,38 @@ def own_graph(graph: Graph, kinds: Sequence[Mapping[str, str]], language: Langua
     if not edges or not used:
         return None
     columns = [[name for name, node in nodes.items() if node["type"] == kind["id"]] for kind in used]
-    places = {
-        name: (float(level), place - (len(column) - 1) / 2)
+    boxes = {
+        name: {"level": level, "place": place, "label": nodes[name]["text"]}
         for level, column in enumerate(columns)
         for place, name in enumerate(column)
     }
-    half = max(map(len, columns)) / 2
+    known = [edge for edge in edges if {edge["source"], edge["target"]} <= set(boxes)]
+    links = [{**edge, "direct": 0, "relation": edge["type"]} for edge in known]
+    plan = Plan(boxes, links, [str(kind["label"]) for kind in used])
     title = words["title"].format(
         name=escaped(graph["name"]), low=escaped(used[0]["label"]), high=escaped(used[-1]["label"])
     )
-    canvas = Canvas(title, note(language, words["said"]), language, plot=ROW * (2 * half + HEAD))
-    drawn = [edge for edge in edges if {edge["source"], edge["target"]} <= set(places)]
-    canvas.data.extend(line({**edge, "direct": 1}, places, 3) for edge in drawn)
-    wide = (WIDTH - 2 * EDGE) / len(used) * WIDE
-    canvas.data.append(_marks(graph, nodes, places, wide))
-    canvas.layout.update(
-        showlegend=False,
-        xaxis={"visible": False, "range": [-WIDE / 2 - 0.01, len(used) - 1 + WIDE / 2 + 0.01]},
-        yaxis={"visible": False, "range": [half, -half - HEAD]},
-        shapes=[{**box(*place), "layer": "below"} for place in places.values()],
-        annotations=[
-            *(told(bold(wrapped(kind["label"], wide)), level, -half - HEAD / 2, font={"size": 11}) for level, kind in enumerate(used)),
-        ],
-    )  # fmt: skip
-    return canvas.figure("own_graph", words["alt"].format(concepts=len(places), links=len(drawn)))
+    canvas = Canvas(title, note(language, words["said"]), language, plot=plan.px)
+    said, lines = relations_of(links, relations), plan.lines()
+    canvas.data.extend(traces(links, lines, said))
+    hover = [
+        words["leads"].format(**{end: escaped(nodes[one[end]]["text"]) for end in ("source", "target")})
+        for one in links
+    ]
+    canvas.data.extend([labels(plan, lines, said, hover), _marks(graph, nodes, plan)])
+    canvas.layout.update(plan.layout(len(said) > 1))
+    for shape in canvas.layout["shapes"]:
+        shape["layer"] = "below"
+    return canvas.figure("own_graph", words["alt"].format(concepts=len(boxes), links=len(links)))
 
 
-def _marks(
-    graph: Graph, nodes: Mapping[str, Graph], places: Mapping[str, tuple[float, float]], wide: float
-) -> dict[str, Any]:
+def _marks(graph: Graph, nodes: Mapping[str, Graph], plan: Plan) -> dict[str, Any]:
     """What stands in the boxes; each leads to the answer that the concept was named in."""
-    found = [nodes[name] for name in places]
+    found = [nodes[name] for name in plan.places]
     links = [answers("laddering", participant=graph["participant"], turn=node["turn"]) for node in found]
     return {
-        "type": "scatter", "mode": "text", "x": [x for x, _ in places.values()], "y": [y for _, y in places.values()],
-        "text": [wrapped(node["text"], wide - 8, 3, TEXT) for node in found], "textposition": "middle center",
-        "textfont": {"size": TEXT, "color": INK}, "hoverinfo": "text", "hovertext": [escaped(node["text"]) for node in found],
+        "type": "scatter", "mode": "text", "x": [x for x, _ in plan.places.values()], "y": [y for _, y in plan.places.values()],
+        "text": list(plan.texts.values()), "textposition": "middle center",
+        "textfont": {"size": plan.size, "color": INK}, "hoverinfo": "text", "hovertext": [escaped(node["text"]) for node in found],
         "showlegend": False, "meta": {"links": links},
     }  # fmt: skip

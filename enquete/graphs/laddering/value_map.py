@@ -130,14 +130,16 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.5
 
 
-def mermaid(found: ValueMap) -> str:
-    """The same map as Mermaid source, bottom to top."""
+def mermaid(found: ValueMap, relations: Mapping[str, str] | None = None) -> str:
+    """The same map as Mermaid source, bottom to top; relations: names of the edge types, which then stand on the links."""
     lines = ["flowchart BT"]
     for level, name in enumerate(found.levels):
         lines.append(f'  subgraph L{level}["{_quoted(name)}"]')
         lines += [f'    {box.id}["{_quoted(box.label)} ({box.agents})"]' for box in found.boxes if box.level == level]
         lines.append("  end")
-    lines += [f"  {link.source} -->|{link.direct}| {link.target}" for link in found.links]
+    for link in found.links:
+        said = _quoted(f"{(relations or {}).get(link.relation, '')} {link.direct}")
+        lines.append(f"  {link.source} -->|{said}| {link.target}")
     return "\n".join(lines) + "\n"
 
 

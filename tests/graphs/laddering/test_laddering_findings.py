@@ -21,7 +21,8 @@ def found(interviews: int = 20, by_rule: int = 0) -> dict[str, Any]:
     return {
         "interviews": {"begun": interviews, "total": 22}, "models": {"extract": {"m": 100 - by_rule, "rule": by_rule}},
         "types": {"attribute": "attribute", "value": "value"}, "ladder": ["attribute", "value"], "concepts": concepts,
-        "implications": [{"source": "c2", "target": "c1", "direct": 8, "indirect": 0}],
+        "implications": [{"source": "c2", "target": "c1", "direct": 8, "indirect": 0, "relation": "leads_to"}],
+        "relations": {"leads_to": "leads to"},
         "graphs": [{"participant": "a", "nodes": nodes}],
         "saturation": [{"interviews": i, "new": 1 if i in (1, 19) else 0, "concepts": 1 + (i > 18)} for i in range(1, 21)],
     }  # fmt: skip
