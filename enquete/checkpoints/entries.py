@@ -36,6 +36,7 @@ class Usage:
     unbelieved: bool = False  # the server reported a usage that cannot be; what stands here is an estimate
     cached_tokens: int = 0  # of `input_tokens`, those that the server had read before
     overlong: bool = False  # more was written than the request allowed
+    shortened: bool = False  # asked in the short form, which the model's context had room for
 
 
 @dataclass(frozen=True, slots=True)

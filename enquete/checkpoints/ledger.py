@@ -219,7 +219,7 @@ class Ledger:
             note_unanswered(connection, key, changed[0][0], usage.allowance, usage.allowance_read)
             note_cached(connection, key, changed[0][0], usage.cached_tokens)
             spent = usage.input_tokens + usage.output_tokens + usage.allowance
-            odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong}
+            odd = {"unbelieved": usage.unbelieved, "overlong": usage.overlong, "shortened": usage.shortened}
             count(connection, key, {"tokens": spent, "calls": 1, **odd})
 
         await self._writer.submit(write, f"the paid response to {key.purpose} {key.subject}")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.state.asking import Arm, Language
+from enquete.state.local import Weights
 from enquete.state.request import CriticSettings, MemoryKind
 
 
@@ -96,6 +97,7 @@ class RunRecord(BaseModel):
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
     base_url: str = ""
     created_at: str
+    weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.
     critic: CriticSettings | None = Field(default=None, exclude_if=lambda critic: critic is None)
 

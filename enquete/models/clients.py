@@ -93,6 +93,18 @@ class Clients:
             return None
         return body
 
+    async def count(self, text: str) -> int | None:
+        """Tokens of a text by llama.cpp's own count; None where the server does not count."""
+        parts = urlsplit(self._base_url)
+        try:
+            async with asyncio.timeout(ASKING_SECONDS):
+                http = self._of_this_loop().http
+                answer = await http.post(f"{parts.scheme}://{parts.netloc}/tokenize", json={"content": text})
+                found = answer.json().get("tokens") if answer.status_code == 200 else None
+        except Exception:  # a courtesy: without it the length is estimated
+            return None
+        return len(found) if isinstance(found, list) else None
+
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> ChatResult:
         """One request, no retries. Raises Oversized, Redirected, openai's errors, and whatever SDK, langchain and aiohttp make
         of what they do not understand."""

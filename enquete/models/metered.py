@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from enquete.checkpoints.ballast import DiskFull
@@ -36,6 +36,8 @@ class Sender(Protocol):
     async def send(
         self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
     ) -> Response: ...
+
+    async def fit(self, prompt: Prompt, model: str) -> Prompt: ...
 
     def halt(self) -> None: ...
 
@@ -174,7 +176,12 @@ class MeteredModel:
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None
     ) -> Completion | Literal["short", "failed"]:
         """Reserve, send, settle."""
-        prompt = compose()
+        whole = prompt = compose()
+        if self._sender is not None and offline is None and self._replay is None:
+            try:
+                prompt = await self._sender.fit(whole, self._terms.model)
+            except ModelError as error:
+                return await self._give_up(error)
         hold = self._hold(key, prompt, paid=offline is None and self._replay is None)
         if not await hold.reserve():
             return "short"
@@ -185,6 +192,7 @@ class MeteredModel:
             await self._ledger.reserve(key, prompt, self._terms.model, hold.each)
             begun = True
             completion, usage = await self._obtained(key, prompt, offline, hold)
+            usage = replace(usage, shortened=prompt is not whole)
             await self._ledger.settle(key, completion, usage)
         except DiskFull:
             if begun:

@@ -8,6 +8,7 @@ own answers tell the rest.
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,6 +27,9 @@ LATEST = 8
 TOKENS_PER_CHARACTER = 0.25
 """While none was measured; few texts have fewer, so that nothing is held to be too long that is not."""
 SHORTEST_ROOM = 64
+KEPT_OF_PASSAGE = 200
+"""Characters that stay of a persona or a memory, however small the context."""
+CUT = " […]"
 _CONTEXTS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
 
 
@@ -77,7 +81,7 @@ class Speed:
         asked = characters(prompt)
         self._latest.append((seconds, asked))
         if read:
-            self._tokens_per_character = max(self._tokens_per_character, read / with_schema(prompt))
+            self.count(prompt, read)
 
     def patience(self, prompt: Prompt, least_s: float, *, small: bool) -> float:
         """Seconds to wait for an answer: the least that was asked for, or as long as this server takes."""
@@ -88,9 +92,45 @@ class Speed:
             waits.append(self.tokens(prompt) / SLOWEST_READING + prompt.max_output_tokens / SLOWEST_WRITING)
         return min(max(waits), max(least_s, LONGEST_WAIT_S))
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the model's own count of some text is known."""
+        return self._tokens_per_character > 0
+
+    def count(self, prompt: Prompt, tokens: int) -> None:
+        """The model's own count of a question."""
+        self._tokens_per_character = max(self._tokens_per_character, tokens / with_schema(prompt))
+
     def tokens(self, prompt: Prompt) -> int:
         """Of a question, as it goes by this model's own count, or at least."""
         return round(with_schema(prompt) * (self._tokens_per_character or TOKENS_PER_CHARACTER))
+
+
+def shortened(prompt: Prompt, by: int) -> Prompt:
+    """The prompt with `by` characters less, or as many as can go: from the end of each passage that may give way, in its order.
+
+    Each keeps a beginning, so that nobody loses persona or memories altogether, and says where it was cut.
+    """
+    system = prompt.system
+    for passage in prompt.shortens:
+        if by > 0 and passage in system and len(passage) > KEPT_OF_PASSAGE + by // 50:
+            kept = passage[: max(KEPT_OF_PASSAGE, len(passage) - by - len(CUT))].rsplit(maxsplit=1)[0]
+            by -= len(passage) - len(kept) - len(CUT)
+            system = system.replace(passage, kept + CUT, 1)
+    return replace(prompt, system=system) if system != prompt.system else prompt
+
+
+def within(prompt: Prompt, context: int, speed: Speed) -> Prompt:
+    """The short form of a prompt that leaves no room for a reply; as it is where it fits, or where nothing can be shortened."""
+    tokens = speed.tokens(prompt)
+    if fitted(prompt, context, tokens) is not None:
+        return prompt
+    excess = tokens + shortest_reply(prompt) - context + context // 50
+    return shortened(prompt, math.ceil(excess * with_schema(prompt) / tokens))
+
+
+def shortest_reply(prompt: Prompt) -> int:
+    return max(SHORTEST_ROOM, -(-prompt.max_output_tokens // 2))
 
 
 def characters(prompt: Prompt) -> int:
@@ -107,6 +147,6 @@ def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:
     if context is None or tokens + prompt.max_output_tokens <= context:
         return prompt
     room = context - tokens
-    if room < max(SHORTEST_ROOM, prompt.max_output_tokens / 2):
+    if room < shortest_reply(prompt):
         return None
     return replace(prompt, max_output_tokens=room)

@@ -10,6 +10,7 @@ Only `send` is public; what the text means is the business of `reading`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -39,11 +40,14 @@ from enquete.models.limits import Limiter
 from enquete.models.outage import longest_backoff, server_of
 from enquete.models.pacing import Lane, lane_of
 from enquete.models.response import Response, filtered, response_from
-from enquete.models.serving import fitted
+from enquete.models.serving import fitted, with_schema, within
 from enquete.state.desk import Prompt
 from enquete.state.request import DEFAULT_PATIENCE_S, ModelLimits
 
 __all__ = ["Response", "Transport"]
+
+MOST_TOKENS_PER_CHARACTER = 0.6
+"""Of a small model in a language that it was hardly trained in."""
 
 
 class Transport:
@@ -107,6 +111,27 @@ class Transport:
             raise endings.halted(self._shown, course.tally) from None
         except Away as away:
             raise self._unavailable(course, model, outage=away.outage) from None
+
+    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+        """The prompt, in its short form where the context of this model is too small for the whole (docs/models.md)."""
+        if not prompt.shortens:
+            return prompt
+        lane = self._lane(model)
+        with contextlib.suppress(Halted):
+            async with self._waiting():
+                lane.learn(await self._clients.facts(model))
+                context = lane.facts.context
+                if context is not None and not lane.speed.is_counted and lane.facts.small:
+                    await self._count(prompt, lane, context)
+        return prompt if lane.facts.context is None else within(prompt, lane.facts.context, lane.speed)
+
+    async def _count(self, prompt: Prompt, lane: Lane, context: int) -> None:
+        """How many tokens text has here, asked once, where it could matter."""
+        if MOST_TOKENS_PER_CHARACTER * with_schema(prompt) + prompt.max_output_tokens < context:
+            return
+        text = "\n".join([prompt.system, *(message["content"] for message in prompt.messages)])
+        if tokens := await self._clients.count(text):
+            lane.speed.count(prompt, tokens)
 
     async def _through(self, request: Request, course: Course) -> Response:
         dialect, lane = dialects.dialect_of(self.base_url, request.model), self._lane(request.model)

@@ -35,6 +35,7 @@ from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
+from enquete.nodes.boxed import boxed
 from enquete.nodes.choosing import chosen, told
 from enquete.nodes.fitting import fit_of
 from enquete.nodes.freezing import drafts_named, freeze_instruments, method_settings
@@ -57,6 +58,7 @@ from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Language, Participant
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
+from enquete.state.local import LOCAL_URL
 from enquete.state.request import MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 
@@ -171,7 +173,8 @@ def draft_rerun(
     asked = request.model_copy(
         update={**unsaid, "settings": settings, **({} if arms else as_before(base)), "root": request.root}
     )
-    machine = environment.model_copy(update={"base_url": environment.base_url or base.base_url or None})
+    own = LOCAL_URL if base.weights else base.base_url
+    machine = environment.model_copy(update={"base_url": environment.base_url or own or None})
     kept = kept_instruments(base, methods, request)
     draft = draft_record(asked, machine, population, methods, interviews, kept)
     require_same(base, draft, request)
@@ -232,7 +235,9 @@ def draft_record(
     arms = resolve_arms(request, environment)
     settings = method_settings(request, methods, language, used)
     arms = study_arms(request, arms, methods, phases, has_simulation=population.has_simulation, settings=settings)
-    server_url(arms, resolve_machine(request, environment))
+    arms, critic, weights = boxed(request, arms, critic_settings(request, arms))
+    if weights is None:
+        server_url(arms, resolve_machine(request, environment))
     main = next(arm for arm in arms if arm.role == "main")
     baseline, baseline_run = choose_baseline(request, population, methods, phases, used, interviews, main)
     return RunRecord(
@@ -269,9 +274,10 @@ def draft_record(
         ],
         versions=dict(versions()),
         revision=revision(),
-        base_url=request.base_url or environment.base_url or "",
+        base_url="" if weights else request.base_url or environment.base_url or "",
         created_at=now(),
-        critic=critic_settings(request, arms),
+        weights=weights,
+        critic=critic,
     )
 
 

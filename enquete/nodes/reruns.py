@@ -121,7 +121,8 @@ def rerun_record(base: RunRecord, draft: RunRecord, asked: list[str]) -> RunReco
             "actions_at_start": change.actions_at_start,
             "rerun_of": base.run_id,
             "carried": carried,
-            "base_url": draft.base_url or base.base_url,
+            "base_url": "" if base.weights else draft.base_url or base.base_url,
+            "weights": base.weights,
             "notices": [*draft.notices, *_notices(base, draft.instruments, carried, asked)],
         }
     )

@@ -28,9 +28,11 @@ from enquete.checkpoints.usage import Used, usage
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
+from enquete.models.local import LocalModel
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.models.transport import Transport
+from enquete.models.weights import file_of
 from enquete.nodes.opened import OpenedRun
 from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying
@@ -44,6 +46,7 @@ from enquete.simulations.population import Population
 from enquete.state.asking import Arm, Language
 from enquete.state.desk import Metered, Respondent
 from enquete.state.errors import SettingsError
+from enquete.state.local import LOCAL_URL
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
@@ -205,7 +208,7 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
 
 def asked_url(record: RunRecord, machine: Machine) -> str:
     """The server that this run's models are asked at: the one named now, else the run's own."""
-    return machine.base_url or record.base_url or OPENAI_URL
+    return LOCAL_URL if record.weights else machine.base_url or record.base_url or OPENAI_URL
 
 
 def spent_usd(ledger: Ledger, record: RunRecord, prices: Prices, url: str) -> float | None:
@@ -244,13 +247,20 @@ def server_url(arms: Sequence[Arm], machine: Machine) -> str | None:
     return checked_url(machine.base_url or OPENAI_URL)
 
 
-def make_sender(record: RunRecord, machine: Machine) -> Transport | None:
-    """The transport, where any arm needs a model."""
+def make_sender(record: RunRecord, machine: Machine) -> Transport | LocalModel | None:
+    """The transport, where any arm needs a model; with a server of the run's own where that is a local one."""
+    if record.weights and not machine.offline:
+        own = machine.model_copy(update={"api_key": None})
+        return LocalModel(
+            record.weights, file_of(record.weights), machine.local_context, lambda url: _transport(url, own)
+        )
     # The run's own server, unless another is named now.
     machine = machine.model_copy(update={"base_url": machine.base_url or record.base_url or None})
     url = server_url(record.arms, machine)
-    if url is None:
-        return None
+    return _transport(url, machine) if url else None
+
+
+def _transport(url: str, machine: Machine) -> Transport:
     return Transport(
         base_url=url,
         api_key=machine.api_key,

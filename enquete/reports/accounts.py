@@ -210,6 +210,10 @@ _BILLS: Mapping[str, str] = {
         "The model server ignores the limit on replies: {n} of {total} calls were billed for more. The budget reserved as much as "
         "the dearest of them."
     ),
+    "shortened": N_(
+        "{n} of {total} questions were too long for the model's context and were asked in a short form: memories were cut first, "
+        "then personas."
+    ),
     "unbelieved": N_("{n} of {total} calls reported token counts that cannot be; they are counted by estimate."),
 }
 

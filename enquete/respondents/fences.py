@@ -12,8 +12,13 @@ from enquete.models.cleaning import clean_text
 _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 
 
+def data_of(text: str) -> str:
+    """`text` as it stands within a fence."""
+    return _DOUBLED.sub(lambda bracket: f"{bracket[0]} ", clean_text(text))
+
+
 def fence(name: str, text: str) -> str:
     """`text` as data: nothing in it looks like the beginning or the end of a fence."""
-    data = _DOUBLED.sub(lambda bracket: f"{bracket[0]} ", clean_text(text))
+    data = data_of(text)
     tag = sha256(data.encode()).hexdigest()[:12]
     return f"[[{name}:{tag}\n{data}\n{tag}]]"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from enquete.respondents.fences import fence
+from enquete.respondents.fences import data_of, fence
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.questions import form, names_of, reply_schema, written
@@ -54,7 +54,9 @@ def compose(
     parts += [_again(problem, words)]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
     system = system_prompt(who, language, block.frame)
-    return Prompt(system, (message,), reply_schema(items, names), _output_tokens(items) * 2**cuts, says_form=True)
+    room = _output_tokens(items) * 2**cuts
+    shortens = tuple(data_of(text) for text in (who.digest, who.persona) if text)
+    return Prompt(system, (message,), reply_schema(items, names), room, shortens, says_form=True)
 
 
 def _again(problem: Problem, words: Wording) -> str:

@@ -24,6 +24,7 @@ class Prompt:
     messages: tuple[Mapping[str, str], ...]  # role and content, after the system message
     schema: Mapping[str, JsonValue]  # of the reply; {}: free text
     max_output_tokens: int
+    shortens: tuple[str, ...] = ()  # passages of `system` that give way where the context is too small, in this order
     says_form: bool = False  # the form of the reply is in the messages too: who sends the schema need not write it out
 
 

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
+from enquete.state.local import DEFAULT_CONTEXT, is_local
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,
@@ -49,6 +50,7 @@ class Environment(BaseSettings):
     patience_s: float = Field(DEFAULT_PATIENCE_S, ge=0, validation_alias="ENQUETE_PATIENCE_S")
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
+    local_context: int = Field(DEFAULT_CONTEXT, ge=512, le=1_000_000, validation_alias="ENQUETE_LOCAL_CONTEXT")
     prices: Path | None = Field(None, validation_alias="ENQUETE_PRICES")  # YAML file of one's own prices
     allow_network_drive: bool = Field(False, validation_alias="ENQUETE_ALLOW_NETWORK_DRIVE")
 
@@ -96,6 +98,7 @@ class Machine(BaseModel):
     patience_s: float = DEFAULT_PATIENCE_S
     cache: bool = False
     cache_dir: Path | None = None
+    local_context: int = DEFAULT_CONTEXT  # tokens of one request to a local model
     retry_failed: bool = False
     timeout_s: float = 120
     shard_size: int = 50
@@ -122,6 +125,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
         cache=environment.cache if request.cache is None else request.cache,
         cache_dir=environment.cache_dir,
+        local_context=environment.local_context,
         retry_failed=request.retry_failed,
         timeout_s=request.timeout_s,
         shard_size=request.shard_size,
@@ -139,7 +143,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
     respondent = request.respondent or (None if request.model else environment.respondent)
     has_server = bool(environment.api_key or request.base_url or environment.base_url)
     if respondent is None:
-        respondent = "llm" if request.model or has_server else "synthetic"
+        respondent = "llm" if request.model or has_server or is_local(environment.model) else "synthetic"
     if respondent == "synthetic":
         if request.model:
             raise SettingsError(f"model {request.model!r} is named, but the respondent is synthetic: drop one of them")
@@ -150,7 +154,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
             "no model named: set LLM_MODEL_NAME or say model=NAME (or respondent=synthetic)",
             fact="no model named, and LLM_MODEL_NAME is not set where Enquete runs",
         )
-    if not has_server:
+    if not has_server and not is_local(model):
         raise SettingsError(
             f"model {model!r} is named, but there is neither a key (LLM_API_KEY) nor a server (LLM_BASE_URL)"
         )

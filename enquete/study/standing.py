@@ -14,6 +14,7 @@ from enquete.models.prices import Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.run_reading import RunReading
+from enquete.state.local import LOCAL_URL
 from enquete.state.request import DEFAULT_MAX_TOKENS
 from enquete.state.settings import Environment
 
@@ -130,7 +131,7 @@ def stand(run: RunReading, *, driven: bool) -> Standing:
     used = usage(ledger.read, set(record.carried)).values()
     noted, noted_usd = ledger.noted("cap_tokens"), ledger.noted("cap_usd")
     (largest,) = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()
-    url = record.base_url or environment.base_url or OPENAI_URL
+    url = LOCAL_URL if record.weights else record.base_url or environment.base_url or OPENAI_URL
     failed, failed_closed = _failed(run)
     return Standing(
         stages=_stages(run, driven),

@@ -98,6 +98,10 @@ def test_what_looks_like_a_file_is_refused_wherever_it_stands(value: str) -> Non
     if isinstance(value, str):
         with pytest.raises(ValidationError, match=r"instruments\.delphi"):
             PostBody(instruments={"delphi": value})  # type: ignore[call-arg]
+    for said in ({"model": "local:/etc/passwd"}, {"replicate_models": ["a", " local:x.gguf"]}):
+        with pytest.raises(ValueError, match="name no file"):
+            PostBody(**said)
+    assert PostBody(model="local")  # type: ignore[call-arg]
     assert PostBody(settings={"any": {"questions_model": "meta-llama/Llama-3.1-8B", "turns": 3}})  # type: ignore[call-arg]
 
 

@@ -7,6 +7,7 @@ the clock: what counts is how often the server was asked, and how many at once.
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,17 @@ from pydantic import SecretStr
 
 from enquete.models.exchange import _within
 from enquete.models.limits import Limiter
-from enquete.models.serving import PATIENT, SLOWEST_READING, SLOWEST_WRITING, Facts, Speed, facts_of, fitted
+from enquete.models.serving import (
+    CUT,
+    PATIENT,
+    SLOWEST_READING,
+    SLOWEST_WRITING,
+    Facts,
+    Speed,
+    facts_of,
+    fitted,
+    shortened,
+)
 from enquete.models.transport import Response, Transport
 from enquete.state.desk import Prompt
 from enquete.state.errors import ModelRejected
@@ -152,6 +163,37 @@ def test_a_reply_has_the_room_that_is_left() -> None:
     with SmallServer(context=1300) as server:
         send(server, PROMPT)
         assert [request.body["max_tokens"] for request in server.requests] == [300]
+
+
+def test_memories_give_way_before_personas_and_neither_altogether() -> None:
+    memory, persona = "memory " * 100, "persona " * 100
+    whole = Prompt(f"Rules.\n{persona}\n{memory}", (), {}, 64, (memory, persona))
+    assert shortened(whole, 0) is whole
+    some = shortened(whole, 300).system
+    assert (some.count("persona"), some.count(CUT)) == (100, 1)
+    assert 300 <= len(whole.system) - len(some) < 300 + len("memory ") + len(CUT)
+    most = shortened(whole, 10_000).system
+    assert most.startswith("Rules.\npersona ")
+    assert most.count(CUT) == 2
+    assert min(most.count("persona"), most.count("memory")) >= 24  # 200 characters of each
+
+
+def test_a_question_too_long_is_asked_in_its_short_form_and_counted(tmp_path: Path) -> None:
+    people = [
+        {"name": f"Person {i}", "persona": "Works at the bank. " * n, "type": "staff"} for i, n in enumerate((9, 999))
+    ]
+    (tmp_path / "people.json").write_text(json.dumps(people))
+    with SmallServer(context=6000) as server:
+        run = unwritten.interview(
+            tmp_path / "people.json", model="test-model", base_url=server.base_url, methods=["longitudinal"],
+            out=str(tmp_path / "out"),
+        )  # fmt: skip
+    assert run.status == "completed"
+    sent = rows(run.folder, "SELECT text FROM systems")
+    assert sorted(CUT in text for (text,) in sent) == [False, True]
+    assert rows(run.folder, "SELECT sum(value) FROM counters WHERE name='shortened'") == [
+        (1,)
+    ]  # what the report counts
 
 
 def test_five_agents_on_a_laptop(tmp_path: Path) -> None:

@@ -95,6 +95,9 @@ class ScriptedSender:
             raise outcome
         return outcome if isinstance(outcome, Response) else response(outcome)
 
+    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+        return prompt
+
     def halt(self) -> None:
         """It waits for nothing but its gate."""
 

@@ -12,6 +12,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.service.declared import meaning, sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
+from enquete.state.local import LOCAL
 from enquete.state.request import Name, RunRequest, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
@@ -45,6 +46,13 @@ class Said(BaseModel):
                 if any(map(_PATH.search, _texts(value))):
                     raise ValueError(f"{method}.{name}: a client can name no file")
         return settings
+
+    @field_validator("model", "model_b", "critic_model", "replicate_models", check_fields=False)
+    @classmethod
+    def _name_no_weights(cls, said: str | list[str] | None) -> str | list[str] | None:
+        if any(name.strip().startswith(f"{LOCAL}:") for name in ([said] if isinstance(said, str) else said or ())):
+            raise ValueError("a client can name no file; `local` is the model that comes with Enquete")
+        return said
 
     def request(self) -> dict[str, Any]:
         """The façade's arguments: only what was sent."""

@@ -1,0 +1,152 @@
+"""A local model as a sender: its server is started with the first request, and stopped when the run lets go of it.
+
+A server that does not start or that ends while it is asked is an outage: the run pauses with the reason and can be resumed,
+which starts it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from enquete.models.faults import Tally, Unavailable
+from enquete.models.transport import Response, Transport
+from enquete.state.desk import Prompt
+from enquete.state.local import Weights
+
+READY_S = 600.0
+"""A large file on a slow disk takes minutes to load."""
+STOP_S = 5.0
+LAST_WORDS = 400
+CHILD = "from enquete.models.local_process import main; main()"
+
+
+def free_cores() -> int:
+    """Threads for a model: one a core that nobody else computes on; two that share a core take ten times as long."""
+    cores = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        cores = min(cores, len(os.sched_getaffinity(0)))
+    return max(1, math.floor(cores - psutil.getloadavg()[0] + 0.5))
+
+
+class LocalModel:
+    """One run's server, in a process of its own. Used within one event loop."""
+
+    def __init__(self, weights: Weights, file: Path, context: int, transport: Callable[[str], Transport]):
+        """`context`: tokens of one request; `transport`: to the server at a base URL."""
+        self._weights = weights
+        self._file = file
+        self._context = context
+        self._new_transport = transport
+        self._guard = asyncio.Lock()
+        self._log: IO[bytes] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._ended: asyncio.Task[int] | None = None
+        self._transport: Transport | None = None
+        self._halted = False
+
+    async def send(
+        self, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool] | None = None
+    ) -> Response:
+        """As `Transport.send`. Raises Unavailable with `outage` where the server did not start, or ended."""
+        transport = await self._started()
+        assert self._ended is not None
+        asking = asyncio.ensure_future(
+            transport.send(prompt, model=model, temperature=temperature, seed=seed, room=room)
+        )
+        try:
+            await asyncio.wait({asking, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done() and not (asking.exception() and self._ended.done()):
+                return asking.result()
+            raise self._outage(f"ended while it was asked ({_how(self._ended.result())})")
+        finally:
+            asking.cancel()
+
+    async def fit(self, prompt: Prompt, model: str) -> Prompt:
+        """As `Transport.fit`. Raises as `send` does."""
+        return await (await self._started()).fit(prompt, model)
+
+    def halt(self) -> None:
+        """See `Transport.halt`."""
+        self._halted = True
+        if self._transport is not None:
+            self._transport.halt()
+
+    async def aclose(self) -> None:
+        """Stop the server."""
+        if self._transport is not None:
+            await self._transport.aclose()
+        if self._process is not None and self._ended is not None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            try:
+                await asyncio.wait_for(asyncio.shield(self._ended), STOP_S)
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
+                await self._ended
+        if self._log is not None:
+            self._log.close()
+
+    async def _started(self) -> Transport:
+        async with self._guard:
+            if self._ended is not None and self._ended.done():
+                raise self._outage(f"has ended ({_how(self._ended.result())})")
+            if self._transport is None:
+                url = await self._start()
+                self._transport = self._new_transport(f"{url}/v1")
+                if self._halted:
+                    self._transport.halt()
+            return self._transport
+
+    async def _start(self) -> str:
+        """Its address, once it has loaded the model."""
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-c", CHILD,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=self._log,
+        )  # fmt: skip
+        self._ended = asyncio.create_task(self._process.wait())
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        threads = free_cores()
+        settings = {"file": str(self._file), "name": self._weights.name, "context": self._context,
+                    "threads": threads, "slots": threads}  # fmt: skip
+        with contextlib.suppress(ConnectionError):
+            self._process.stdin.write(json.dumps(settings).encode() + b"\n")
+            await self._process.stdin.drain()
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), READY_S)
+            return str(json.loads(line)["url"])
+        except TimeoutError:
+            raise self._outage(f"has not loaded the model within {READY_S:g} s") from None
+        except ValueError:
+            raise self._outage(f"did not start ({_how(await self._ended)})") from None
+
+    def _outage(self, what: str) -> Unavailable:
+        words = f"The server of the local model {self._weights.name} {what}"
+        last = self._last_words()
+        error = Unavailable(f"{words}{f'; it last said: {last}' if last else ''}. Resume to start it again.", Tally())
+        error.outage = True
+        return error
+
+    def _last_words(self) -> str:
+        if self._log is None:
+            return ""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LAST_WORDS))
+        return " ".join(self._log.read().decode(errors="replace").split()).rstrip(".")
+
+
+def _how(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"signal {-code}"
