@@ -100,13 +100,15 @@ def completeness(found: Found, words: Mapping[str, str], language: Language) -> 
     ]
     canvas = Canvas(words["completeness"], asked(found, words, language), language, CURVE)
     order = [int(one["question"]) for one in curve]
+    links = [answers("discovery", turn=turn) for turn in order]
     for name, shares, colour, dash in (
         (words["complete"], [int(one["complete"]) / n for one in curve], COLOURS[0], "solid"),
         (words["known"], [float(one["known"]) for one in curve], COLOURS[1], "dash"),
     ):
         canvas.data.append({
             "type": "scatter", "mode": "lines+markers", "x": order, "y": shares, "name": name, "hoverinfo": "text",
-            "hovertext": told, "line": {"color": colour, "width": 2, "dash": dash}, "marker": {"color": colour, "size": 6},
+            "hovertext": told, "meta": {"links": links},
+            "line": {"color": colour, "width": 2, "dash": dash}, "marker": {"color": colour, "size": 6},
         })  # fmt: skip
     ticks = [0, 0.25, 0.5, 0.75, 1]
     canvas.layout.update(

@@ -216,6 +216,7 @@ def scree(found: Found, words: Mapping[str, str], language: Language) -> Iterato
         "line": {"color": COLOURS[0], "width": 2},
         "marker": {"color": COLOURS[0], "size": 9, "symbol": ["circle" if rank <= above else "circle-open" for rank in ranks]},
         "hoverinfo": "text", "hovertext": [number(one["eigenvalue"], language) for one in values],
+        "meta": {"links": [answers("diversity") for _ in values]},
     })  # fmt: skip
     for key, dash in (("chance_95", "dash"), ("chance_mean", "dot")):
         look = {"color": COLOURS[1], "width": 1.5, "dash": dash}

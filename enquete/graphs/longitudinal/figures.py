@@ -159,6 +159,7 @@ class Changes:
         return dots(
             values, [row + 0.22 for row, _, _ in known], nothing, nothing, colour=COLOURS[1], symbol="diamond", size=8,
             name=self.words["placebo"], hovertext=said,
+            meta={"links": [answers("longitudinal", item_id=one["item"], arm="placebo") for _, one, _ in known]},
         )  # fmt: skip
 
     def _alt(self, ordered: Sequence[Mapping[str, Any]]) -> str:

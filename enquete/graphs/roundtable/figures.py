@@ -93,7 +93,8 @@ def agreement(found: Found, words: Mapping[str, str], language: Language) -> Ite
     )
     said = [_mean_told(one, words, language) for one in curve]
     points = [(float(place), float(one["agreement"])) for place, one in enumerate(curve)]
-    canvas.data.append(_line(points, words["mean"], said, COLOURS[0], 3))
+    links = [answers("roundtable", **_where(stage)) for stage in stages]
+    canvas.data.append({**_line(points, words["mean"], said, COLOURS[0], 3), "meta": {"links": links}})
     limit, last = float(figure(found, "limits", "consensus") or 0.9), len(stages) - 0.7
     canvas.layout.update(
         xaxis=columns([_stage(stage, words) for stage in stages], showgrid=False),
@@ -243,7 +244,8 @@ def persuasion(found: Found, words: Mapping[str, str], language: Language) -> It
         for end, place in zip(ends, ("mover", "toward"), strict=True):
             shown = str(one[f"{place}{name}"])
             names[end] = shown if one_by_one else type_name(found, shown)
-    yield _network(weights, _sides(weights), names, found, words, language)
+    column = "participant" if one_by_one else "stakeholder_type"
+    yield _network(weights, _sides(weights), names, column, found, words, language)
 
 
 def _sides(weights: Mapping[tuple[str, str], float]) -> tuple[list[str], list[str]]:
@@ -259,9 +261,10 @@ def _sides(weights: Mapping[tuple[str, str], float]) -> tuple[list[str], list[st
 
 
 def _network(
-    weights: Mapping[tuple[str, str], float], sides: tuple[list[str], list[str]], names: Mapping[str, str], found: Found,
+    weights: Mapping[tuple[str, str], float], sides: tuple[list[str], list[str]], names: Mapping[str, str], column: str, found: Found,
     words: Mapping[str, str], language: Language,
 ) -> Figure:  # fmt: skip
+    """column: of the table of answers, that has the nodes."""
     rows = max(map(len, sides))
     places = [{node: (at_ + 0.5) * rows / len(side) for at_, node in enumerate(side)} for side in sides]
     canvas = Canvas(
@@ -277,7 +280,8 @@ def _network(
             "line": {"color": PALE[COLOURS[0]], "width": round(1 + 6 * weight / most, 1)}, "hoverinfo": "skip",
         })  # fmt: skip
     for x, side in enumerate(sides):
-        canvas.data.append(_nodes(x, side, places[x], weights, names, words, language))
+        links = [answers("roundtable", **{column: node}) for node in side]
+        canvas.data.append({**_nodes(x, side, places[x], weights, names, words, language), "meta": {"links": links}})
     heads = [
         told(bold(wrapped(words[key], LABEL)), x, -0.35, xanchor="right" if x == 0 else "left", font={"size": 11})
         for x, key in enumerate(("mover", "toward"))

@@ -8,7 +8,7 @@ from typing import Any
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.figures.canvas import Canvas, Figure, note, rows, told
+from enquete.reports.figures.canvas import Canvas, Figure, answers, note, rows, told
 from enquete.reports.figures.palette import COLOURS, MUTED, PALE, PAPER
 from enquete.reports.figures.text import bold, escaped, wrapped
 from enquete.reports.markdown import number
@@ -99,7 +99,8 @@ def _runs(
     yield {
         "type": "scatter", "mode": "markers", "x": [one["main"] for one in some], "y": list(range(len(some))), "name": words["main"],
         "marker": {"color": COLOURS[0], "symbol": "diamond", "size": 9, "line": {"color": PAPER, "width": 1}},
-        "hoverinfo": "text", "hovertext": [_told(one, label, words, language) for one, label in zip(some, labels, strict=True)], **axes,
+        "hoverinfo": "text", "hovertext": [_told(one, label, words, language) for one, label in zip(some, labels, strict=True)],
+        "meta": {"links": [answers(str(one["methodology"]), arm="any") for one in some]}, **axes,
     }  # fmt: skip
 
 

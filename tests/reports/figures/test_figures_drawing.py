@@ -11,6 +11,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.reports.evaluation import evaluations
 from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
+from enquete.reports.figures.spoken import spoken
 from enquete.reports.figures.svg import svg
 from enquete.state.asking import Language
 from enquete.state.errors import InputError
@@ -74,6 +75,10 @@ def test_nothing_that_is_written_is_off_the_page_or_over_something_else(every: l
         picture = svg(each.spec, each.alt)
         assert [text.text for text in placed_texts(picture) if not text.inside] == [], each.name
         assert overlapping(picture) == [], each.name
+
+
+def test_every_mark_that_says_something_leads_to_answers(every: list[Figure]) -> None:
+    assert [(each.name, one.told) for each in every for one in spoken(each.spec) if not one.link] == []
 
 
 def test_every_figure_speaks_one_language(german: list[Figure], english: list[Figure]) -> None:

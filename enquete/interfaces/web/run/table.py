@@ -45,7 +45,7 @@ Chosen = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Where:
-    """Which answers. status: one, GIVEN (those that carry an answer) or ANY; arm: MAIN, ANY, or one by its id.
+    """Which answers. status: one, GIVEN (those that carry an answer) or ANY; arm: MAIN, ANY, or one by its id or role.
 
     mark: of a figure, whose answers may be too many to be named in an address; `behind` is what it stands for.
     """
@@ -144,7 +144,7 @@ class AnswerTable:
         if where.arm == MAIN:
             kept &= self._is("arm_role", (MAIN,))
         elif where.arm != ANY:
-            kept &= self._is("arm", (where.arm,))
+            kept &= self._is("arm", (where.arm,)) | self._is("arm_role", (where.arm,))
         for word in phrases(where.words):
             kept &= self._with(word)
         return np.flatnonzero(kept)
