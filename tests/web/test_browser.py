@@ -82,3 +82,40 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
         page.locator(".live .state.completed").wait_for()
         assert window.fits()
         assert window.said == []
+
+
+def test_a_point_is_followed_to_the_raw_answer_at_any_width_and_heard(studied: Path, window: Window) -> None:
+    """From a bar of a figure to the answers it counts, to a request; search, comparison, download; every page fits and axe has
+    nothing serious to say."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, said = window.page, window.said
+    with serving(studied) as client:
+        page.goto(f"{client.base_url}/runs/sim_r/{_first_run(studied)}/")
+        page.get_by_role("link", name="Longitudinal", exact=True).first.click()
+        page.locator("svg a[href*='value=']").filter(has=page.locator("text")).first.click()
+        page.get_by_role("link", name="Request and raw answer").first.click()
+        assert page.get_by_text("What the model answered").first.is_visible()
+        page.locator(".tabs").get_by_role("link", name="Answers").click()
+        page.get_by_label("Words in what agents wrote").fill("because")
+        page.get_by_role("button", name="Show").click()
+        assert page.locator("mark").first.text_content().casefold() == "because"
+        with page.expect_download() as taken:
+            page.get_by_role("link", name="These answers as CSV").click()
+        assert "because" in Path(taken.value.path()).read_text("utf-8").casefold()
+        page.locator(".tabs").get_by_role("link", name="Compare").click()
+        page.get_by_role("button", name="Compare").click()
+        assert page.get_by_role("heading", name="Question by question").is_visible()
+        tabs = [page.url, *(each.get_attribute("href") for each in page.locator(".tabs a").all())]
+        for tab in tabs:
+            page.set_viewport_size(WIDE)
+            page.goto(tab if tab.startswith("http") else str(client.base_url.join(tab)))
+            assert window.fits(), tab
+            page.set_viewport_size(NARROW)
+            assert window.fits(), tab
+            found = axe.run(page).response["violations"]
+            assert [(tab, one["id"]) for one in found if one["impact"] in ("serious", "critical")] == []
+    assert said == []
+
+
+def _first_run(root: Path) -> str:
+    return min(one.name for one in (root / "simulations" / "sim_r" / "interviews" / "runs").iterdir())

@@ -17,13 +17,8 @@ from starlette.testclient import TestClient
 
 from enquete import study
 from enquete.study.run import Run
-from tests.support.populations import mirofish_folder
 from tests.support.studies import rows
 from tests.web.test_web_pages import browsing
-
-HOSTILE = "<img src=x onerror=alert(1)> \u202e\x1b[31m"
-ASKED = {"respondent": "synthetic", "language": "en", "new": True}
-SHORT = {"laddering": {"turns": 5}}
 
 
 @dataclass
@@ -39,20 +34,15 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Two runs of three agents, one of whom has a hostile persona; the second asks the questionnaire alone, with another seed."""
-    root = tmp_path_factory.mktemp("root")
-    folder = mirofish_folder(root / "simulations" / "sim_r", 3, status="completed")
-    profiles = folder / "reddit_profiles.json"
-    people = json.loads(profiles.read_text())
-    people[0]["persona"] += HOSTILE
-    profiles.write_text(json.dumps(people))
-    run = study.conduct_interviews(
-        "sim_r", root=str(root), methods=["longitudinal", "laddering"], seed="1", settings=SHORT, **ASKED
-    )
-    other = study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal"], seed="2", **ASKED)
-    with browsing(root) as client:
-        yield Site(client, run, other)
+def site(studied: Path) -> Iterator[Site]:
+    with browsing(studied) as client:
+        yield Site(
+            client,
+            *(
+                study.load_run("sim_r", one.run_id, root=str(studied))
+                for one in study.list_runs("sim_r", root=str(studied))
+            ),
+        )
 
 
 def links(page: str) -> list[str]:
