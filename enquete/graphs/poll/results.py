@@ -22,7 +22,7 @@ from enquete.reports.context import (
     responded,
 )
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.figures.canvas import Canvas, Figure, note, rows, titled
+from enquete.reports.figures.canvas import Canvas, Figure, answers, note, rows, titled
 from enquete.reports.figures.canvas import counted as of_all
 from enquete.reports.figures.palette import COLOURS
 from enquete.reports.figures.text import escaped, wrapped
@@ -170,7 +170,9 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
         said = [
             f"{one['wording']} – {option['label']}: {share(option['share'] or 0, language)}" for one, option in chosen
         ]
-        _bars(canvas, [option["share"] or 0 for _, option in chosen], [option["label"] for _, option in chosen], said)
+        links = [answers("poll", item_id=one["item"], chosen=option["label"]) for one, option in chosen]
+        lengths, labels = [option["share"] or 0 for _, option in chosen], [option["label"] for _, option in chosen]
+        _bars(canvas, lengths, labels, said, links)
         canvas.layout["xaxis"] = {"range": [0, 1], "tickformat": ".0%"}
         yield canvas.figure("shares", f"{words['shares']}: {'; '.join(said)}.", lead=not rated)
 
@@ -178,7 +180,8 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
 def _means(found: Found, rated: list[Mapping[str, Any]], words: Mapping[str, str], language: Language) -> Figure:
     canvas = Canvas(words["means"], note(language, of_all(found, language)), language, plot=34 * len(rated))
     said = [f"{one['wording']}: {number(one['mean'], language)} ({one['low']:g}–{one['high']:g})" for one in rated]
-    _bars(canvas, [_part(one, "mean") for one in rated], [one["wording"] for one in rated], said)
+    links = [answers("poll", item_id=one["item"]) for one in rated]
+    _bars(canvas, [_part(one, "mean") for one in rated], [one["wording"] for one in rated], said, links)
     canvas.data[0]["error_x"] = {
         "type": "data", "symmetric": False, "color": "#1c2329",
         "array": [max(0.0, min(1.0, _part(one, "to")) - _part(one, "mean")) for one in rated],
@@ -193,10 +196,10 @@ def _part(one: Mapping[str, Any], key: str) -> float:
     return float((one[key] - one["low"]) / (one["high"] - one["low"]))
 
 
-def _bars(canvas: Canvas, lengths: list[float], labels: list[str], said: list[str]) -> None:
+def _bars(canvas: Canvas, lengths: list[float], labels: list[str], said: list[str], links: list[str]) -> None:
     canvas.data.append({
         "type": "bar", "orientation": "h", "x": lengths, "y": list(range(len(lengths))), "marker": {"color": COLOURS[0]},
-        "hoverinfo": "text", "hovertext": [escaped(text) for text in said],
+        "hoverinfo": "text", "hovertext": [escaped(text) for text in said], "meta": {"links": links},
     })  # fmt: skip
     canvas.layout["yaxis"] = rows([wrapped(label, 240, 3) for label in labels])
 

@@ -106,7 +106,7 @@ def further(run: OpenRun, where: Where) -> list[tuple[str, str]]:
         one = where.one(name)
         if name == "participant":
             told.append((name, _names(run, values)))
-        elif name in ("round", "turn", "value", "session") or (name == "item_id" and not one):
+        elif name in ("round", "turn", "value", "chosen", "session") or (name == "item_id" and not one):
             told.append((name, ", ".join(values[:3]) + (f" … ({len(values)})" if len(values) > 3 else "")))
     return told
 
