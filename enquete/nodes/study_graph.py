@@ -22,6 +22,7 @@ from enquete.checkpoints.ledger import Failure
 from enquete.nodes.critic.graph import STAGE, critic_graph
 from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, require_blocking_allowed
 from enquete.nodes.opening import begin, choose_run
+from enquete.nodes.outermost import Outermost
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
 from enquete.nodes.rounds import graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
@@ -38,6 +39,16 @@ Inner = Mapping[str, tuple[str, tuple[str, ...], Any]]
 
 PLAYS_ON = "resume with any value: the demo's simulation then runs to its end"
 
+STOPPED = {"waiting": "waiting"}
+"""How a stop is filed, by its reason."""
+
+ANSWERED = (
+    "This run had been completed before: what is answered stays answered, at whatever checkpoint it is gone on from, and nobody was "
+    "asked again. To ask anew, start a thread with the context new=true (another run), or with rerun=true and methods (these anew, the "
+    "others taken over)."
+)
+"""For who goes back in time in Studio: checkpoints are positions, the answers are in the run's ledger."""
+
 LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 
 
@@ -46,6 +57,7 @@ class Closed(TypedDict):
 
     status: str
     findings: list[str]  # page one's sentences
+    page_one: str  # Markdown
 
 
 class Synthesise(Protocol):
@@ -130,6 +142,7 @@ class Steps:
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
             sim_path = workplace.sim_path
+            await workplace.ledger.set_stage("", "", "awaiting_simulation", status.reason)
         demo = is_demo(sim_path)
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
         interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason, "how": how})
@@ -156,11 +169,13 @@ class Steps:
             stopped, failed = budget.stopped, budget.failed
             stands = {"spent_tokens": budget.spent, "cap_tokens": budget.cap, "expected_tokens": budget.expected}
             released = self._released(workplace)
+            reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
+            if unfinished and not (released and not stopped):
+                await workplace.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
             return {"awaiting": "gate"}
-        reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
         how = {"how": LARGER_CAP, **stands} if reason == "budget" else {}
         answer = interrupt({"reason": reason, "failed": failed, "unfinished": unfinished, **how})
         await self._raise_cap(state["run"], answer, runtime.context)
@@ -192,9 +207,13 @@ class Steps:
     async def synthesis(self, state: InterviewsState) -> dict[str, Any]:
         """Findings, report and exports from the ledger."""
         async with using(state["run"]) as workplace:
+            stages = workplace.ledger.stages()
+            was_done = ("", "") in stages and stages["", ""].outcome == "completed" and not workplace.asked_again
             closed = await self._synthesise(workplace, planned(workplace.record))
             await workplace.ledger.set_stage("", "synthesis", closed["status"])
-        return {**closed}
+            await workplace.ledger.set_stage("", "", closed["status"])  # Studio has nobody else to file it
+            outcomes = {f"{name}/{phase}": stages[name, phase].outcome for name, phase in planned(workplace.record)}
+        return {**closed, "outcomes": outcomes, "note": ANSWERED if was_done else ""}
 
     def _released(self, workplace: Workplace) -> bool:
         """Whether work was refused only for what was held for work that is over by now: then it goes on at once."""
@@ -300,4 +319,6 @@ def build(name: str, inner: Inner, synthesise: Synthesise) -> Any:
     builder.add_conditional_edges("gate", steps.after_gate, [*nodes["T0"], *nodes["T1"], "critic", "synthesis"])
     builder.add_edge("critic", "gate")
     builder.add_edge("synthesis", END)
-    return builder.compile(name=name)
+    compiled = builder.compile(name=name)
+    compiled.__class__ = Outermost  # the builder has no other way to say it
+    return compiled

@@ -91,7 +91,9 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
         if name not in buggy:
             await workplace.ledger.clear_failure(main, name, "", 0, UNIT)
     await asyncio.to_thread(remember, workplace)
-    return {"status": written.status, "findings": written.findings}
+    page = synthesis_folder(workplace.folder) / "page_one.md"
+    text = await asyncio.to_thread(page.read_text, "utf-8") if page.is_file() else ""
+    return {"status": written.status, "findings": written.findings, "page_one": text}
 
 
 async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> Prepared | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 
@@ -61,8 +62,13 @@ class RoundsOutput(TypedDict):
 class InterviewsInput(TypedDict, total=False):
     """What a whole run starts from: a simulation (Studio), or a run that the façade has prepared."""
 
-    sim: str
-    run: str
+    sim: Annotated[
+        str,
+        Field(title="Simulation", description="sim_id under ENQUETE_ROOT, or a path; demo, or nothing, for the demo"),
+    ]
+    run: Annotated[
+        str, Field(title="Run", description="folder of a run that exists (…/runs/run_…), to go on with; else left out")
+    ]
 
 
 class InterviewsState(InterviewsInput, total=False):
@@ -73,6 +79,8 @@ class InterviewsState(InterviewsInput, total=False):
     outcomes: Annotated[dict[str, str], merge_by_id]  # "delphi/T1" → done
     flags: Annotated[list[str], merge_notes]
     findings: list[str]  # page one's sentences
+    page_one: str  # Markdown
+    note: str  # what a reader of this state must know; "" where nothing
     status: str
 
 
@@ -82,6 +90,8 @@ class InterviewsOutput(TypedDict, total=False):
     run: str
     status: str
     findings: list[str]
+    page_one: str
+    note: str
     outcomes: Annotated[dict[str, str], merge_by_id]
     flags: Annotated[list[str], merge_notes]
 

@@ -91,6 +91,22 @@ class Offered:
 
 PYTHON_ALONE = Offered(about="start")
 
+USUAL = (
+    "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens", "budget_usd",
+    "phase", "agents", "types", "sample", "new",
+)  # fmt: skip
+"""What most studies are begun with: first in Studio's form, where every other field is called an expert's."""
+
+
+def _experts_apart(schema: dict[str, Any]) -> None:
+    fields = schema["properties"]
+    rest = {
+        name: {**field, "title": f"Expert: {name.replace('_', ' ')}"}
+        for name, field in fields.items()
+        if name not in USUAL
+    }
+    schema["properties"] = {**{name: fields[name] for name in USUAL}, **rest}
+
 
 class RunRequest(BaseModel):
     """What is asked for. None means: not said, take the environment's or the default.
@@ -98,7 +114,7 @@ class RunRequest(BaseModel):
     Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `Offered` field says.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_experts_apart)
 
     sim: Annotated[
         Place, Field(description="sim_id under the root, or a path to a simulation folder or personas file")

@@ -25,6 +25,7 @@ pytest.importorskip("langgraph_api", reason="the extra 'studio' is not installed
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from enquete.interfaces.cli import app as cli
 from tests.support.processes import environment
 
 ROOT = Path(__file__).parents[2]
@@ -130,6 +131,7 @@ def test_the_drawing_names_what_happens_inside(studio: Studio) -> None:
     nodes = {str(node["id"]) for node in graph["nodes"]}
     assert {"load_population", "freeze", "await_simulation", "gate", "synthesis"} <= nodes
     assert {"longitudinal_T0:ask_wave", "longitudinal_T1:ask_wave", "delphi:ask_panel", "delphi:feedback"} <= nodes
+    assert not [node for node in nodes if "error_handler" in node]
     for name in LISTED.keys() - {"interviews"}:
         assert any(node.startswith(name) and ":" in node for node in nodes), name
 
@@ -137,13 +139,41 @@ def test_the_drawing_names_what_happens_inside(studio: Studio) -> None:
 def test_input_and_context_are_described(studio: Studio) -> None:
     (parent,) = studio.client.assistants.search(graph_id="interviews")
     schemas: Any = studio.client.assistants.get_schemas(parent["assistant_id"])
-    assert {"sim", "run"} <= schemas["input_schema"]["properties"].keys()
+    given = schemas["input_schema"]["properties"]
+    assert all(given[name]["description"] for name in ("sim", "run"))
     context = schemas["context_schema"]["properties"]
-    assert context["methods"]["description"]
+    assert all(field.get("description") for field in context.values())
     assert context["temperature"]["maximum"] == 2
+    experts = [field.get("title", "").startswith("Expert: ") for field in context.values()]
+    assert experts == sorted(experts)  # apart, after the usual ones
+    assert list(context)[0] == "sim"
 
 
-def test_the_parent_pauses_after_t0_and_is_resumed(studio: Studio) -> None:
+@pytest.mark.parametrize(
+    ("given", "context", "says"),
+    [
+        ({"simulation": "x"}, {}, "input: simulation: there is no such field; there are sim, run"),
+        ({"methods": ["delphi"]}, {}, "input: methods: there is no such field; it is part of the context"),
+        ({}, {"budget": 5}, "budget: no such argument"),
+        ({}, {"language": "fr"}, "language: 'fr' is not taken; write de or en"),
+    ],
+)
+def test_what_the_graph_does_not_know_is_refused(studio: Studio, given: Any, context: Any, says: str) -> None:
+    thread = studio.thread()
+    events = list(studio.client.runs.stream(thread, "interviews", input=given, context=context))
+    assert [part.data["message"] for part in events if "error" in part.event][0].startswith(says)
+
+
+def listed(values: Any, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Status of the runs of this state's simulation, as `enquete list` has them."""
+    capsys.readouterr()
+    assert cli.run(["list", str(Path(values["run"]).parents[2]), "--json"]) == 0
+    return [run["status"] for run in json.loads(capsys.readouterr().out)["runs"]]
+
+
+def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
+    studio: Studio, capsys: pytest.CaptureFixture[str]
+) -> None:
     """On the demo population, which no input had to name; its simulation runs to its end when the run is resumed."""
     thread = studio.thread()
     context: Any = {"methods": ["longitudinal", "scenario"], "language": "en", "budget_tokens": 3_000_000}
@@ -157,13 +187,26 @@ def test_the_parent_pauses_after_t0_and_is_resumed(studio: Studio) -> None:
         "methodology": "longitudinal", "phase": "T0", "arm": "main", "round": 1, "done": 50, "total": 50,
         "tokens": 0, "cap": 3_000_000, "expected": None,
     }  # fmt: skip
+    assert listed(studio.client.threads.get_state(thread)["values"], capsys) == ["awaiting_simulation"]
     studio.go("interviews", thread, command={"resume": True})
     values: Any = studio.client.threads.get_state(thread)["values"]
-    assert values["status"] == "completed"
+    assert (values["status"], values["note"]) == ("completed", "")
+    assert listed(values, capsys) == ["completed"]
+    assert values["findings"][0] in values["page_one"]
     assert values["agents"] == 50
     assert values["outcomes"] == {"longitudinal/T0": "done", "longitudinal/T1": "done", "scenario/T1": "done"}
     record = json.loads((Path(values["run"]) / "instruments_used.json").read_text("utf-8"))
     assert '"respondent": "synthetic"' in json.dumps(record)
+
+    # Back to where T1 was about to be asked: everything is answered, so nobody is, and the state says so.
+    history: Any = studio.client.threads.get_history(thread, limit=20)
+    before = next(state["checkpoint"] for state in history if "scenario" in state["next"])
+    again = studio.go("interviews", thread, input=None, checkpoint=before, context=context)
+    assert not [event for event, _ in again if event.startswith("custom")]
+    values = studio.client.threads.get_state(thread)["values"]
+    assert values["outcomes"] == {"longitudinal/T0": "done", "longitudinal/T1": "done", "scenario/T1": "done"}
+    assert "nobody was asked again" in values["note"]
+    assert "new=true" in values["note"]
 
 
 def test_state_is_counts_rounds_and_medians(studio: Studio) -> None:
@@ -171,7 +214,8 @@ def test_state_is_counts_rounds_and_medians(studio: Studio) -> None:
     thread = studio.thread()
     studio.go("delphi", thread, input={"sim": "demo"}, context={"language": "en"})
     values: Any = studio.client.threads.get_state(thread)["values"]
-    assert len(json.dumps(values)) < 2000
+    assert len(json.dumps({**values, "page_one": ""})) < 2000
+    assert len(values["page_one"]) < 6000
     inner = inner_values(studio, thread)
     assert inner["round"] == 3
     assert inner["counts"]["round 2/done"] == 50

@@ -1,0 +1,52 @@
+"""The outermost graph as LangGraph Studio and the façade run it: input and context are checked in our own words, and the drawing
+leaves out error handlers, which the library draws as nodes and has no option for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from langchain_core.runnables.graph import Graph
+from langgraph.graph.state import CompiledStateGraph
+
+from enquete.state.channels import InterviewsInput
+from enquete.state.errors import SettingsError
+from enquete.state.request import RunRequest, parse_request
+
+HANDLER = "__error_handler__"
+KNOWN = tuple(InterviewsInput.__annotations__)
+
+
+class Outermost(CompiledStateGraph[Any, Any, Any, Any]):
+    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo."""
+
+    async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
+        if isinstance(input, Mapping):
+            require_known(input)
+        async for event in super().astream(input, config, context=as_request(context), **more):
+            yield event
+
+    def get_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
+        return without_handlers(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
+        return without_handlers(await super().aget_graph(config, xray=xray))
+
+
+def require_known(given: Mapping[str, Any]) -> None:
+    """Raises SettingsError for a key that the graph does not start from."""
+    for name in given:
+        if name not in KNOWN:
+            there = "; it is part of the context" if name in RunRequest.model_fields else ""
+            raise SettingsError(f"input: {name}: there is no such field{there}; there are {', '.join(KNOWN)}")
+
+
+def as_request(context: Any) -> Any:
+    """Raises SettingsError naming the field, its value and what would be right."""
+    return parse_request(**context) if isinstance(context, Mapping) else context
+
+
+def without_handlers(drawn: Graph) -> Graph:
+    for node in [node for name, node in drawn.nodes.items() if HANDLER in name]:
+        drawn.remove_node(node)
+    return drawn
