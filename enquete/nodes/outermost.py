@@ -17,6 +17,13 @@ HANDLER = "__error_handler__"
 KNOWN = tuple(InterviewsInput.__annotations__)
 
 
+class Unfiltered(dict[str, Any]):
+    """The agent server drops what a context's schema does not have, before a graph could refuse it: here it has everything."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
 class Outermost(CompiledStateGraph[Any, Any, Any, Any]):
     """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo."""
 
@@ -25,6 +32,10 @@ class Outermost(CompiledStateGraph[Any, Any, Any, Any]):
             require_known(input)
         async for event in super().astream(input, config, context=as_request(context), **more):
             yield event
+
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        schema = super().get_context_jsonschema()
+        return {**schema, "properties": Unfiltered(schema["properties"])} if schema else None
 
     def get_graph(self, config: Any = None, *, xray: int | bool = False) -> Graph:
         return without_handlers(super().get_graph(config, xray=xray))

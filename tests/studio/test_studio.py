@@ -78,7 +78,12 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
         process = subprocess.Popen(
             [sys.executable, "-m", "langgraph_cli", *words, "--port", str(port)],
             cwd=folder,
-            env={**environment(), "PYTHONPATH": str(folder), "LANGGRAPH_CLI_NO_ANALYTICS": "1", "HOME": str(folder)},
+            env={
+                **environment(),
+                "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
+                "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+                "HOME": str(folder),
+            },
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -146,7 +151,7 @@ def test_input_and_context_are_described(studio: Studio) -> None:
     assert context["temperature"]["maximum"] == 2
     experts = [field.get("title", "").startswith("Expert: ") for field in context.values()]
     assert experts == sorted(experts)  # apart, after the usual ones
-    assert list(context)[0] == "sim"
+    assert next(iter(context)) == "sim"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +166,8 @@ def test_input_and_context_are_described(studio: Studio) -> None:
 def test_what_the_graph_does_not_know_is_refused(studio: Studio, given: Any, context: Any, says: str) -> None:
     thread = studio.thread()
     events = list(studio.client.runs.stream(thread, "interviews", input=given, context=context))
-    assert [part.data["message"] for part in events if "error" in part.event][0].startswith(says)
+    messages: list[Any] = [part.data for part in events if "error" in part.event]
+    assert messages[0]["message"].startswith(says)
 
 
 def listed(values: Any, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -192,7 +198,7 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
     values: Any = studio.client.threads.get_state(thread)["values"]
     assert (values["status"], values["note"]) == ("completed", "")
     assert listed(values, capsys) == ["completed"]
-    assert values["findings"][0] in values["page_one"]
+    assert values["findings"][0].partition("(")[0].strip() in values["page_one"]
     assert values["agents"] == 50
     assert values["outcomes"] == {"longitudinal/T0": "done", "longitudinal/T1": "done", "scenario/T1": "done"}
     record = json.loads((Path(values["run"]) / "instruments_used.json").read_text("utf-8"))
