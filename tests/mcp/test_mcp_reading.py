@@ -11,7 +11,7 @@ from mcp.client import Client
 from mcp_served import METHOD, Served, size_of, text_of
 
 from enquete import study
-from enquete.interfaces.mcp.digest import rounded
+from enquete.interfaces.mcp.leading import rounded
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.study.operating import operations
 

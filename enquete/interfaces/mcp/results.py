@@ -11,7 +11,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 from enquete import study
-from enquete.interfaces.mcp.digest import CALLER, labels, lines, rounded
+from enquete.interfaces.mcp.leading import CALLER, labels, lines, rounded
 from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
     as_json,

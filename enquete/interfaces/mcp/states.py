@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote
 
-from enquete.interfaces.mcp.digest import leading
+from enquete.interfaces.mcp.leading import leading
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState
 from enquete.interfaces.service.status import GOING_ON, Stage, StatusWord, note_of, ran_short, stage_of, status_of
 from enquete.nodes.estimate import Estimate
