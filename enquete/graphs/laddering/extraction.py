@@ -16,6 +16,7 @@ from enquete.graphs.laddering.concept import Concept
 from enquete.graphs.laddering.knowledge import SEVERAL, UNSAID, KnowledgeGraph, Linked, Node, Said, Source
 from enquete.graphs.laddering.methods import InterviewMethod
 from enquete.respondents.quoting import normal
+from enquete.state.asking import Language
 
 LONGEST_LABEL = 12  # words
 LONGEST_QUOTE = 300  # characters
@@ -85,6 +86,17 @@ def allowed_edges(method: InterviewMethod) -> list[tuple[str, str, str]]:
         for name, edge in method.edge_types.items()
         for source, target in (edge.pairs or (("*", "*"),))
     ]
+
+
+def as_said(found: Extraction, answer: str, method: InterviewMethod, language: Language) -> Extraction:
+    """With relationships that only the respondent can state as what they are without those words."""
+
+    def kind(name: str) -> str:
+        edge = method.edge_types.get(name)
+        return edge.otherwise if edge and edge.otherwise and not edge.is_said(answer, language) else name
+
+    links = [one.model_copy(update={"relationship_type": kind(one.relationship_type)}) for one in found.relationships]
+    return found.model_copy(update={"relationships": links})
 
 
 def placed(

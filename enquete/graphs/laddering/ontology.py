@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Self
 
@@ -10,6 +11,7 @@ from pydantic import AfterValidator, model_validator
 from enquete.instruments.layers import LayerFile
 from enquete.instruments.reading import Line, identifier, not_empty, reference, wrong
 from enquete.instruments.text import Part, Text
+from enquete.state.asking import Language
 
 TypeId = Annotated[Line, AfterValidator(identifier("node type"))]
 TypeName = Annotated[Line, AfterValidator(reference("node type", "node_types"))]
@@ -27,6 +29,7 @@ class NodeType(Part):
 class EdgeType(Part):
     """A kind of relationship and the node types it may join, as [source, target]; `any_pair`: whatever they are.
 
+    `said_by`: patterns of which the answer must hold one, else the relationship is of the type `otherwise`: only what was said.
     `label`: what stands between its ends ("leads to"), its name where there is none.
 
     `retracts`: its source takes back or corrects its target, so that it is no link: the target no longer stands.
@@ -35,6 +38,8 @@ class EdgeType(Part):
 
     description: Text
     label: Text | None = None
+    said_by: Text | None = None
+    otherwise: Annotated[Line, AfterValidator(reference("edge type", "edge_types"))] | None = None
     retracts: bool = False
     contrast: bool = False
     pairs: tuple[tuple[TypeName, TypeName], ...] = ()
@@ -44,7 +49,18 @@ class EdgeType(Part):
     def _joins_something(self) -> Self:
         if bool(self.pairs) == self.any_pair:
             raise wrong("needs either `pairs` ([source, target] of node types) or `any_pair: true`")
+        if (self.said_by is None) != (self.otherwise is None):
+            raise wrong("`said_by` and `otherwise` belong together: the words that say it, and what it is without them")
+        for pattern in (self.said_by.de, self.said_by.en) if self.said_by else ():
+            try:
+                re.compile(pattern or "")
+            except re.error as error:
+                raise wrong(f"said_by: {error}") from None
         return self
+
+    def is_said(self, answer: str, language: Language) -> bool:
+        """Whether an answer in this language can say it at all."""
+        return self.said_by is None or bool(re.search(self.said_by.in_(language), answer, re.IGNORECASE))
 
     def joins(self, source: str, target: str) -> bool:
         return self.any_pair or (source, target) in self.pairs

@@ -89,11 +89,20 @@ def word_count(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-_HEDGES = re.compile(r"\b(?:vielleicht|glaube ich|irgendwie|schwer zu sagen|wei(?:ß|ss) (?:ich )?nicht|unsicher|eventuell|perhaps"
-                     r"|maybe|i guess|(?<!when )i think(?! of)|sort of|hard to say|don'?t know|not sure)\b", re.I)  # fmt: skip
+_HEDGES = re.compile(
+    r"\b(?:vielleicht|eventuell|möglicherweise|vermutlich|wahrscheinlich|irgendwie|schwer zu sagen|wei(?:ß|ss) (?:ich )?nicht|unsicher"
+    r"|(?:ich glaube|glaube ich|(?<!wenn )(?:ich denke|denke ich))(?! (?:\w+ ){0,3}an\b)"
+    r"|perhaps|maybe|possibly|probably|presumably|sort of|kind of|hard to say|don['’]?t know|not sure|unsure|i (?:guess|suppose)"
+    r"|(?<!when )(?<!if )i (?:think|believe)(?! (?:\w+ ){0,3}(?:of|about|in)\b))\b",
+    re.I,
+)
 _FIRM = re.compile(
-    r"\b(?:auf jeden fall|ganz klar|sicher|immer|unbedingt|definitely|certainly|always|clearly|surely"
-    r"|(?:without (?:any |a )?|no )doubt|ohne (?:jeden )?zweifel)\b",
+    r"\b(?:auf jeden fall|ganz klar|sicher|immer|unbedingt|zweifellos|ohne (?:jeden |jede )?(?:zweifel|frage)|definitely|certainly|always"
+    r"|clearly|surely|undoubtedly|of course|(?:without (?:any |a )?|no )(?:doubt|question))\b",
+    re.I,
+)
+_DENIED = re.compile(
+    r"\b(?:kein\w*|nicht|nie|ohne(?: jede\w?)?|no|not|never|without(?: any| a)?|\w+n['’]t) (?:so |sehr |very )?\w+",
     re.I,
 )
 _CONCRETE = re.compile(
@@ -120,7 +129,8 @@ def read_by_rule(data: ReadingInput) -> Readings:
     words, clauses = word_count(data.answer), propositions(data.answer)
     if not words:
         return Readings()
-    mood = len(_GOOD.findall(data.answer)) - len(_BAD.findall(data.answer))
+    felt = _DENIED.sub(" ", data.answer)
+    mood = len(_GOOD.findall(felt)) - len(_BAD.findall(felt))
     long_words = dict.fromkeys(word.casefold() for word in _LONG_WORD.findall(data.answer))
     return Readings(
         response_depth=_rated(1 if words < 4 else 2 if words < SURFACE_BELOW or clauses <= 1 else 3 + (words >= 20) + (words >= 40)),

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from enquete.graphs.laddering.choosing import Candidate, Choice, Reason, choose, closing_turn, scripted, stop_reason
 from enquete.graphs.laddering.coverage import Coverage, cover, longest_chain
-from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges, placed
+from enquete.graphs.laddering.extraction import Extraction, ExtractionInput, Known, allowed_edges, as_said, placed
 from enquete.graphs.laddering.instrument import LadderingInstrument, Stops
 from enquete.graphs.laddering.interview import Interview, TurnRecord, answered_states
 from enquete.graphs.laddering.interviewer import ASKER, JUDGE, READER
@@ -158,7 +158,8 @@ async def graph_update(state: TurnState, runtime: Turn) -> TurnState:
     focus = interview.graph.nodes.get(interview.focus)
     source = utterance_id(interview.unit, interview.number)
     topic = settings.topic.spoken(runtime.context.desk.language)
-    said, links, left_out = placed(state["extraction"], utterance.text, source, topic, focus, interview.graph)
+    heard = as_said(state["extraction"], utterance.text, settings.method, runtime.context.desk.language)
+    said, links, left_out = placed(heard, utterance.text, source, topic, focus, interview.graph)
     graph, changes = with_findings(interview.graph, settings.method, said, links, interview.number, left_out)
     return {"graph": graph, "changes": changes}
 

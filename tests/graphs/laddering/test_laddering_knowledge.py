@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enquete.graphs.laddering.coverage import complete_share, cover, longest_chain
-from enquete.graphs.laddering.extraction import ConceptFound, Extraction, RelationFound, placed, quoted
+from enquete.graphs.laddering.extraction import ConceptFound, Extraction, RelationFound, as_said, placed, quoted
 from enquete.graphs.laddering.knowledge import UNSAID, KnowledgeGraph, Linked, Said, Source, with_findings
 from enquete.graphs.laddering.phrases import similarity
 from enquete.graphs.laddering.settings import LadderingSettings
+from enquete.state.asking import Language
 from tests.graphs.laddering.builders import METHOD, SETTINGS, graph
 
 
@@ -221,3 +222,22 @@ def test_a_retraction_marks_what_it_takes_back_and_is_no_link() -> None:
 def test_opposites_never_merge(one: str, other: str) -> None:
     found, changes = with_findings(KnowledgeGraph(), METHOD, [said(one), said(other)], [], 1)
     assert (len(found.nodes), changes.merged) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "language", "kind"),
+    [
+        ("I had expected a quick reply.", "en", "expected_of"),  # only a model concludes that it did not come
+        ("I had expected a quick reply, and it never came.", "en", "violates"),
+        ("Ich hatte eine schnelle Antwort erwartet.", "de", "expected_of"),
+        ("Ich war enttäuscht, die Antwort kam zu spät.", "de", "violates"),
+    ],
+)
+def test_an_expectation_is_violated_only_where_the_respondent_says_so(
+    answer: str, language: Language, kind: str
+) -> None:
+    journey = LadderingSettings(methodology="customer_journey").method
+    link = RelationFound(source_text="desk", target_text="quick reply", relationship_type="violates")
+    unknown = RelationFound(source_text="desk", target_text="quick reply", relationship_type="unheard_of")
+    found = as_said(Extraction(relationships=[link, unknown]), answer, journey, language)
+    assert [one.relationship_type for one in found.relationships] == [kind, "unheard_of"]

@@ -287,12 +287,33 @@ def test_the_rule_reads_engagement_certainty_and_mood_off_the_surface() -> None:
     [
         ("When I think of home, it is calm.", 3),
         ("I think it is calm.", 1),
+        ("I think first of home.", 3),  # names what comes to mind, as "da denke ich zuerst an" does
+        ("I think mostly about home.", 3),
+        ("Da denke ich zuerst an daheim.", 3),
+        ("Es ist ruhig, denke ich.", 1),
+        ("It is calm, I suppose.", 1),
         ("Without any doubt it is calm.", 4),
         ("Ohne Zweifel ist es ruhig.", 4),
+        ("Das ist ruhig, ganz ohne Frage.", 4),
+        ("No question, it is calm.", 4),
     ],
 )
 def test_what_only_looks_like_a_hedge_is_none(answer: str, certainty: int) -> None:
     assert read_by_rule(ReadingInput(topic="t", question="?", answer=answer)).rating("certainty") == certainty
+
+
+@pytest.mark.parametrize(
+    ("answer", "mood"),
+    [
+        ("Without any doubt it is calm there.", "positive"),
+        ("No doubt.", "neutral"),  # firm, not a doubt
+        ("Ich habe keine Angst davor.", "neutral"),
+        ("I am not afraid of it.", "neutral"),
+        ("I doubt it.", "negative"),
+    ],
+)
+def test_a_feeling_that_is_denied_is_none(answer: str, mood: str) -> None:
+    assert read_by_rule(ReadingInput(topic="t", question="?", answer=answer)).sentiment == mood
 
 
 def test_reasons_are_cut_to_twenty_words() -> None:
