@@ -1,6 +1,7 @@
 """What a model costs: one's own prices first, then the list that genai-prices brings along. Nothing is fetched.
 
-Unknown stays unknown (None): a price is 0 only where somebody said so, or where no model answers.
+Unknown stays unknown (None): a price is 0 only where somebody said so, where no model answers, or where
+a local one does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from platformdirs import user_config_dir
 
 from enquete.models.price_file import PriceFile, read_price_file, server_of
+from enquete.state.local import LOCAL_URL
 
 OPENAI_URL = "https://api.openai.com/v1"
 """The server where none is named."""
@@ -38,6 +40,7 @@ class Price:
 
 
 NO_MODEL = Price(0.0, 0.0, "no model")
+OWN_MACHINE = Price(0.0, 0.0, "on this machine")
 
 
 def cost(price: Price, input_tokens: int, output_tokens: int) -> float:
@@ -77,6 +80,8 @@ class Prices:
         """
         if model.partition(":")[0] in WITHOUT_MODEL:
             return NO_MODEL
+        if base_url == LOCAL_URL:
+            return OWN_MACHINE
         server = server_of(base_url or OPENAI_URL)
         found = self._own.find(model, server) if self._own else None
         if found:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 LOCAL = "local"
-LOCAL_URL = "http://127.0.0.1/v1"
-"""Its server in prices, caches and records; the port is another one each time."""
+LOCAL_URL = "http://local-model.invalid/v1"
+"""Its server in prices and caches, since its port is another one each time; a name that no real server can have."""
 
 DEFAULT_CONTEXT = 8192
 
