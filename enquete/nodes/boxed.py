@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from enquete.models.weights import weights_of
 from enquete.state.asking import Arm
+from enquete.state.boxed_weights import Weights, is_local
 from enquete.state.errors import SettingsError
-from enquete.state.local import Weights, is_local
 from enquete.state.request import CriticSettings, RunRequest
 
 

@@ -57,8 +57,8 @@ from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
 from enquete.state.asking import Language, Participant
+from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
-from enquete.state.local import LOCAL_URL
 from enquete.state.request import MemoryKind, RunRequest, offered
 from enquete.state.settings import Environment, resolve_arms, resolve_machine, resolve_root
 

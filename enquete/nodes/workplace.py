@@ -28,7 +28,7 @@ from enquete.checkpoints.usage import Used, usage
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
-from enquete.models.local import LocalModel
+from enquete.models.local_model import LocalModel
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.models.transport import Transport
@@ -44,9 +44,9 @@ from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, Language
+from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.desk import Metered, Respondent
 from enquete.state.errors import SettingsError
-from enquete.state.local import LOCAL_URL
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine

@@ -14,9 +14,9 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, Vali
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
+from enquete.state.boxed_weights import DEFAULT_CONTEXT, is_local
 from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
-from enquete.state.local import DEFAULT_CONTEXT, is_local
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,

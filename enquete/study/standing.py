@@ -14,7 +14,7 @@ from enquete.models.prices import Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.run_reading import RunReading
-from enquete.state.local import LOCAL_URL
+from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.request import DEFAULT_MAX_TOKENS
 from enquete.state.settings import Environment
 

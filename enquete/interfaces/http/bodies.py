@@ -12,7 +12,7 @@ from enquete.graphs.registry import dotted_paths
 from enquete.interfaces.service.declared import meaning, sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
-from enquete.state.local import LOCAL
+from enquete.state.boxed_weights import LOCAL
 from enquete.state.request import Name, RunRequest, offered
 
 RUN_ID = r"^run_[0-9A-Za-z_]{1,64}$"
