@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
+from enquete.checkpoints.folders import LEDGER
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.service.steady import steadily
@@ -16,6 +17,7 @@ from enquete.interfaces.web.rendering import language_of, render
 from enquete.interfaces.web.run import one_run
 from enquete.interfaces.web.run.chapters import named
 from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
+from enquete.interfaces.web.run.kept import Kept, stamp_of
 from enquete.interfaces.web.run.shelf import OpenRun, Shelf
 from enquete.interfaces.web.run.table import Where
 from enquete.interfaces.web.run_head import Head, head_of
@@ -24,28 +26,37 @@ from enquete.study.apart import apart
 Facts: TypeAlias = Mapping[str, Any]
 Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
 """(run, request, language of the page) → what the template is filled with."""
+LEDGER_FILES = (LEDGER, f"{LEDGER}-wal")
+"""What changes when anybody goes on with a run."""
 
 
 def add_reading(router: APIRouter, desk: Desk) -> None:
     """Everything under /runs/{sim_id}/{run_id}/."""
     shelf = Shelf(desk.rooted)
+    heads: Kept[Head] = Kept(32)
 
     def page(path: str, template: str, show: Show) -> None:
         @router.get(f"/runs/{{sim_id}}/{{run_id}}/{path}")
         async def answer(request: Request, sim_id: str, run_id: str) -> Response:
-            head = await head_of(desk, sim_id, run_id)
-            return await apart(lambda: steadily(lambda: written(request, sim_id, run_id, head)))
+            run = await apart(lambda: steadily(lambda: shelf.open(sim_id, run_id, language_of(request))))
+            head = await resting(run)
+            return await apart(lambda: steadily(lambda: written(request, run, head)))
 
-        def written(request: Request, sim_id: str, run_id: str, head: Head) -> Response:
-            run, language = shelf.open(sim_id, run_id), language_of(request)
-            facts = {
-                "tabs": one_run.tabs(run, language),
-                "run": run.run,
-                "opened": run,
-                "head": head,
-                **show(run, request, language),
-            }
-            return render(request, template, sim_id=sim_id, run_id=run.run.run_id, **facts)
+        def written(request: Request, run: OpenRun, head: Head) -> Response:
+            tabs, facts = one_run.tabs(run), show(run, request, run.reader)
+            named: dict[str, Any] = {"sim_id": run.sim_id, "run_id": run.run.run_id, "run": run.run, "opened": run}
+            return render(request, template, tabs=tabs, head=head, **named, **facts)
+
+    async def resting(run: OpenRun) -> Head:
+        """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes a while."""
+        key, stamp = run.run.folder, await apart(lambda: stamp_of(run.run.folder / name for name in LEDGER_FILES))
+        held = None if desk.drives(run.run.run_id) else heads.held(key, stamp)
+        if held is not None:
+            return held
+        head = await head_of(desk, run.sim_id, run.run.run_id)
+        if not head.goes_on:
+            heads.keep(key, stamp, head)
+        return head
 
     page("", "run_page_one.html.j2", one_run.page_one)
     page("m/{methodology}", "run_tab.html.j2", one_run.methodology)
@@ -87,7 +98,7 @@ def _add_downloads(router: APIRouter, shelf: Shelf) -> None:
     @router.get("/runs/{sim_id}/{run_id}/sections/{name}.md")
     async def section(sim_id: str, run_id: str, name: str) -> Response:
         run = await opened(sim_id, run_id)
-        title = run.titles.get(name, "")
+        title = run.reported.get(name, "")
         text = await apart(lambda: named(run.text("report.md"), title)) if title else ""
         if not text:
             raise NothingYet(f"run {run.run.run_id} has no section on {name[:100]!r}")

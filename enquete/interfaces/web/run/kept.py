@@ -33,13 +33,22 @@ class Kept(Generic[T]):
                     self._held.move_to_end(key)
                     return held[1]
             made = make()
-            with self._lock:
-                self._held[key] = (stamp, made)
-                self._held.move_to_end(key)
-                while len(self._held) > self._most:
-                    given_up, _ = self._held.popitem(last=False)
-                    self._making.pop(given_up, None)
+            self.keep(key, stamp, made)
             return made
+
+    def held(self, key: Hashable, stamp: Stamp) -> T | None:
+        """What is kept of files that are as they were."""
+        with self._lock:
+            held = self._held.get(key)
+            return held[1] if held is not None and held[0] == stamp else None
+
+    def keep(self, key: Hashable, stamp: Stamp, made: T) -> None:
+        with self._lock:
+            self._held[key] = (stamp, made)
+            self._held.move_to_end(key)
+            while len(self._held) > self._most:
+                given_up, _ = self._held.popitem(last=False)
+                self._making.pop(given_up, None)
 
 
 def stamp_of(files: Iterable[Path]) -> Stamp:

@@ -38,7 +38,8 @@ class TabLink:
     data: bool = False
 
 
-def tabs(run: OpenRun, language: str) -> list[TabLink]:
+def tabs(run: OpenRun) -> list[TabLink]:
+    language = run.reader
     report = [
         TabLink("", tell(N_("Page one"), language), run.at("")),
         *(TabLink(f"m/{name}", title, run.at("m", name)) for name, title in run.titles.items()),
@@ -177,7 +178,7 @@ def compare(run: OpenRun, request: Request, language: str) -> Facts:
     }
     if not named:
         return facts
-    other = run.shelf.open(run.sim_id, named)
+    other = run.shelf.open(run.sim_id, named, run.reader)
     files = [one.file("exports", "all_responses.csv") for one in (run, other)]
     key = ("compare", run.run.folder, other.run.folder)
     found = run.shelf.objects.get(key, files, lambda: differences(run, other))

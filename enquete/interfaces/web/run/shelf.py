@@ -42,14 +42,14 @@ class Shelf:
         self.tables: Kept[AnswerTable] = Kept(3)
         self.drawings: Kept[Drawings] = Kept(6)
         self.objects: Kept[Any] = Kept(24)
-        self.pages: Kept[str] = Kept(64)
+        self.pages: Kept[str] = Kept(200)
         self.frames: Kept[pd.DataFrame] = Kept(6)
 
-    def open(self, sim_id: str, run_id: str) -> OpenRun:
-        """Raises SimulationNotFound, RunNotFound, OutsideRoot."""
+    def open(self, sim_id: str, run_id: str, reader: str = "") -> OpenRun:
+        """reader: the language of the page. Raises SimulationNotFound, RunNotFound, OutsideRoot."""
         run = self.rooted.run(sim_id, run_id)
         self.rooted.require_inside(run.path)
-        return OpenRun(self, sim_id, run)
+        return OpenRun(self, sim_id, run, reader or run.record.language)
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class OpenRun:
     shelf: Shelf
     sim_id: str
     run: Run
+    reader: str
 
     @property
     def language(self) -> str:
@@ -84,10 +85,17 @@ class OpenRun:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """Of the methodologies, in the run's order and language."""
+        """Of the methodologies, in the run's order and the reader's language."""
+        return self._titled(self.reader)
+
+    @cached_property
+    def reported(self) -> dict[str, str]:
+        """The same as the report has them."""
+        return self._titled(self.language)
+
+    def _titled(self, language: str) -> dict[str, str]:
         return {
-            name: tell(load_methodology(dotted).title, self.language)
-            for name, dotted in self.run.record.methods.items()
+            name: tell(load_methodology(dotted).title, language) for name, dotted in self.run.record.methods.items()
         }
 
     # --- addresses -------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from enquete.reports.key_findings import KeyFinding
 from enquete.state.showing import visible
 
 HEALTH, SHAPES = N_("Instrument health"), N_("Distribution shapes")
+STRIP = "page-one-"
+"""What the names of page one's small figures begin with."""
 MOST_SPOKEN = 300
 """Marks of a figure that stand in the table beneath it."""
 REPORT = ("report.md", "appendix.md", "page_one.md", "page_one.json", "results.json", "health.json")
@@ -51,17 +53,17 @@ class Tabs:
         return Tab(self._page.get("title", ""), self._kept("", lambda: self._linked(self._first())))
 
     def methodology(self, name: str) -> Tab:
-        title = self.run.titles[name]
+        title = self.run.reported[name]
         body = self._kept(f"m/{name}", lambda: self._linked(named(self.run.text("report.md"), title)))
         more = self._kept(f"m/{name}/more", lambda: self._linked(named(self.run.text("appendix.md"), title)))
         return Tab(title, body, [(tell(N_("All tables and further findings"), self.language), more)])
 
     def synthesis(self) -> Tab:
         """What joins methodologies and what is nobody's own."""
-        own = [*self.run.titles.values(), self._told(HEALTH), *self._page_one_headings()]
+        own = [*self.run.reported.values(), self._told(HEALTH), *self._page_one_headings()]
         text = "\n\n".join(f"### {one.heading}\n\n{one.body}" for one in others(self.run.text("report.md"), own))
         folded = others(
-            self.run.text("appendix.md"), [*self.run.titles.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
+            self.run.text("appendix.md"), [*self.run.reported.values(), *map(self._told, (CHECKS_TITLE, SHAPES))]
         )
         title = tell(N_("Synthesis"), self.language)
         return Tab(title, self._kept("synthesis", lambda: self._linked(text)), [self._folded(one) for one in folded])
@@ -99,15 +101,16 @@ class Tabs:
         return Markup(self.run.shelf.pages.get(key, files, make))
 
     def _folded(self, chapter: Chapter) -> tuple[str, Markup]:
-        heading = self._printer(()).html(chapter.heading).strip().removeprefix("<p>").removesuffix("</p>")
-        return Markup(heading), self._kept(f"more/{chapter.heading}", lambda: self._linked(chapter.body))
+        heading = self._kept(f"heading/{chapter.heading}", lambda: self._linked(chapter.heading))
+        plain = heading.strip().removeprefix("<p>").removesuffix("</p>")
+        return Markup(plain), self._kept(f"more/{chapter.heading}", lambda: self._linked(chapter.body))
 
     def _linked(self, markdown: str) -> str:
         findings = [one for each in self._page.get("methodologies", []) for one in each["findings"]]
         text = with_links(markdown, findings, self._behind, tell(_ANSWERS, self.language))
         across = self._page.get("across", [])
         text = with_links(text, across, lambda finding: self.run.at("agents"), tell(_AGENTS, self.language))
-        return self._printer(self.run.drawings.figures).html(text) if text.strip() else ""
+        return self._printer(self.run.drawings.figures, text).html(text) if text.strip() else ""
 
     def _behind(self, finding: Mapping[str, Any]) -> str:
         if not finding.get("methodology"):
@@ -115,8 +118,9 @@ class Tabs:
         items = {"item_id": tuple(finding["items"])} if finding.get("items") else {}
         return self.run.answers(Where({"methodology": (finding["methodology"],), **items}))
 
-    def _printer(self, figures: Sequence[Figure]) -> Printer:
-        return Printer(figures, dict(self._strips()), self.run.href, self._below)
+    def _printer(self, figures: Sequence[Figure], text: str = "") -> Printer:
+        strips = dict(self._strips()) if f"figures/{STRIP}" in text else {}
+        return Printer(figures, strips, self.run.href, self._below)
 
     def _strips(self) -> Iterator[tuple[str, str]]:
         """Page one's small figures, in the page's colours."""
@@ -124,7 +128,7 @@ class Tabs:
             finding = KeyFinding(**{**one, "items": tuple(one["items"])})
             strip = strip_of(finding, self._scale(finding))
             if strip is not None:
-                yield f"page-one-{number}", draw(strip, finding.text, self.run.language)
+                yield f"{STRIP}{number}", draw(strip, finding.text, self.run.language)
 
     def _scale(self, finding: KeyFinding) -> tuple[float, float] | None:
         """Of the items that a finding rests on, where they share one."""
