@@ -9,7 +9,6 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from enquete.checkpoints.folders import LEDGER
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.service.steady import steadily
@@ -26,8 +25,6 @@ from enquete.study.apart import apart
 Facts: TypeAlias = Mapping[str, Any]
 Show: TypeAlias = Callable[[OpenRun, Request, str], Facts]
 """(run, request, language of the page) → what the template is filled with."""
-LEDGER_FILES = (LEDGER, f"{LEDGER}-wal")
-"""What changes when anybody goes on with a run."""
 
 
 def add_reading(router: APIRouter, desk: Desk) -> None:
@@ -49,7 +46,7 @@ def add_reading(router: APIRouter, desk: Desk) -> None:
 
     async def resting(run: OpenRun) -> Head:
         """How far the run is; of one that rests, as it was when its ledger was last written: counting a large one takes a while."""
-        key, stamp = run.run.folder, await apart(lambda: stamp_of(run.run.folder / name for name in LEDGER_FILES))
+        key, stamp = run.run.folder, await apart(lambda: stamp_of(run.ledger))
         held = None if desk.drives(run.run.run_id) else heads.held(key, stamp)
         if held is not None:
             return held

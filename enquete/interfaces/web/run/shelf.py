@@ -11,6 +11,7 @@ from zlib import crc32
 
 import pandas as pd
 
+from enquete.checkpoints.folders import LEDGER
 from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.interfaces.service.replies import NothingYet
@@ -193,6 +194,11 @@ class OpenRun:
             folder = interviews / phase / methodology / asked_by
             if folder.is_dir():
                 yield phase, folder
+
+    @property
+    def ledger(self) -> list[Path]:
+        """What changes when anybody goes on with the run."""
+        return [self.run.folder / name for name in (LEDGER, f"{LEDGER}-wal")]
 
     def folder_of(self, run_id: str) -> Path:
         """Of a run whose answers stand in this one's table: its own, or the one that took T0."""
