@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint graphs words bench soak chaos clean
+.PHONY: demo demo-model test lint graphs words readme bench soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -52,6 +52,9 @@ graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed
 
 words: $(VENV)/dev          ## message catalogues, from what code and templates say
 	$(BIN)/python -m tests.test_locale
+
+readme: $(VENV)/dev         ## the outputs that the README shows
+	$(BIN)/python -m tests.interfaces.readme_blocks
 
 bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
 	$(BIN)/python -m tests.bench

@@ -11,13 +11,15 @@ from enquete.demo import demo_population
 from enquete.interfaces.cli.demo import MARKER, prepared
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
+from tests.interfaces.readme_blocks import blocks, stale
 
 SIM_ID = "sim_0b57f15c4e12"
 
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
-    said = command("demo", "--out", "played")
+    said = command("demo")
     assert said.code == 0, said.out + said.err
+    assert stale(blocks()[0], lambda _: (said.code, said.err + said.out)) == [], "make readme"
     for step in ("1.", "2. T0", "3. The run has stopped by itself", "4. The simulation runs", "5. Resumed: T1"):
         assert step in said.err
     assert "50 agents, 0 actions so far" in said.err
@@ -27,11 +29,11 @@ def test_it_interviews_before_and_after_and_says_what_happens(command: Command) 
     assert len(re.findall(r"50/50 +50/50", said.out)) == len(asked[1].split(", ")) >= 3, (
         "all agents, completely, in every stage"
     )
-    (report,) = Path("played").rglob("report.md")
+    (report,) = Path("demo-out").rglob("report.md")
     assert str(report) in said.out
 
-    prepared(Path("played"))  # what a second demo does first
-    assert [path.name for path in Path("played").iterdir()] == [MARKER]
+    prepared(Path("demo-out"))  # what a second demo does first
+    assert [path.name for path in Path("demo-out").iterdir()] == [MARKER]
 
 
 def test_t0_then_the_pause_then_t1(command: Command) -> None:

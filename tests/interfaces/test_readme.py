@@ -15,6 +15,7 @@ import typer
 from enquete.interfaces.cli import app as cli
 from enquete.state import errors
 from tests.interfaces.conftest import REPOSITORY, Command
+from tests.interfaces.readme_blocks import blocks, furnished, stale, typed
 
 PAGES = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md"), *(REPOSITORY / "examples").glob("*.md")]
 EDGE = re.compile(r"^\s*(\w+) -{1,2}\.?-?.*> (\w+);", re.MULTILINE)
@@ -30,6 +31,12 @@ def test_the_drawing_is_the_parent_graph() -> None:
     # LangGraph draws an edge to the deferred synthesis for every node with an error handler; no run takes it.
     handled = {(node, "synthesis") for node in ("longitudinal_T0", "longitudinal_T1", "critic", *methodologies())}
     assert set(EDGE.findall(drawn[1])) == {e for e in real if "__error_handler__" not in "".join(e)} - handled
+
+
+@pytest.mark.parametrize("number", [1, 2])  # the first is the demo's: test_cli_demo.py
+def test_outputs_are_what_the_commands_say(number: int, tmp_path: Path) -> None:
+    furnished(tmp_path)
+    assert stale(blocks()[number], typed) == [], "make readme"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))

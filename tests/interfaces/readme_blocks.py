@@ -1,0 +1,130 @@
+"""The outputs that the README shows: each block is run, compared with what the commands say now, and written anew by
+
+    python -m tests.interfaces.readme_blocks
+
+A line `…` stands for lines that are left out. Names of runs differ from time to time and are compared by their form alone.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from enquete.interfaces.cli import app as cli
+from tests.support.studies import personas
+
+REPOSITORY = Path(__file__).parents[2]
+README = REPOSITORY / "README.md"
+BLOCK = re.compile(r"```text\n(\$ enquete .*?)```", re.DOTALL)
+RUN = re.compile(r"run_\d{8}T\d{6}_[0-9a-f]{6}(\.[0-9a-f]{16})?")
+LEFT_OUT = "…"
+Say = Callable[[list[str]], tuple[int, str]]
+"""Words of a command line → its exit code and all that it says."""
+
+
+def blocks() -> list[str]:
+    return BLOCK.findall(README.read_text("utf-8"))
+
+
+def steps(block: str) -> Iterator[tuple[str, list[str]]]:
+    """(command, lines that the README shows of what it says)."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, *lines = part.rstrip("\n").splitlines()
+        yield command, lines
+
+
+def run(block: str, say: Say) -> list[tuple[str, list[str], list[str]]]:
+    """(command, lines shown, lines said) of every step, in the working directory. A run's name is that of this time."""
+    done, code, names = [], 0, list[str]()
+    for command, shown in steps(block):
+        if command == "echo $?":
+            said = str(code)
+        else:
+            command_ = RUN.sub(names[-1], command) if names else command
+            code, said = say(shlex.split(command_)[1:])
+            names += [found[0] for found in RUN.finditer(said) if found[1]]
+        done.append((RUN.sub(names[-1], command) if names else command, shown, said.splitlines()))
+    return done
+
+
+def form(line: str) -> str:
+    """Without what differs from time to time: a table's columns are as wide as the longest name of a run."""
+    return re.sub(r"\s+#", " #", RUN.sub("run_NAME", line)).rstrip()
+
+
+def missing(shown: Sequence[str], said: Sequence[str]) -> list[str]:
+    """Lines shown that are not said in this order; without `…` between them they follow one another. Empty lines count not."""
+    rest, skipping, absent = [form(line) for line in said if line.strip()], False, list[str]()
+    for line in (one for one in shown if one.strip()):
+        if line == LEFT_OUT:
+            skipping = True
+            continue
+        reach = rest if skipping else rest[:1]
+        if form(line) not in reach:
+            absent.append(line)
+            continue
+        rest, skipping = rest[reach.index(form(line)) + 1 :], False
+    return absent
+
+
+def anew(shown: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The same lines with today's figures: by the words that stand between them."""
+    words = lambda line: re.sub(r"[\d.,–()k-]+|\s+", " ", RUN.sub("", line)).split()  # noqa: E731
+    rest, found = list(said), list[str]()
+    for line in shown:
+        number = re.match(r"\d+\. ", line)  # a finding may be another one by now
+        at = next((n for n, one in enumerate(rest) if words(one) == words(line)), None)
+        if at is None and number:
+            at = next((n for n, one in enumerate(rest) if one.startswith(number[0])), None)
+        if line in (LEFT_OUT, "") or at is None:
+            found.append(line)
+            if at is None and line not in (LEFT_OUT, ""):
+                print("not said any more:", line)
+            continue
+        found.append(rest[at])
+        rest = rest[at + 1 :]
+    return found
+
+
+def stale(block: str, say: Say) -> list[str]:
+    """Lines of a block that are not what its commands say now."""
+    return [line for _, shown, said in run(block, say) for line in missing(shown, said)]
+
+
+def furnished(folder: Path) -> Path:
+    """What the README's commands find: five people of the examples, ten invented ones."""
+    shutil.copy(REPOSITORY / "examples" / "personas.csv", folder / "personas.csv")
+    personas(folder, 10).rename(folder / "personas.json")
+    return folder
+
+
+def typed(words: list[str]) -> tuple[int, str]:
+    """In this process; whoever names a model has a key, which an estimate does not use."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        if "--model" in words:
+            patch.setenv("LLM_API_KEY", "none")
+        code = cli.run(words)
+    return code, err.getvalue() + out.getvalue()
+
+
+def main() -> None:
+    text = README.read_text("utf-8")
+    for block in blocks():
+        with tempfile.TemporaryDirectory() as folder, chdir(furnished(Path(folder))):
+            done = run(block, typed)
+        made = "\n".join("\n".join([f"$ {command}", *anew(shown, said)]) for command, shown, said in done)
+        text = text.replace(block, f"{made}\n")
+    README.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
