@@ -169,7 +169,7 @@ def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> s
     compared = sum(n for n in sizes if n >= FEWEST)
     if 0 < compared < len(reading.population):
         said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
-    unfit = [f"**{line}**" for line in fitting.told(reading.record.fit, language)] if reading.record.fit else []
+    unfit = fitting.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])
 
 

@@ -184,6 +184,8 @@ def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
     if out:
         return Path(out).expanduser().absolute()
     path = locate(sim_id, resolve_root(RunRequest(root=root), Environment.read()))
+    if path.is_dir():  # its agents need not be read
+        return path.absolute() / "interviews"
     return interviews_folder(read_population(path, strict=False), None)
 
 

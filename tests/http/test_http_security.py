@@ -71,7 +71,8 @@ def test_a_named_origin_is_told_that_it_may(tmp_path: Path) -> None:
             == "https://app.example"
         )
         said = {"Origin": "https://app.example", "Authorization": f"Bearer {TOKEN}"}
-        assert client.get(f"{API}/x/status", headers=said).status_code == 404
+        found = client.get(f"{API}/x/status", headers=said)
+        assert (found.status_code, "X-Run-Id" in found.headers["access-control-expose-headers"]) == (404, True)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,9 @@ def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) ->
     page = client.get(run).text
     assert "synthetic answers" in page
     assert "data-events" not in page  # nothing to follow any more
+    again = client.post("/simulations/sim_a/begin", data=asked).headers["location"]
+    assert again == f"{run}?shown=1"
+    assert "nobody was asked again" in client.get(again).text
     assert client.post(f"{run}resume", data={"budget_tokens": "x"}).status_code == 400
 
     ledger = folder / "interviews" / "runs" / run.split("/")[3] / "ledger.sqlite"

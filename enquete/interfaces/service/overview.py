@@ -14,7 +14,7 @@ from enquete.locale import languages
 from enquete.simulations.locate import Known
 from enquete.state.errors import EnqueteError
 from enquete.study import Run
-from enquete.study.listing import own_instruments, shipped_instruments, simulation_facts
+from enquete.study.listing import own_instruments, remembered_facts, shipped_instruments
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Task
 
@@ -75,9 +75,9 @@ def simulation_row(rooted: Rooted, known: Known, task_of: TaskOf, clear: Clear) 
     row = SimulationRow(sim_id=known.sim_id)
     try:
         row.runs = run_rows(rooted, known.sim_id, task_of, clear)
-        facts = simulation_facts(known.path)
-    except EnqueteError as error:
-        row.problem = clear(error.fact)
+        facts = remembered_facts(known.path)
+    except (EnqueteError, OSError) as error:
+        row.problem = clear(error.fact if isinstance(error, EnqueteError) else str(error.strerror or error))
         return row
     return row.model_copy(update=vars(facts))
 

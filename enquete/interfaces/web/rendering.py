@@ -81,6 +81,7 @@ def render(request: Request, template: str, /, code: int = 200, **context: Any) 
         "in_language": lambda one: f"?{urlencode({**request.query_params, 'lang': one})}",
         "languages": languages(),
         "signed_in": getattr(request.state, "signed_in", False),
+        "was_shown": request.query_params.get("shown") == "1",
         **context,
     }
     text = _environment(language).get_template(template).render(facts)

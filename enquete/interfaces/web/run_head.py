@@ -11,6 +11,8 @@ from enquete.graphs.registry import methodologies
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.status import GOING_ON
 
+MOST_BEFORE_DONE = 0.97
+
 
 @dataclass(frozen=True)
 class Head:
@@ -52,13 +54,14 @@ class Head:
 
     @staticmethod
     def share_of(stage: Mapping[str, Any]) -> float:
-        """How much of a stage is done, by tokens where they were estimated, else by agents."""
-        rest, spent = stage["remaining_tokens"], stage["tokens"]
+        """How much of a stage is done: by tokens where they were estimated, but those of requests in flight count before their
+        answers are there, so never more than the agents allow."""
         if stage["outcome"] == "done":
             return 1.0
-        if rest is not None and spent + rest:
-            return float(spent) / float(spent + rest)
-        return float(stage["n_responded"]) / float(stage["n_total"] or 1)
+        rest, spent, total = stage["remaining_tokens"], stage["tokens"], stage["n_total"] or 1
+        by_agents = min(1.0, (stage["n_responded"] + 0.5) / total) if stage["calls"] else 0.0
+        by_tokens = spent / (spent + rest) if rest is not None and spent + rest else 1.0
+        return float(min(by_agents, by_tokens, MOST_BEFORE_DONE))
 
     @property
     def enough_tokens(self) -> int | None:

@@ -69,6 +69,7 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
         return render(
             request, "estimate.html.j2", sim_id=sim_id, found=found.estimate, fields=fields, unfit=unfit,
             rerun=bool(method), titles=titles_in(language),
+            again=not method and bool(await apart(lambda: desk.rooted.runs(sim_id))) and not said.get("new"),
         )  # fmt: skip
 
     @router.post("/simulations/{sim_id}/begin")
@@ -79,7 +80,7 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
             launched = await desk.launch(sim_id, kind, wanted)
         except EnqueteError as error:
             return await form(request, sim_id, fields, error)
-        return to_run(sim_id, launched.run_id)
+        return to_run(sim_id, launched.run_id, shown=launched.run is not None and launched.run.shown)
 
 
 async def _wanted(desk: Desk, sim_id: str, fields: Fields) -> tuple[Wanted, Any]:
@@ -125,8 +126,9 @@ def _add_deleting(router: APIRouter, desk: Desk) -> None:
         return RedirectResponse(url("simulations", sim_id, ""), 303)
 
 
-def to_run(sim_id: str, run_id: str) -> Response:
-    return RedirectResponse(url("runs", sim_id, run_id, ""), 303)
+def to_run(sim_id: str, run_id: str, *, shown: bool = False) -> Response:
+    """`shown`: it had been finished before, and nobody was asked again."""
+    return RedirectResponse(url("runs", sim_id, run_id, "", shown="1" if shown else None), 303)
 
 
 def titles_in(language: str) -> dict[str, str]:
