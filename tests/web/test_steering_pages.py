@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -74,10 +75,7 @@ def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) ->
     assert client.post("/simulations/sim_a/change", data=asked).text.count("checked") == 1
 
     run = client.post("/simulations/sim_a/begin", data=asked).headers["location"]
-    deadline = time.monotonic() + 60
-    while 'data-status="completed"' not in client.get(f"{run}progress").text:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    assert 'data-status="completed"' in stopped(client, run)
     page = client.get(run).text
     assert "synthetic answers" in page
     assert "data-events" not in page  # nothing to follow any more
@@ -92,3 +90,33 @@ def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) ->
     assert client.post(f"{run}delete").headers["location"] == "/simulations/sim_a/"
     assert not ledger.exists()
     assert "Nobody has been interviewed yet." in client.get("/").text
+
+
+def test_a_person_takes_a_seat_and_answers_in_the_page(client: TestClient, folder: Path) -> None:
+    """At a table of three synthetic participants, for one round."""
+    name = json.loads((folder / "reddit_profiles.json").read_text("utf-8"))[0]["name"]
+    asked = {"methods": "roundtable", "language": "en", "set.roundtable.people": name, "set.roundtable.rounds": "1",
+             "set.roundtable.private": "false", "set.roundtable.size": "3"}  # fmt: skip
+    run = client.post("/simulations/sim_a/begin", data=asked).headers["location"]
+    for _ in range(5):
+        page = stopped(client, run)
+        if 'data-status="waiting"' not in page:
+            break
+        seat = client.get(f"{run}seat").text
+        assert name in seat
+        who = re.findall(r'name="participant" value="([^"]+)"', seat)[0]
+        assert client.post(f"{run}seat", data={"participant": "nobody"}).status_code == 404
+        said = dict.fromkeys(re.findall(r'<textarea[^>]* name="([^"]+)"', seat), "Yes, it should.")
+        said |= dict.fromkeys(re.findall(r'name="([^"]+)" type="number"', seat), "0.5")
+        said |= dict(reversed(re.findall(r'type="radio" name="([^"]+)" value="([^"]+)"', seat)))
+        assert client.post(f"{run}seat", data={**said, "participant": who}).headers["location"] == run
+    assert 'data-status="completed"' in page
+
+
+def stopped(client: TestClient, run: str) -> str:
+    """A run's progress once nobody is being asked."""
+    deadline = time.monotonic() + 60
+    while re.search(r'data-status="(running|writing_up|pausing)"', page := client.get(f"{run}progress").text):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    return page

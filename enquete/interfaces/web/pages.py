@@ -13,6 +13,7 @@ from enquete.interfaces.service.overview import simulation_rows
 from enquete.interfaces.web.forms import form_of
 from enquete.interfaces.web.reading_pages import add_reading
 from enquete.interfaces.web.rendering import STATIC, asset, render, static
+from enquete.interfaces.web.seat_pages import add_seats
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
 from enquete.interfaces.web.steering_pages import add_steering
 from enquete.study.apart import apart
@@ -39,6 +40,7 @@ def make_pages(desk: Desk, settings: ServerSettings) -> APIRouter:
 
     add_signing_in(router, settings)
     add_steering(router, desk)
+    add_seats(router, desk)
     add_reading(router, desk)
     return router
 
