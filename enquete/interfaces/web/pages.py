@@ -10,9 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.interfaces.service.overview import simulation_rows
-from enquete.interfaces.web.forms import form_of
 from enquete.interfaces.web.reading_pages import add_reading
 from enquete.interfaces.web.rendering import STATIC, asset, render, static
+from enquete.interfaces.web.said import form_of
 from enquete.interfaces.web.seat_pages import add_seats
 from enquete.interfaces.web.signing_in import is_token, sign_in, sign_out
 from enquete.interfaces.web.steering_pages import add_steering

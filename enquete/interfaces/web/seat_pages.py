@@ -16,9 +16,9 @@ from enquete.checkpoints.forms import open_forms
 from enquete.interfaces.http.bodies import ResumeBody
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.steady import steadily
-from enquete.interfaces.web.forms import form_of
 from enquete.interfaces.web.rendering import render, url
 from enquete.interfaces.web.run_head import head_of
+from enquete.interfaces.web.said import form_of
 from enquete.reports.run_reading import open_run
 from enquete.state.asking import Block, Item
 from enquete.state.errors import InputError, RunNotFound

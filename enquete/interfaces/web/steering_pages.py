@@ -15,9 +15,9 @@ from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.clearing import clear_away, would_go
 from enquete.interfaces.service.overview import simulation_row
 from enquete.interfaces.service.replies import code_of
-from enquete.interfaces.web.forms import Fields, checked, fields_of
 from enquete.interfaces.web.rendering import language_of, render, url
 from enquete.interfaces.web.run_head import head_of
+from enquete.interfaces.web.said import Fields, checked, fields_of
 from enquete.interfaces.web.study_form import choices, request_of, values_of
 from enquete.locale import tell
 from enquete.nodes.fitting import told

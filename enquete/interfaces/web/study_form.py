@@ -11,7 +11,7 @@ from enquete.graphs.registry import methodologies
 from enquete.instruments.pack import packs
 from enquete.interfaces.http.bodies import STARTING, PostBody
 from enquete.interfaces.web.fields import Field, is_list, request_fields, settings_fields, typed
-from enquete.interfaces.web.forms import Fields, checked
+from enquete.interfaces.web.said import Fields, checked
 from enquete.locale import tell
 from enquete.state.asking import Spoken
 from enquete.state.settings import Environment
