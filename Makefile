@@ -43,8 +43,8 @@ lint: $(VENV)/dev           ## style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 graphs: $(VENV)/dev         ## langgraph.json, the pinned drawings and the typed arguments, from what is declared
 	$(BIN)/python -m tests.graphs.test_graphs
