@@ -119,7 +119,7 @@ def test_a_missing_ledger_needs_new_to_be_paid_for_again(command: Command, study
     (folder / LEDGER).unlink()
     said = command("run", sim, "--out", out, "--methods", "diversity")
     assert said.code == 1
-    assert "add --new" in said.err
+    assert "beside it: --new" in said.err
     again = command("run", sim, "--out", out, "--methods", "diversity", "--new", "--json")
     assert (again.code, again.object["run_id"] != folder.name) == (0, True)
     assert command("status", sim, "--out", out, "--json").object["run_id"] == again.object["run_id"]
