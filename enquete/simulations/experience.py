@@ -44,7 +44,7 @@ def read_experience(population: Population, budget: int) -> tuple[list[Experienc
     """
     issues: list[Issue] = []
     experiences = []
-    names = {participant.id: participant.name for participant in population.participants}
+    names = {who.id: who.name for who in (*population.participants, *population.left_out)}
     for platform in PLATFORMS:
         seats = [seat for seat in population.seats if seat.platform == platform]
         if seats:

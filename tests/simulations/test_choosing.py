@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.demo import demo_population
 from enquete.nodes.choosing import chosen, told
 from enquete.simulations.among import among
 from enquete.simulations.check import check
+from enquete.simulations.digest import digests
 from enquete.simulations.population import Population, load_population
 from enquete.simulations.where import condition
 from enquete.state.errors import SettingsError
@@ -157,3 +159,11 @@ def test_check_shows_what_stopped_the_runner_and_what_would_help(tmp_path: Path)
     assert "The runner's own error: RateLimitError: 429" in text
     assert "--assume-completed reads it as completed" in text
     assert "--assume-completed" not in check(DATA / "sim_683e8059ab27").render("en")
+
+
+def test_who_is_asked_among_others_remembers_what_they_would_among_all(tmp_path: Path) -> None:
+    """Others whom nobody asks wrote what they read, under their names."""
+    everybody = load_population(demo_population(tmp_path, completed=True))
+    few = everybody.only({who.id for who in everybody.participants[:3]})
+    memories = digests(everybody, limit=2000, language="de").texts
+    assert digests(few, limit=2000, language="de").texts == {who.id: memories[who.id] for who in few.participants}
