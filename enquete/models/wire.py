@@ -31,10 +31,11 @@ _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 class BoundedClient(openai.DefaultAioHttpClient):
-    """For one event loop. `send` gives whole responses only."""
+    """For one event loop. `send` gives whole responses only, of at most `most_bytes`."""
 
-    def __init__(self, **options: Any):
+    def __init__(self, *, most_bytes: int = MOST_BYTES, **options: Any):
         super().__init__(**options)
+        self._most_bytes = most_bytes
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -60,8 +61,8 @@ class BoundedClient(openai.DefaultAioHttpClient):
                     async with self._large:
                         async for piece in pieces:
                             content += piece
-                            if len(content) > MOST_BYTES:
-                                raise Oversized(MOST_BYTES)
+                            if len(content) > self._most_bytes:
+                                raise Oversized(self._most_bytes)
         finally:
             await response.aclose()
         headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]

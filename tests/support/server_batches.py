@@ -46,6 +46,7 @@ class Batches:
             False
         )  # `time`: 0 when first asked in any batch
         self.loses_reply = False  # the next batch is created, and its creation not acknowledged
+        self.lags = False  # the list shows none
         self.jobs: dict[str, Job] = {}
         self.files: dict[str, bytes] = {}
         self.polls = 0
@@ -90,7 +91,7 @@ class Batches:
 
     async def _list(self, request: web.Request) -> web.Response:
         """The newest first, in pages of `limit` behind `after`."""
-        newest = [job.shown for job in reversed(self.jobs.values())]
+        newest = [job.shown for job in reversed(self.jobs.values()) if not self.lags]
         after, limit = request.query.get("after"), int(request.query.get("limit", 20))
         behind = [shown["id"] for shown in newest].index(after) + 1 if after in self.jobs else 0
         page = newest[behind : behind + limit]
