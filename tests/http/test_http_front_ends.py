@@ -22,7 +22,7 @@ API = "/api/interview"
 @pytest.fixture(scope="module")
 def two(shared: httpx.Client, shared_root: Path) -> dict[str, Any]:
     """A simulation with a run of one methodology, and a later one of another; what was told while it went on."""
-    simulation(shared_root, "two", "completed", agents=3)
+    simulation(shared_root, "two", "completed", agents=2)
     asked = {"methods": ["scenario"], "language": "en"}
     estimate = shared.post(f"{API}/two/estimate", json=asked).json()["data"]
     begun = (shared_root / "simulations" / "two" / "interviews").exists()
@@ -48,7 +48,7 @@ def events(answer: httpx.Response) -> Iterator[tuple[str, Any]]:
 def test_an_estimate_says_what_a_run_would_cost_and_begins_none(two: dict[str, Any]) -> None:
     tokens = two["estimate"]["estimate"]["tokens"]
     assert 0 < tokens["low"] <= tokens["likely"] <= tokens["high"]
-    assert (two["estimate"]["estimate"]["agents"], two["begun"]) == (3, False)
+    assert (two["estimate"]["estimate"]["agents"], two["begun"]) == (2, False)
 
 
 def test_a_run_is_followed_to_its_end(two: dict[str, Any]) -> None:
@@ -57,14 +57,14 @@ def test_a_run_is_followed_to_its_end(two: dict[str, Any]) -> None:
     words = [data["data"]["status"] for kind, data in statuses if kind == "status"]
     assert words[-1] == "completed"
     assert set(words[:-1]) <= set(GOING_ON)
-    assert statuses[-1][1]["data"]["stages"][0]["rounds"] == [{"round": 0, "n_responded": 3}]
+    assert statuses[-1][1]["data"]["stages"][0]["rounds"] == [{"round": 0, "n_responded": 2}]
 
 
 def test_what_there_is_is_listed(two: dict[str, Any], shared: httpx.Client) -> None:
     listed = shared.get("/api/simulations").json()["data"]["simulations"]
     own = next(one for one in listed if one["sim_id"] == "two")
     assert (own["agents"], own["completed"], [run["run_id"] for run in own["runs"]]) == (
-        3, True, [two["second"], two["first"]],
+        2, True, [two["second"], two["first"]],
     )  # fmt: skip
     runs = shared.get(f"{API}/two/runs").json()["data"]["runs"]
     assert [run["methods"] for run in runs] == [["delphi"], ["scenario"]]
@@ -95,7 +95,7 @@ def test_the_schema_names_methodologies(shared: httpx.Client) -> None:
 
 def test_a_run_is_paused_and_gone_on_with_at_once(tmp_path: Path, slow_model: ModelServer) -> None:
     """The resume waits for the pause that was asked for just before it."""
-    simulation(tmp_path, "slow", "completed", agents=4)
+    simulation(tmp_path, "slow", "completed", agents=2)
     with serving(tmp_path) as client:
         run = client.post(f"{API}/slow/post", json={"methods": ["scenario"]}).json()["data"]["run_id"]
         while not client.get(f"{API}/slow/status").json()["data"]["budget"]["tokens"]:

@@ -23,7 +23,7 @@ from enquete.locale import tell
 from enquete.nodes.fitting import told
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import Known
-from enquete.state.errors import EnqueteError
+from enquete.state.errors import EnqueteError, RunMismatch
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
 
@@ -45,7 +45,7 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
             values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
-            most=max(one.types.values(), default=1),
+            most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
     @router.get("/simulations/{sim_id}/")
