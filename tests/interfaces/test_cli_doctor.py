@@ -82,7 +82,7 @@ def test_a_missing_root_and_a_wrong_setting_say_what_to_do(command: Command, mon
     said = command("doctor", "--root", "nowhere")
     assert said.code == 1
     assert "nowhere: no such folder; name another with --root or ENQUETE_ROOT" in said.out
-    assert "ENQUETE_CONCURRENCY='many'" in said.out
+    assert "ENQUETE_CONCURRENCY: 'many' is not taken" in said.out
 
 
 def test_results_that_cannot_be_written_are_missing(

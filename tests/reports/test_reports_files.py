@@ -65,7 +65,7 @@ def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
 
 def test_jsonl_is_one_object_a_line(tmp_path):
     write_jsonl(tmp_path / "a.jsonl", iter([{"a": "ä\n"}, {"a": float("nan")}]))
-    assert (tmp_path / "a.jsonl").read_text("utf-8") == '{"a": "ä\\n"}\n{"a": null}\n'
+    assert (tmp_path / "a.jsonl").read_text("utf-8") == '{"a":"ä\\n"}\n{"a":null}\n'
 
 
 @pytest.mark.parametrize(
