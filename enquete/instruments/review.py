@@ -178,12 +178,15 @@ def unbalanced(wordings: Iterable[Wording]) -> Iterator[Finding]:
 
 
 def duplicates(wordings: Sequence[Wording]) -> Iterator[Finding]:
-    """Pairs that say almost the same in a language both have; a negated twin is one, too."""
+    """Pairs that say almost the same in a language both have; a negated twin is one, too. The same said of the matters of two
+    families is none."""
     closed = [one for one in wordings if one.kind != "text"]
+    families = {one.id: one.family for one in closed}
     for language in LANGUAGES:
         known = {one.id: triples(text) for one in closed if (text := getattr(one.text, language))}
         for (a, one), (b, other) in combinations(known.items(), 2):
-            if alike(one, other) >= ALIKE:
+            apart = families[a] and families[b] and families[a] != families[b] and one != other
+            if not apart and alike(one, other) >= ALIKE:
                 yield Finding("near_duplicate", b, language, {"found": a})
 
 

@@ -22,7 +22,7 @@ from enquete.instruments.review import Finding, Kind, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text
 from enquete.nodes.marks import MARKS, digest
 from enquete.nodes.planning import load_methodology, loaded
-from enquete.simulations.discourse import Post, Statement, Theme, posts, spoken, statements, themes
+from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, themes
 from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
@@ -138,7 +138,7 @@ Drafting = Callable[[Material], Mapping[str, str]]
 def material_of(population: Population, folder: Path) -> Material:
     """By rule. Raises SettingsError where too little was said for a draft."""
     written = posts(population)
-    found = themes(written)
+    found = themes(written, barred=actors(population))
     if len(found) < FEWEST_THEMES:
         raise SettingsError(
             f"{population.sim_id}: {len(written)} posts of its agents hold {len(found)} themes that several of them speak of; a draft "

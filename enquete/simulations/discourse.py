@@ -46,11 +46,23 @@ _OWN = re.compile(r"\b(i|we|our|ours|us|my|me|ich|wir|uns|unser\w*|mein\w*|mir|m
 """Words by which a sentence is its speaker's alone: whoever sorts it is somebody else."""
 _MODIFYING = 0.6
 """Share of a word's occurrences right before another word of content, from which it is no theme but a part of several."""
+_PARTS = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|_")
+_FIRST_PHRASE = re.compile(r"[.,;:(\n]")
+_OFFICE = re.compile(
+    r"((?<!ver)dienste?|klinik(en|um|ums)?|krankenh(aus|auses|äuser)|kreis(e|es)?|rat|tag|kassen?|verb[aä]nde?|ämter|amt|behörden?|ministeri(um|en)|"
+    r"gemeinden?|hebammen?|ärzte|arzt|vereine?|kammern?|banke?n?|firm(a|en)|unternehmen|verwaltung(en)?|regierung(en)?|initiativen?|"
+    r"bürger(innen)?|personal|frauen|männer|mütter|familien|kinder|"
+    r"banks?|regulators?|authorit(y|ies)|councils?|agenc(y|ies)|ministr(y|ies)|governments?|compan(y|ies)|institutions?|hospitals?|"
+    r"offices?|departments?|committees?|customers?|consumers?|citizens?|residents?|stakeholders?|bod(y|ies)|land|station(en)?)$",
+    re.IGNORECASE,
+)
+"""Ends of words for those who act, and for where they do: no theme of a question, though part of many answers."""
 _OF_ANY = """
 people thing things time today year years really think believe know need needs want like make makes take more much many good great better
 best love commitment committed remain remains ensure ensures ensuring thanks thank says said going come just still even every everyone
 menschen sache dinge zeit heute jahr jahre wirklich glauben wissen brauchen wollen machen gut besser beste danke liebe leute sagen sagt
-alle alles immer wieder keine minute minuten minutes stunde stunden hours euro euros prozent percent million millionen millions
+alle alles immer wieder keine jahren zwei drei vier fünf sechs sieben zehn
+minute minuten minutes stunde stunden hours euro euros prozent percent million millionen millions
 """
 _GENERAL = frozenset(_OF_ANY.split())
 """Words of any discourse."""
@@ -165,8 +177,28 @@ def content(text: str, names: frozenset[str] = frozenset()) -> list[str]:
     return [word for word in words_of(text) if len(word) > 3 and word not in idle]
 
 
-def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
-    """Pairs of words and words that most agents use, the widest first; none that is part of another."""
+def actors(population: Population) -> frozenset[str]:
+    """Beginnings of words that name who acts and where: names and types of agents, how a bio begins, and the requirement, which is
+    the plan itself."""
+    who = [*population.participants, *population.left_out]
+    told = [
+        population.topic,
+        *(one.name for one in who),
+        *(_PARTS.sub(" ", one.stakeholder_type) for one in who),
+        *(_FIRST_PHRASE.split(one.persona, maxsplit=1)[0] for one in who),
+    ]
+    return stems_of(" ".join(told))
+
+
+def _acts(stem: str, form: str, barred: frozenset[str]) -> bool:
+    """Whether it says only who or where. Nothing can be better or fair “on the hospital”."""
+    return all(part in barred for part in stem.split()) or bool(_OFFICE.search(form))
+
+
+def themes(written: Sequence[Post], most: int = 8, barred: frozenset[str] = frozenset()) -> list[Theme]:
+    """Pairs of words and words that most agents use, the widest first; none that is part of another, none that is an actor or place.
+
+    barred: as of `actors`."""
     names = frozenset(word for post in written for word in words_of(post.name))
     language = spoken(written)
     users: defaultdict[str, set[str]] = defaultdict(set)
@@ -190,6 +222,7 @@ def themes(written: Sequence[Post], most: int = 8) -> list[Theme]:
             len(users[stem]) >= min(2, len({post.agent for post in written}))
             and len(places[stem]) > 1
             and not known & set(stem.split())
+            and not _acts(stem, forms[stem].most_common(1)[0][0], barred)
             and _is_noun(_as_written(forms[stem].most_common(1)[0][0], written), written, language)
         ):
             chosen.append(stem)

@@ -45,7 +45,7 @@ def test_drafted_piloted_asked_and_reported(
         "check", DATA / sim, "--instrument", "longitudinal=d/longitudinal.yaml", "--pilot", 2, "--json", *aloud
     )
     assert piloted.code == 0
-    assert len(piloted.object["pilot"]["items"]) == 12
+    assert len(piloted.object["pilot"]["items"]) == 16
 
     words = [word for name in files for word in ("--instrument", f"{name}=d/{name}.yaml")]
     words += [word for name, key, file in layers for word in ("--set", f"{name}.{key}=d/{file}.yaml")]

@@ -18,7 +18,7 @@ THEMES = {
     "oversight of banks": "Aufsicht über Banken",
 }
 TOPIC = {"de": "Das Cashback-Programm der Halcourt Bank", "en": "The cashback programme of Halcourt Bank"}
-MENDED, BROKEN, DOUBTED = "consumer-protection_course", "cashback-rates_heard", "financial-stability_trust"
+MENDED, BROKEN, DOUBTED = "consumer-protection_better", "cashback-rates_fair", "financial-stability_harm"
 """Slots of the questionnaire: mended when told, never mended, and translated wrongly."""
 OTHER_CLAIM = "Wer beim Thema „Finanzstabilität“ entscheidet, dem misstraut die Presse."
 
@@ -89,7 +89,7 @@ class Drafter:
 
 def _is(slot: str, english: str) -> bool:
     theme, _, what = slot.partition("_")
-    mark = {"course": "right direction", "heard": "are heard", "trust": "have my trust"}[what]
+    mark = {"better": "better rather than", "fair": "is fair to", "harm": "harm than good"}[what]
     return theme.replace("-", " ") in english and mark in english
 
 

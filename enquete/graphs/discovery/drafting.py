@@ -8,8 +8,7 @@ from enquete.nodes.material import Material, Slot, begins, identifier, pair
 from enquete.state.asking import Spoken
 
 EXPERIENCES = 4
-REQUIRED = 2
-"""Of these: nobody has something to tell of everything."""
+"""None is required: nobody has something to tell of everything."""
 OBJECTIVE: Mapping[Spoken, str] = {
     "de": "Wissen, was die Befragten selbst erlebt haben und was sich aus ihrer Sicht ändern sollte; es geht um: „{t}“.",
     "en": "Know what those asked have experienced themselves, and what should change as they see it; this is about: “{t}”.",
@@ -17,11 +16,12 @@ OBJECTIVE: Mapping[Spoken, str] = {
 WANTED = "A question of an interview, in the respondent's own words, that suggests no answer, on {about}: {what}."
 ROLE = (
     "what the respondent has to do with it",
-    "Es geht um: „{de}“. Was haben Sie damit zu tun?", "This is about: “{en}”. What do you have to do with it?",
+    "Es geht um: „{de}“. Welchen Bezug haben Sie selbst dazu?", "This is about: “{en}”. What is your own connection with this?",
 )  # fmt: skip
 EXPERIENCE = (
-    "what the respondent has experienced with it", "Was haben Sie selbst beim Thema „{de}“ erlebt?",
-    "What have you experienced yourself when it comes to “{en}”?",
+    "what the respondent, a person or an organisation, has experienced or seen of it",
+    "Was haben Sie beim Thema „{de}“ selbst erlebt oder bei Ihrer Arbeit beobachtet?",
+    "What have you experienced yourself, or seen in your work, when it comes to “{en}”?",
 )  # fmt: skip
 CHANGE = (
     "what should change, if anything", "Was sollte sich dabei aus Ihrer Sicht ändern, wenn überhaupt etwas?",
@@ -30,8 +30,8 @@ CHANGE = (
 AFFECTED = """  affected:
     type: choice
     required: true
-    label: {de: "wie sehr Sie das selbst betrifft", en: "how far it concerns yourself"}
-    question: {de: "Wie sehr betrifft Sie das selbst?", en: "How far does it concern yourself?"}
+    label: {de: "wie sehr Sie das persönlich betrifft", en: "how much it affects you personally"}
+    question: {de: "Wie sehr betrifft Sie das persönlich?", en: "How much does this affect you personally?"}
     values:
       strongly:
         label: {de: stark, en: strongly}
@@ -50,7 +50,12 @@ def draft(material: Material) -> Mapping[str, str]:
     topic = {"de": material.topic_in("de"), "en": material.topic_in("en")}
     objective = {language: text.format(t=topic[language]) for language, text in OBJECTIVE.items()}
     role = _field(
-        material, "role", "text", {"de": "was Sie damit zu tun haben", "en": "what you have to do with it"}, ROLE, topic
+        material,
+        "role",
+        "text",
+        {"de": "welchen Bezug Sie dazu haben", "en": "your own connection with it"},
+        ROLE,
+        topic,
     )
     change = _field(
         material, "change", "texts", {"de": "was sich ändern sollte", "en": "what should change"}, CHANGE, topic
@@ -68,15 +73,15 @@ def _experiences(material: Material) -> str:
     for place, theme in enumerate(material.themes[:EXPERIENCES]):
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         labels: dict[Spoken, str] = {
-            "de": f"was Sie beim Thema „{told['de']}“ erlebt haben",
-            "en": f"what you have experienced when it comes to “{told['en']}”",
+            "de": f"was Sie beim Thema „{told['de']}“ erlebt oder beobachtet haben",
+            "en": f"what you have experienced or seen in your work when it comes to “{told['en']}”",
         }
         what, german, english = EXPERIENCE
         slot = Slot(
             f"discovery/{identifier(theme, place)}", WANTED.format(about=theme.label, what=what),
             german.format(**told), english.format(**told), "question", theme,
         )  # fmt: skip
-        lines.append(_as_yaml(material, slot, identifier(theme, place), "texts", labels, required=place < REQUIRED))
+        lines.append(_as_yaml(material, slot, identifier(theme, place), "texts", labels, required=False))
     return "".join(lines)
 
 

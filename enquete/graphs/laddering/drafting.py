@@ -6,9 +6,21 @@ from collections.abc import Mapping
 
 from enquete.nodes.material import Material, begins, counted, identifier, pair, quoted
 from enquete.simulations.discourse import stems_of
+from enquete.state.asking import Spoken
 
-SAID = 3
-"""Statements that say most of the themes: the insight, and reasons to believe it."""
+SAID = 2
+"""Statements that say most of the themes: reasons to believe it."""
+FILL_IN: Mapping[str, Mapping[Spoken, str]] = {
+    "insight": {
+        "de": "Was ändert sich bei „{t}“ für die Befragten?",
+        "en": "What changes about “{t}” for those asked?",
+    },
+    "promise": {
+        "de": "Was wird bei „{t}“ den Befragten zugesagt?",
+        "en": "What is promised to those asked about “{t}”?",
+    },
+}
+"""Neither the requirement nor a post is what a client believes or promises: a neutral text that somebody has to replace."""
 
 
 def draft(material: Material) -> Mapping[str, str]:
@@ -27,14 +39,19 @@ def draft(material: Material) -> Mapping[str, str]:
             f"  # from: {counted(theme)}\n  {identifier(theme, place)}:\n    type: attribute\n"
             f"    label: {pair(labels)}\n    aliases: {{{aliases}}}\n"
         )
-    first, *others = [
-        (f"# from: {one.post.name} ({one.post.kind}), {one.post.source}", pair(material.said(one))) for one in said
-    ]
-    reasons = "".join(f"  {source}\n  - {text}\n" for source, text in others or [first])
+    reasons = "".join(
+        f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}\n  - {pair(material.said(one))}\n"
+        for one in said
+    )
+    theme = material.themes[0]
+    open_ = "".join(
+        f"# CHECK fill in: the {name} of your study; the sentence is Enquete's\n"
+        f"{name}: {pair({language: texts[language].format(t=theme.in_(language)) for language in material.labels(theme)})}\n"
+        for name, texts in FILL_IN.items()
+    )
     text = (
         f"{begins(material)}# What an in-depth interview is about.\n\n"
         f'id: draft_concept\nversion: "draft"\ntitle: {topic}\nlanguage_default: {material.language}\ntopic: {topic}\n'
-        f"{first[0]}\ninsight: {first[1]}\n# from: the simulation's requirement; say what is promised to those asked\n"
-        f"promise: {topic}\nreasons_to_believe:\n{reasons}elements:\n{''.join(elements)}"
+        f"{open_}reasons_to_believe:\n{reasons}elements:\n{''.join(elements)}"
     )
     return {"concept.yaml": text}

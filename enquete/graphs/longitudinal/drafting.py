@@ -1,75 +1,87 @@
-"""A questionnaire drafted from themes: four families of three statements, two keyed one way and one the other."""
+"""A questionnaire drafted from themes: the same four statements on what is planned in every family, two keyed each way, and a family of
+its own on how it is decided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from enquete.graphs.longitudinal.instrument import INSTRUCTION
 from enquete.nodes.material import Material, Slot, head, identifier, pair
+from enquete.simulations.discourse import Theme
+from enquete.state.asking import Spoken
 
+MOST_FAMILIES = 3
+"""On themes: the widest."""
 WANTED = (
     "A statement that everybody asked can agree or disagree with on five points. {which} It is about {about}: {what}."
 )
 KEYED = {
-    False: "Agreeing means being content with how things are.",
-    True: "Agreeing means being discontented with how things are.",
+    False: "Agreeing means favouring what is planned.",
+    True: "Agreeing means disfavouring what is planned.",
 }
 ITEMS = (
-    (
-        (False, "course", "where things are going",
-         "Beim Thema „{de}“ bewegen sich die Dinge in die richtige Richtung.",
-         "When it comes to “{en}”, things are going in the right direction."),
-        (False, "fair", "whether it is fair",
-         "Der Umgang mit dem Thema „{de}“ ist gerecht gegenüber allen Beteiligten.",
-         "The way “{en}” is handled is fair to everybody involved."),
-        (True, "harm", "harm and benefit",
-         "Was derzeit beim Thema „{de}“ geschieht, bringt mehr Schaden als Nutzen.",
-         "What is happening at present on “{en}” does more harm than good."),
-    ),
-    (
-        (False, "trust", "trust in those who decide",
-         "Wer beim Thema „{de}“ entscheidet, hat mein Vertrauen.", "Those who decide on “{en}” have my trust."),
-        (True, "rules", "whether rules are strict enough",
-         "Beim Thema „{de}“ braucht es strengere Regeln.", "Stricter rules are needed on “{en}”."),
-        (True, "side", "what it means for one's own side",
-         "Die Entwicklung beim Thema „{de}“ schadet denen, für die ich spreche.",
-         "The way things are developing on “{en}” harms those I speak for."),
-    ),
-    (
-        (False, "done", "whether what is needed is being done",
-         "Beim Thema „{de}“ wird getan, was nötig ist.", "What is needed on “{en}” is being done."),
-        (False, "heard", "whether those affected are heard",
-         "Beim Thema „{de}“ werden die Betroffenen gehört.", "Those affected are heard when it comes to “{en}”."),
-        (True, "burden", "who bears the burden",
-         "Beim Thema „{de}“ tragen die Falschen die Last.", "When it comes to “{en}”, the wrong people bear the burden."),
-    ),
-    (
-        (False, "plans", "whether one can live with what is planned",
-         "Mit den Plänen beim Thema „{de}“ kann ich leben.", "I can live with the plans on “{en}”."),
-        (True, "haste", "how fast decisions are made",
-         "Beim Thema „{de}“ wird zu schnell entschieden.", "Decisions on “{en}” are made too fast."),
-        (True, "open", "openness of those who know",
-         "Beim Thema „{de}“ wird zu wenig offengelegt.", "Too little is disclosed on “{en}”."),
-    ),
+    (False, "better", "whether what is planned makes it better",
+     "Was geplant ist, wird bei „{de}“ mehr verbessern als verschlechtern.",
+     "What is planned will make “{en}” better rather than worse."),
+    (False, "fair", "whether what is planned is fair in this respect",
+     "Bei „{de}“ ist das, was geplant ist, gerecht gegenüber allen Beteiligten.",
+     "On “{en}”, what is planned is fair to everybody involved."),
+    (True, "harm", "whether what is planned does harm in this respect",
+     "Was geplant ist, wird bei „{de}“ mehr schaden als nützen.",
+     "What is planned will do more harm than good to “{en}”."),
+    (True, "burden", "whether the wrong people pay for what is planned",
+     "Die Lasten des Vorhabens tragen bei „{de}“ die Falschen.",
+     "On “{en}”, the wrong people will pay for what is planned."),
 )  # fmt: skip
-"""A set a family, so that families are keyed two to one either way. Written as pairs; persons and institutions can answer them."""
+"""The same in every family, so that families can be compared. Written as pairs; persons and institutions can answer them."""
+PLAN = "plan"
+PLAN_LABEL: Mapping[Spoken, str] = {"de": "Wie entschieden wird", "en": "How it is decided"}
+ON_THE_PLAN = (
+    (False, "trust", "trust in those who decide on it",
+     "Wer über das Vorhaben entscheidet, hat mein Vertrauen.", "Those who decide on the plan have my trust."),
+    (False, "rules", "whether the rules that there are suffice for it",
+     "Die bestehenden Regeln genügen für das Vorhaben.", "The existing rules are sufficient for the plan."),
+    (True, "haste", "how fast it is decided",
+     "Über das Vorhaben wird zu schnell entschieden.", "The plan is being decided on too fast."),
+    (True, "open", "openness of those who know",
+     "Über das Vorhaben wird zu wenig offengelegt.", "Too little is disclosed about the plan."),
+)  # fmt: skip
+"""Whoever wants stricter rules need not be against a plan: no item says so."""
+ABOUT: Mapping[Spoken, str] = {"de": "Es geht um das Vorhaben: „{t}“. ", "en": "This is about the plan: “{t}”. "}
 
 
 def draft(material: Material) -> Mapping[str, str]:
-    families, items = [], []
-    for place, theme in enumerate(material.themes[: len(ITEMS)]):
-        family, told = identifier(theme, place), {"de": theme.in_("de"), "en": theme.in_("en")}
-        families.append(f"  {family}: {pair(material.labels(theme))}\n")
-        for reverse, name, what, german, english in ITEMS[place]:
-            wanted = WANTED.format(which=KEYED[reverse], about=theme.label, what=what)
-            said = material.write(
-                Slot(
-                    f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told),
-                    about=theme, family=family, reverse=reverse,
-                )
-            )  # fmt: skip
-            keyed = "    reverse_coded: true\n" if reverse else ""
-            items.append(
-                f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"
-            )
+    families: list[str] = []
+    items: list[str] = []
+    for place, theme in enumerate(material.themes[:MOST_FAMILIES]):
+        families.append(f"  {_family(theme, place)}: {pair(material.labels(theme))}\n")
+        items += _items(material, _family(theme, place), theme)
+    families.append(f"  {PLAN}: {pair(PLAN_LABEL)}\n")
+    items += _items(material, PLAN)
+    told = {
+        language: ABOUT[language].format(t=topic) + INSTRUCTION[language] for language, topic in material.topics.items()
+    }
     text = head(material, "longitudinal", "Stimmungsbild", "Views")
-    return {"longitudinal.yaml": f"{text}scale: likert5\n\nfamilies:\n{''.join(families)}\nitems:\n{''.join(items)}"}
+    return {
+        "longitudinal.yaml": f"{text}instruction: {pair(told)}\nscale: likert5\n\n"
+        f"families:\n{''.join(families)}\nitems:\n{''.join(items)}"
+    }
+
+
+def _family(theme: Theme, place: int) -> str:
+    name = identifier(theme, place)
+    return name if name != PLAN else f"theme-{place + 1}"
+
+
+def _items(material: Material, family: str, theme: Theme | None = None) -> Iterator[str]:
+    told = {"de": theme.in_("de"), "en": theme.in_("en")} if theme else {}
+    for reverse, name, what, german, english in ITEMS if theme else ON_THE_PLAN:
+        wanted = WANTED.format(which=KEYED[reverse], about=theme.label if theme else "the plan", what=what)
+        said = material.write(
+            Slot(
+                f"longitudinal/{family}_{name}", wanted, german.format(**told), english.format(**told),
+                about=theme, family=family, reverse=reverse,
+            )
+        )  # fmt: skip
+        keyed = "    reverse_coded: true\n" if reverse else ""
+        yield f"  # from: {said.source}\n  - item_id: {family}_{name}\n    family: {family}\n{keyed}{said.lines('    ')}"

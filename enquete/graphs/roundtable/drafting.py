@@ -11,26 +11,29 @@ QUESTION = (
     "Es geht um: „{de}“. Ist das der richtige Weg?",
     "This is about: “{en}”. Is this the right way to go?",
 )
+WIDEST = 3
 CONSIDERATIONS = (
-    ("different", "whether something has to change",
-     "Beim Thema „{de}“ muss sich etwas ändern.", "When it comes to “{en}”, something has to change."),
-    ("cost", "whether a change is worth its cost",
-     "Eine Änderung beim Thema „{de}“ kostet mehr, als sie bringt.", "A change on “{en}” costs more than it brings."),
-    ("trust", "whether those who decide deserve trust",
-     "Wer beim Thema „{de}“ entscheidet, verdient Vertrauen.", "Those who decide on “{en}” deserve trust."),
-    ("clear", "whether it is clear what to do",
-     "Beim Thema „{de}“ ist klar, was zu tun ist.", "It is clear what to do about “{en}”."),
-    ("future", "whether the future counts for more than the present",
-     "Beim Thema „{de}“ zählt die Zukunft mehr als die Gegenwart.", "On “{en}”, the future counts for more than the present."),
-    ("shared", "whether it concerns everybody", "Das Thema „{de}“ geht alle an.", "“{en}” concerns everybody."),
+    ("gain", "for it: things get better there",
+     "Was geplant ist, verbessert die Lage bei „{de}“.", "What is planned makes things better on “{en}”."),
+    ("cost", "against it: things get worse there",
+     "Was geplant ist, verschlechtert die Lage bei „{de}“.", "What is planned makes things worse on “{en}”."),
+    ("needed", "for it: something has to change there",
+     "Bei „{de}“ muss sich etwas ändern.", "On “{en}”, something has to change."),
+    ("wrong", "against it: the wrong people pay there",
+     "Für das, was geplant ist, zahlen bei „{de}“ die Falschen.",
+     "On “{en}”, the wrong people would pay for what is planned."),
+    ("benefit", "for it: its benefit outweighs its harm there",
+     "Bei „{de}“ wiegt der Nutzen des Vorhabens schwerer als sein Schaden.", "On “{en}”, the benefit of the plan outweighs its harm."),
+    ("other", "against it: there is a better way",
+     "Bei „{de}“ gibt es einen besseren Weg als den, der geplant ist.",
+     "On “{en}”, there is a better way than the one planned."),
 )  # fmt: skip
-"""On a theme each. Written as pairs."""
+"""Three for what is planned and three against, in turn, on the widest themes. Written as pairs."""
 PREFERENCES = (
-    ("keep", "leaving things as they are", "Alles bleibt, wie es ist.", "Everything stays as it is."),
-    ("adjust", "improving step by step", "Es wird schrittweise nachgebessert.", "Things are improved step by step."),
-    ("local", "leaving the decision to those concerned",
-     "Die Betroffenen entscheiden selbst.", "Those concerned decide for themselves."),
-    ("change", "a fundamental change", "Es wird grundlegend geändert.", "Things are changed fundamentally."),
+    ("planned", "doing what is planned", "Das Vorhaben wird umgesetzt wie geplant.", "The plan is carried out as it stands."),
+    ("changed", "doing it with changes", "Das Vorhaben wird mit Änderungen umgesetzt.", "The plan is carried out with changes."),
+    ("postponed", "putting it off", "Das Vorhaben wird verschoben.", "The plan is postponed."),
+    ("dropped", "not doing it", "Das Vorhaben wird aufgegeben.", "The plan is dropped."),
 )  # fmt: skip
 
 
@@ -53,8 +56,8 @@ def draft(material: Material) -> Mapping[str, str]:
 
 def _considerations(material: Material) -> str:
     lines = []
-    for place, theme in enumerate(material.themes[: len(CONSIDERATIONS)]):
-        name, what, german, english = CONSIDERATIONS[place]
+    for place, (name, what, german, english) in enumerate(CONSIDERATIONS):
+        theme = material.themes[place % min(len(material.themes), WIDEST)]
         told = {"de": theme.in_("de"), "en": theme.in_("en")}
         wanted = f"A consideration that is rated on seven points, on {theme.label}: {what}."
         slot = Slot(
