@@ -22,7 +22,7 @@ from enquete.instruments.review import Finding, Kind, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text
 from enquete.nodes.marks import MARKS, digest
 from enquete.nodes.planning import load_methodology, loaded
-from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, themes
+from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
 from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
@@ -123,6 +123,12 @@ class Material:
         """What is found wrong there, as the end of a comment."""
         return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
 
+    def theme_of(self, one: Statement) -> str:
+        """The name of the theme that it shares most with; "" where there is none."""
+        own = stems_of(one.text)
+        shared = {theme.label: len(own & stems_of(theme.label)) for theme in self.themes}
+        return max(shared, key=lambda label: shared[label]) if any(shared.values()) else ""
+
     def labels(self, theme: Theme) -> Mapping[Spoken, str]:
         return theme.labels or {self.language: theme.label}
 
@@ -147,7 +153,8 @@ def material_of(population: Population, folder: Path) -> Material:
     language = spoken(written) or "en"
     topic = one_line(population.topic.partition(". ")[0] or population.sim_id).strip().rstrip(".")
     topics: dict[Spoken, str] = {language_of([topic]) or language: topic}
-    chosen = tuple(statements(written, language, [topic, *(theme.label for theme in found)]))
+    begun = [population.topic, *population.discourse]
+    chosen = tuple(statements(written, language, [topic, *(theme.label for theme in found)], begun))
     return Material(topics, population.sim_id, language, tuple(found), chosen, tuple(written), folder)
 
 
@@ -190,7 +197,7 @@ def concourse(material: Material) -> str:
         about = one.post
         chosen = "" if one.left_out else "yes"
         who = (as_cell(text) for text in (about.name, about.kind, about.stance, about.source))
-        table.writerow([as_cell(one.text), chosen, one.left_out, one.cluster + 1, *who])
+        table.writerow([as_cell(one.text), chosen, one.left_out, as_cell(material.theme_of(one)), *who])
     return out.getvalue()
 
 

@@ -23,16 +23,20 @@ from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_act
 from enquete.simulations.database import database_path, opened
 from enquete.simulations.ownership import LogOwners, owners_of
 from enquete.simulations.population import Population, Seat
+from enquete.simulations.positions import alone, judges, no_position
 from enquete.simulations.texts import clean, one_line
 from enquete.state.asking import Spoken
 
-FEWEST_WORDS, MOST_WORDS = 7, 24
+FEWEST_WORDS, MOST_WORDS = 5, 24
 """Of a statement."""
-FEWEST, MOST = 24, 36
-"""Statements of a Q-sort; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort is one request."""
+FEWEST, MOST = 18, 36
+"""Statements of a Q-sort: fewer good ones rather than more; Watts & Stenner (2012) advise 40 to 80 for people, fewer where a whole sort
+is one request."""
 ALIKE = 0.6
 SHARED_OUT = "its theme has its share"
-"""Why a sentence that could be a statement is left out."""
+FLAT, ASIDE = "has no modal and no word of judgement", "shares no word with what it began with"
+STANDING = (SHARED_OUT, ASIDE, FLAT)
+"""Why a sentence that could be a statement is left out by rule; a model may see more in it."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _UNFIT = re.compile(r"https?://|[#@]\w|\?\s*$|[\"“”]")
 _LEANING = re.compile(
@@ -255,17 +259,23 @@ def _as_written(form: str, written: Sequence[Post]) -> str:
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-def statements(written: Sequence[Post], language: Spoken | None, about: Sequence[str] = ()) -> list[Statement]:
+def statements(
+    written: Sequence[Post], language: Spoken | None, about: Sequence[str] = (), begun: Sequence[str] = ()
+) -> list[Statement]:
     """Every sentence that could be one, with what became of it: chosen ones first by theme, speaker and stance.
 
     about: the topic and its themes. Sentences that speak of none of them, or of their speaker alone, are left out where enough
-    others are there."""
+    others are there.
+    begun: the requirement and the first posts. Sentences that share a word with them are preferred in the same way."""
     fit, unfit = _candidates(written, language)
     kept, doubled = _distinct(fit)
     subject = stems_of(" ".join(about))
     kept, elsewhere = _without(kept, lambda text: bool(subject) and not subject & stems_of(text), "is about no theme")
     kept, own = _without(kept, lambda text: bool(_OWN.search(text)), "speaks of whoever wrote it")
-    return [*_covering(kept), *doubled, *own, *elsewhere, *unfit]
+    near = stems_of(" ".join(begun))
+    kept, aside = _without(kept, lambda text: bool(near) and not near & stems_of(text), ASIDE)
+    kept, flat = _without(kept, lambda text: not judges(text), FLAT)
+    return [*_covering(kept, near), *doubled, *own, *elsewhere, *aside, *flat, *unfit]
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -288,8 +298,9 @@ def _candidates(written: Sequence[Post], language: Spoken | None) -> tuple[list[
     unfit: list[Statement] = []
     for post in written:
         for sentence in _SENTENCE.split(post.text):
-            why = _why_not(sentence, language)
-            (unfit if why else fit).append(Statement(sentence.strip(), post, left_out=why))
+            text = alone(sentence)
+            why = _why_not(text, language)
+            (unfit if why else fit).append(Statement(text, post, left_out=why))
     return fit, unfit
 
 
@@ -301,6 +312,8 @@ def _why_not(sentence: str, language: Spoken | None) -> str:
         return "a question, quotation, link or tag"
     if _LEANING.match(sentence.strip()):
         return "leans on the sentence before, or on the speaker"
+    if why := no_position(sentence, language):
+        return why
     return "another language" if language and language_of([sentence]) not in (language, None) else ""
 
 
@@ -317,8 +330,9 @@ def _distinct(fit: Sequence[Statement]) -> tuple[list[Statement], list[Statement
     return [one for _, one in kept], doubled
 
 
-def _covering(kept: Sequence[Statement]) -> list[Statement]:
-    """Clusters in turn, in each the agent and stance heard least so far, the statement nearest to the cluster's centre first."""
+def _covering(kept: Sequence[Statement], near: frozenset[str]) -> list[Statement]:
+    """Clusters in turn, in each the agent and stance heard least so far, statements that share a word with what it
+    began with first, then the one nearest to the cluster's centre."""
     if len(kept) <= FEWEST:
         return list(kept)
     vectors = TfidfVectorizer(analyzer=lambda text: [stemmed(word) for word in content(text)]).fit_transform(
@@ -328,7 +342,7 @@ def _covering(kept: Sequence[Statement]) -> list[Statement]:
     far = model.transform(vectors).min(axis=1)
     clustered = [replace(one, cluster=int(label)) for one, label in zip(kept, model.labels_, strict=True)]
     queues: dict[int, list[int]] = defaultdict(list)
-    for place in sorted(range(len(kept)), key=lambda place: float(far[place])):
+    for place in sorted(range(len(kept)), key=lambda place: (not near & stems_of(kept[place].text), float(far[place]))):
         queues[clustered[place].cluster].append(place)
     chosen: list[int] = []
     heard: Counter[str] = Counter()

@@ -52,8 +52,9 @@ class Drafter:
         return {"topic": TOPIC, "themes": [*named, invented]}
 
     def _statements(self, prompt: str, lines: list[tuple[int, str]]) -> dict[str, Any]:
+        """All of the first but two."""
         chosen = []
-        for number, text in lines[:26]:
+        for number, text in lines[2:26]:
             said, digits = text.rpartition(" (")[0], " ".join(re.findall(r"\d+", text.rpartition(" (")[0]))
             negated = " nicht" if re.search(r"\b(not|no|never)\b", said) else ""
             german = f"Das wurde hier{negated} so gesagt und ist wörtlich gemeint {digits} {'sehr ' * (len(said) // 40)}wie es steht."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from enquete.nodes.material import Material, head, pair
+from enquete.simulations.texts import one_line
 
 FEWEST = 3
 
@@ -16,8 +17,10 @@ def draft(material: Material) -> Mapping[str, str]:
         return {}
     lines = []
     for place, one in enumerate(chosen, start=1):
+        theme = one_line(material.theme_of(one))
+        about = f"theme “{theme}”" if theme else "no theme"
         lines.append(
-            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; theme {one.cluster + 1}{material.doubt(f's{place:02d}')}\n"
+            f"  # from: {one.post.name} ({one.post.kind}), {one.post.source}; {about}{material.doubt(f's{place:02d}')}\n"
             f"  - {{statement_id: s{place:02d}, label: {pair(material.said(one))}}}\n"
         )
     both = material.bilingual and all(one.other for one in chosen)

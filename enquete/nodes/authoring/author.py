@@ -35,7 +35,7 @@ from enquete.nodes.authoring.requests import (
 )
 from enquete.nodes.material import OTHER, Material, Slot, Written, by_rule, drafted, source_of
 from enquete.respondents.roles import Role
-from enquete.simulations.discourse import FEWEST, MOST, SHARED_OUT, Post, Statement, Theme, stems_of
+from enquete.simulations.discourse import FEWEST, MOST, STANDING, Post, Statement, Theme, stems_of
 from enquete.simulations.texts import clip, one_line
 from enquete.state.asking import Spoken
 from enquete.state.desk import Desk
@@ -256,7 +256,7 @@ def themes_input(material: Material, shown: Sequence[Post]) -> ThemesIn:
 
 def candidates(material: Material) -> list[Statement]:
     """The rule's first, then those that it left out although they can stand alone."""
-    return [one for one in material.statements if one.left_out in ("", SHARED_OUT)][:MOST_SENTENCES]
+    return [one for one in material.statements if one.left_out in ("", *STANDING)][:MOST_SENTENCES]
 
 
 def statements_input(material: Material, sentences: Sequence[Statement]) -> StatementsIn:
