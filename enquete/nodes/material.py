@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from enquete.checkpoints.folders import write_atomically
@@ -59,18 +59,19 @@ class Slot:
 
 @dataclass(frozen=True)
 class Written:
-    """What stands in a slot, and where it is from."""
+    """What stands in a slot, and where it is from. "": not in that language."""
 
     de: str
     en: str
     source: str
 
     def lines(self, indent: str) -> str:
-        return f"{indent}de: {quoted(self.de)}\n{indent}en: {quoted(self.en)}\n"
+        return "".join(f"{indent}{name}: {quoted(text)}\n" for name, text in (("de", self.de), ("en", self.en)) if text)
 
     @property
     def inline(self) -> str:
-        return pair({"de": self.de, "en": self.en})
+        texts: dict[Spoken, str] = {"de": self.de, "en": self.en}
+        return pair({language: text for language, text in texts.items() if text})
 
 
 def by_rule(slot: Slot) -> Written:
@@ -123,6 +124,19 @@ class Material:
         """What is found wrong there, as the end of a comment."""
         return "".join(f"; CHECK {one_line(one.told('en'))}" for one in self.findings if one.where == where)
 
+    def by_rule(self, slot: Slot) -> Written:
+        """Enquete's own sentence, in the languages that topic and themes have: none speaks German with English words in it."""
+        own = by_rule(slot)
+        if self.bilingual:
+            return own
+        mixed = (
+            ""
+            if slot.about or self.language in self.topics
+            else "; CHECK the topic is in another language: translate it"
+        )
+        left = replace(own, de="") if self.language == "en" else replace(own, en="")
+        return replace(left, source=f"{own.source}{mixed}")
+
     def theme_of(self, one: Statement) -> str:
         """The name of the theme that it shares most with; "" where there is none."""
         own = stems_of(one.text)
@@ -155,7 +169,8 @@ def material_of(population: Population, folder: Path) -> Material:
     topics: dict[Spoken, str] = {language_of([topic]) or language: topic}
     begun = [population.topic, *population.discourse]
     chosen = tuple(statements(written, language, [topic, *(theme.label for theme in found)], begun))
-    return Material(topics, population.sim_id, language, tuple(found), chosen, tuple(written), folder)
+    material = Material(topics, population.sim_id, language, tuple(found), chosen, tuple(written), folder)
+    return replace(material, write=material.by_rule)
 
 
 def drafted(material: Material, methods: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -229,7 +244,10 @@ def begins(material: Material) -> str:
     )
     if not material.bilingual:
         told = LANGUAGE_NAMES[material.language]
-        text += f"# Topic and themes are in {told}, the language of the posts, in sentences of the other language too: translate them.\n"
+        text += (
+            f"# Topic and themes are in {told}, the language of the posts, and so is what speaks of them: translate it where you ask in "
+            "the other.\n"
+        )
     general = [one for one in material.findings if one.where.startswith(GENERAL)]
     return text + "".join(f"# CHECK {one_line(one.told('en'))}\n" for one in general)
 

@@ -80,7 +80,7 @@ def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Clien
     assert after["status"] == "completed"
     table = csv.DictReader(io.StringIO(shared.get(f"{API}/{ward.name}/export.csv").text))
     items = {(row["methodology"], row["item_id"]) for row in table}
-    assert ("roundtable", "consideration/geburtsstation_different") in items
+    assert ("roundtable", "consideration/fahrzeiten_gain") in items
     report = shared.get(f"{API}/{ward.name}/results/synthesis").json()["data"]["report"]
     assert "Geburtsstation" in report
     unknown = shared.post(

@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -212,13 +213,13 @@ class Author:
                     self.doubts[name] = text
         doubts = [Finding("comes_back", name, None, {"found": text or "–"}) for name, text in self.doubts.items()]
         dropped = [Finding("dropped", name, None, {"found": why}) for name, why in self.dropped.items()]
-        return replace(material, write=self._write, findings=(*material.findings, *dropped, *doubts))
+        return replace(material, write=partial(self._write, material), findings=(*material.findings, *dropped, *doubts))
 
-    def _write(self, slot: Slot) -> Written:
+    def _write(self, material: Material, slot: Slot) -> Written:
         one = self.kept.get(slot.id)
         if one is None:
             why = f"; what {self.model} wrote was dropped: {self.dropped[slot.id]}" if slot.id in self.dropped else ""
-            own = by_rule(slot)
+            own = material.by_rule(slot)
             return replace(own, source=one_line(f"{own.source}{why}"))
         posts = ", ".join(f"{post.source} ({post.name})" for post in one.sources) or source_of(slot)
         about = f"{source_of(slot)}; " if slot.about and one.sources else ""
