@@ -37,7 +37,6 @@ participants do not see one another's answers of that round, and keeps a turn ea
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -52,6 +51,7 @@ from enquete.respondents.roles import Role
 from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Status
 from enquete.state.desk import Desk
 from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
+from enquete.state.together import together
 
 HEARD = ("ok", "repaired")
 
@@ -119,6 +119,7 @@ class Conversations(Procedure[InstrumentT, SettingsT], Generic[InstrumentT, Sett
     the desk. Every arm holds its own conversations.
     """
 
+    carries_over = True
     turn: type[TurnT]
     roles: tuple[Role[Any, Any], ...] = ()
     """What every turn may need of the interviewer."""
@@ -215,7 +216,7 @@ class Utterance:
 async def hear(desk: Desk, blocks: Sequence[Block]) -> Sequence[Utterance] | Outcome:
     """The answers to blocks that are asked at once, in their order; or how they could not be had (the budget is short, a
     person may take their time). Those that were had are then found again."""
-    replies = await asyncio.gather(*(desk.ask(block) for block in blocks))
+    replies = await together(desk.ask(block) for block in blocks)
     unfinished = {reply.state for reply in replies} - {"done"}
     if unfinished:
         return min(unfinished, key=("failed", "short", "waiting").index)

@@ -5,7 +5,6 @@ A subgraph per agent cost a hundred times the CPU of a shard of fifty; rows go t
 
 from __future__ import annotations
 
-import asyncio
 import time
 import traceback
 from collections import Counter
@@ -17,6 +16,7 @@ from enquete.nodes.workplace import Workplace, using
 from enquete.state.asking import Outcome
 from enquete.state.channels import ShardSpec
 from enquete.state.errors import LedgerError
+from enquete.state.together import together
 
 REPORT_EVERY_S = 0.2
 
@@ -49,14 +49,7 @@ async def run_shard(workplace: Workplace, spec: ShardSpec, report: Report) -> di
         progress.tick(outcome)
         return outcome
 
-    tasks = [asyncio.create_task(conduct(unit)) for unit in units[spec["lo"] : spec["hi"]]]
-    try:
-        return dict(Counter(await asyncio.gather(*tasks)))
-    except BaseException:  # the others must not go on paying, or write to a ledger that is closed meanwhile
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+    return dict(Counter(await together(map(conduct, units[spec["lo"] : spec["hi"]]))))
 
 
 async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outcome:

@@ -146,6 +146,7 @@ class Workplace(OpenedRun[Ledger]):
             by_model=self.by_model,
             retry_failed=self.machine.retry_failed,
             late=self.is_over(phase),
+            carries_over=self.procedure(name).carries_over,
         )
 
     def is_over(self, phase: str) -> bool:

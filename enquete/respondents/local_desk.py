@@ -21,6 +21,7 @@ from enquete.respondents.person import HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
 from enquete.state.desk import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
+from enquete.state.together import together
 
 INTERVIEWER = N_(
     "You are a methodologist of a social science study and work carefully, neutrally and close to the "
@@ -57,6 +58,7 @@ class LocalDesk:
     by_model: bool = False  # as above, but in a rehearsal of a run whose interviewer will have one
     retry_failed: bool = False  # ask once more for what failed, and only for that
     late: bool = False  # this phase is over: what is asked now says so
+    carries_over: bool = False  # see Procedure
     run: str = field(init=False)
     _asked: Sequence[Participant] = field(init=False, repr=False)
     _by_id: dict[str, Participant] = field(init=False, repr=False)
@@ -85,13 +87,26 @@ class LocalDesk:
 
     async def ask(self, block: Block) -> Reply:
         """Look up, else ask, then commit answers and counters in one transaction."""
-        answers: list[Answer] = []
-        for start, part in enumerate(self.parts(block)):
-            reply = await self._ask_whole(part, start)
-            if reply.state != "done":
-                return reply
-            answers += reply.answers
-        return Reply("done", tuple(answers))
+        parts = self.parts(block)
+        if len(parts) == 1 or self.carries_over or self._is_persons(block):
+            replies = await self._ask_in_turn(parts)
+        else:
+            replies = await together(self._ask_whole(part, start) for start, part in enumerate(parts))
+        unfinished = next((reply for reply in replies if reply.state != "done"), None)
+        return unfinished or Reply("done", tuple(answer for reply in replies for answer in reply.answers))
+
+    async def _ask_in_turn(self, parts: Sequence[Block]) -> list[Reply]:
+        """Up to the first that cannot be had now."""
+        replies: list[Reply] = []
+        for start, part in enumerate(parts):
+            replies.append(await self._ask_whole(part, start))
+            if replies[-1].state != "done":
+                break
+        return replies
+
+    def _is_persons(self, block: Block) -> bool:
+        """A person gets one form, and the next when it is filled in."""
+        return block.by_person or self.arm.respondent == "human"
 
     async def _ask_whole(self, block: Block, start: int) -> Reply:
         stored = self.ledger.answers_to(block.key)

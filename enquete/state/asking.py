@@ -20,7 +20,7 @@ Spoken = Literal["de", "en"]
 """Of interviews: what instruments and packs can be written in."""
 
 Asking = Literal["block", "item"]
-"""What a request asks for: all items of a block, or one after another."""
+"""What a request asks for: all items of a block, or one alone."""
 
 ATTEMPTS: Final = 3
 """Requests in which everything that was asked must have found a readable answer."""

@@ -53,6 +53,10 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
     rounds: int = 1
     """The most there may be: an arm ends where `between` says so, a unit where `units` leaves it out."""
 
+    carries_over: bool = False
+    """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one another.
+    Else order does not matter, and what is asked item by item may be asked side by side."""
+
     def __init__(self, instrument: InstrumentT, settings: SettingsT, language: Language):
         self.instrument = instrument
         self.settings = settings

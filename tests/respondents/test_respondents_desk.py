@@ -8,11 +8,13 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+import pytest
 from pydantic import BaseModel
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.metered import MeteredModel, Terms
+from enquete.models.transport import Response
 from enquete.respondents.llm import LLMRespondent
 from enquete.respondents.local_desk import LocalDesk
 from enquete.state.asking import Answer, Arm, Block, Item, Language, Option, Reply
@@ -121,6 +123,31 @@ class TestAsk:
 
         with_ledger(tmp_path, work)
 
+    @pytest.mark.parametrize(("carries_over", "at_once"), [(False, 2), (True, 1)])
+    def test_items_one_by_one_are_side_by_side_unless_one_shows_another(
+        self, tmp_path: Path, carries_over: bool, at_once: int
+    ) -> None:
+        """Two at once: as many as a model not measured yet gets (checkpoints/bills.py)."""
+
+        class Counting(ScriptedSender):
+            most = now = 0
+
+            async def send(self, *given: Any, **named: Any) -> Response:
+                self.now += 1
+                self.most = max(self.most, self.now)
+                await asyncio.sleep(0)
+                self.now -= 1
+                return await super().send(*given, **named)
+
+        async def work(ledger: Ledger) -> None:
+            sender = Counting(fill)
+            at = desk(ledger, sender, asking="item")
+            at.carries_over = carries_over
+            await at.ask(block(at))
+            assert (sender.most, len(sender.sent)) == (at_once, 3)
+
+        with_ledger(tmp_path, work)
+
     def test_a_constraint_over_all_items_keeps_them_together(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
             sender = ScriptedSender(fill)
@@ -131,16 +158,16 @@ class TestAsk:
         with_ledger(tmp_path, work)
 
     def test_short_half_way_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
-        """One by one with a budget for one call: the first item is stored, the others are asked later."""
+        """One by one with a budget for two calls side by side: theirs are stored, the third item is asked later."""
 
         async def work(ledger: Ledger) -> None:
             first, rest = ScriptedSender(lambda sent: response(fill(sent), read=3000)), ScriptedSender(fill)
             assert await desk(ledger, first, asking="item", cap=4100).ask(block(desk(ledger, first))) == Reply("short")
             asked = [items_in(sent) for sent in first.sent]
-            assert asked == [["c"]]
+            assert asked == [["c"], ["a"]]
             at = desk(ledger, rest, asking="item")
             assert (await at.ask(block(at))).state == "done"
-            assert [items_in(sent) for sent in rest.sent] == [["a"], ["b"]]
+            assert [items_in(sent) for sent in rest.sent] == [["b"]]
 
         with_ledger(tmp_path, work)
 
