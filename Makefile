@@ -56,9 +56,10 @@ words: $(VENV)/dev          ## message catalogues, from what code and templates 
 readme: $(VENV)/dev         ## the outputs that the README shows
 	$(BIN)/python -m tests.interfaces.readme_blocks
 
-bench: $(VENV)/dev          ## CPU per call against a bare client, bytes on disk
-	$(BIN)/python -m tests.bench
-	$(BIN)/python -m tests.http.bench_polls --rounds 3
+# `make bench QUICK=1` takes minutes and writes nothing; PARTS="calls start" are parts of it (tests/bench/__init__.py).
+bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients written by hand; writes bench/results.md
+	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) $(PARTS)
+	$(if $(QUICK)$(PARTS),,$(BIN)/python -m tests.http.bench_polls --rounds 3)
 
 soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s

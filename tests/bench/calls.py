@@ -1,0 +1,119 @@
+"""CPU, wall, memory and tokens a call: Enquete beside clients that one would write by hand, on the same prompts.
+
+One call asks one agent all fifteen items of the longitudinal methodology. CPU of the loops and of `interviewing` is taken
+after a warm-up; `whole process` is `enquete run` from its start to its end, with imports, ledger, checkpoints, audit,
+analyses, report, figures and exports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.bench.apart import enquete, python
+from tests.bench.interviewing import LANGUAGE, used, write_prompts
+from tests.bench.loops import Work
+from tests.bench.rounds import median, ratio
+from tests.bench.server import BenchServer, bench_server
+from tests.bench.settings import Size
+from tests.support.studies import personas, run_folder
+
+Record = dict[str, float]
+Contender = Callable[[Work, Path], Record]
+
+REFERENCE = "AsyncOpenAI, aiohttp"
+INTERVIEWING, WHOLE = "Enquete, interviewing", "Enquete, whole process"
+
+
+def calls(size: Size, peers: dict[str, Path]) -> dict[str, Any]:
+    """Medians and ratios by condition and contender. `peers`: environments of other programs, by name."""
+    contenders = OURS | {name: _peer(name, interpreter) for name, interpreter in peers.items()}
+    found = []
+    with TemporaryDirectory() as name, bench_server() as server:
+        population = personas(Path(name), size.agents)
+        prompts = Path(name) / "prompts.jsonl"
+        items = write_prompts(prompts, population)
+        for latency, in_flight in product(size.latencies, size.in_flight):
+            work = Work(str(prompts), server.base_url(latency), in_flight, size.agents)
+            records: dict[str, list[Record]] = {contender: [] for contender in contenders}
+            for number in range(size.rounds):
+                for contender in _turned(list(contenders), number):
+                    records[contender].append(_measured(contenders[contender], work, server))
+                    print(f"  {latency} {in_flight} {number + 1}: {contender} {_cpu_ms(records[contender][-1]):.2f} ms")
+            rows = {contender: _row(taken, records) for contender, taken in records.items()}
+            found.append({"latency": latency, "in_flight": in_flight, "contenders": rows})
+    return {"agents": size.agents, "rounds": size.rounds, "items": items, "conditions": found}
+
+
+def _turned(names: list[str], by: int) -> list[str]:
+    """Each round begins with another one."""
+    return names[by % len(names) :] + names[: by % len(names)]
+
+
+def _measured(contender: Contender, work: Work, server: BenchServer) -> Record:
+    before = server.cpu_s
+    with TemporaryDirectory() as name:
+        record = contender(work, Path(name))
+    return record | {"server_s": server.cpu_s - before}
+
+
+def _cpu_ms(record: Record) -> float:
+    return record["cpu_s"] * 1000 / record["calls"]
+
+
+def _row(records: list[Record], all_records: dict[str, list[Record]]) -> Record:
+    reference = all_records[REFERENCE]
+    return {
+        "cpu_ms": median(map(_cpu_ms, records)),
+        "cpu_ratio": ratio(map(_cpu_ms, records), map(_cpu_ms, reference)),
+        "of_interviewing": ratio(map(_cpu_ms, records), map(_cpu_ms, all_records[INTERVIEWING])),
+        "wall_s": median(record["wall_s"] for record in records),
+        "wall_ratio": ratio((r["wall_s"] for r in records), (r["wall_s"] for r in reference)),
+        "peak_mb": median(record["peak_mb"] for record in records),
+        "read": median(record["read"] / record["calls"] for record in records),
+        "written": median(record["written"] / record["calls"] for record in records),
+        "server_ms": median(record["server_s"] * 1000 / record["calls"] for record in records),
+        "server_busy": median(record["server_s"] / record["wall_s"] for record in records),
+    }
+
+
+# --- contenders ----------------------------------------------------------------------------------------------------------
+
+
+def _loop(name: str) -> Contender:
+    return lambda work, folder: python("-P", "tests/bench/loops.py", name, json.dumps(vars(work)))
+
+
+def _ours(name: str) -> Contender:
+    return lambda work, folder: python("-m", "tests.bench.interviewing", name, json.dumps(vars(work)))
+
+
+def _peer(name: str, interpreter: Path) -> Contender:
+    script = "tests/bench/peers.py"
+    return lambda work, folder: python("-P", script, name, json.dumps(vars(work)), interpreter=interpreter)
+
+
+def whole(work: Work, folder: Path) -> Record:
+    """`enquete run` as one types it."""
+    population = Path(work.prompts).with_name(f"personas_{work.agents}.json")
+    out = folder / "out"
+    spent = enquete(
+        "run", population, "--out", out, "--methods", "longitudinal", "--language", LANGUAGE, "--model", "bench",
+        "--base-url", work.base_url, "--concurrency", work.in_flight, "--budget-tokens", 10**9, "--yes", "--quiet",
+    )  # fmt: skip
+    return {"cpu_s": spent.cpu_s, "wall_s": spent.wall_s, "peak_mb": spent.peak_mb, **used(run_folder(out))}
+
+
+OURS: dict[str, Contender] = {
+    "aiohttp alone": _loop("aiohttp"),
+    "AsyncOpenAI": _loop("openai"),
+    REFERENCE: _loop("openai-aiohttp"),
+    "ChatOpenAI, structured": _loop("langchain"),
+    "Enquete, graph, desk and ledger alone": _ours("desk"),
+    INTERVIEWING: _ours("interviewing"),
+    WHOLE: whole,
+}

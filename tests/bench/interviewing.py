@@ -1,0 +1,98 @@
+"""Enquete's own contenders without their synthesis: `python -m tests.bench.interviewing NAME WORK`.
+
+interviewing   the façade, graph, desk, ledger and client; nothing is analysed or written up
+desk           the same with the model and its prompts taken out: what graph, desk and SQLite cost
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
+from enquete.instruments.load import load_shipped
+from enquete.models.dialect import Form, Rung, messages
+from enquete.nodes import workplace
+from enquete.respondents.llm import call_key
+from enquete.respondents.prompts import compose
+from enquete.state.asking import Answer, Block, BlockKey, Participant, Reply
+from enquete.state.desk import Metered, Prompt
+from enquete.study.run import Run
+from tests.bench.loops import WARM, Clock, Work
+from tests.support import unwritten
+from tests.support.studies import personas, rows
+
+TEMPERATURE, SEED, LANGUAGE = 0.7, 0, "de"
+
+
+def write_prompts(path: Path, population: Path) -> int:
+    """The requests that a run of the longitudinal methodology on these personas sends, one a line; items in each."""
+    instrument = load_shipped(LongitudinalInstrument, "longitudinal")
+    items = instrument.block_items(LANGUAGE)
+    form = Form(Rung.JSON_SCHEMA, frozenset())
+    with path.open("w", encoding="utf-8") as file:
+        for number, person in enumerate(json.loads(population.read_text("utf-8"))):
+            who = Participant(
+                id=str(number), name=person["name"], stakeholder_type=person["type"], persona=person["persona"]
+            )
+            key = BlockKey("", "main", "longitudinal", "T1", "", 0, 0, who.id, "items")
+            block = Block(key=key, instruction=instrument.instruction.in_(LANGUAGE), items=items)
+            prompt = compose(who, block, items, LANGUAGE, "", 0)
+            turns = [{"role": role, "content": text} for role, text in messages(prompt, form.rung)]
+            fields = form.body(prompt, temperature=TEMPERATURE, seed=SEED)
+            file.write(json.dumps({"messages": turns, **fields}, ensure_ascii=False) + "\n")
+    return len(items)
+
+
+def interviewing(folder: Path, work: Work, agents: int) -> Run:
+    return _interview(folder, agents, work, model="bench", base_url=work.base_url)
+
+
+class Canned:
+    """A respondent without prompt and reader: reserves, settles and answers, nothing else."""
+
+    async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
+        prompt = Prompt("", ({"role": "user", "content": ""},), {}, 16)
+        await model.request(call_key(block, 0), lambda: prompt, lambda: "{}")
+        return Reply("done", tuple(Answer(item.id, "ok", value=3.0) for item in block.items))
+
+
+def desk(folder: Path, work: Work, agents: int) -> Run:
+    made = workplace.make_respondent
+    workplace.make_respondent = lambda *_: Canned()  # type: ignore[assignment]
+    try:
+        return _interview(folder, agents, work, respondent="synthetic")
+    finally:
+        workplace.make_respondent = made
+
+
+def _interview(folder: Path, agents: int, work: Work, **respondent: Any) -> Run:
+    return unwritten.interview(
+        personas(folder, agents), out=str(folder / f"out_{agents}"), methods=["longitudinal"], language=LANGUAGE,
+        concurrency=work.in_flight, budget_tokens=10**9, confirm=True, new=True, **respondent,
+    )  # fmt: skip
+
+
+USED = (
+    "SELECT count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0) FROM calls WHERE status='settled'"
+)
+
+
+def used(run_folder: Path) -> dict[str, Any]:
+    return dict(zip(("calls", "read", "written"), rows(run_folder, USED)[0], strict=True))
+
+
+def main() -> None:
+    contender, work = {"interviewing": interviewing, "desk": desk}[sys.argv[1]], Work(**json.loads(sys.argv[2]))
+    with TemporaryDirectory() as name:
+        contender(Path(name), work, WARM)
+        clock = Clock()
+        run = contender(Path(name), work, work.agents)
+        print(json.dumps(clock.read() | used(run.folder)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""What was measured, kept by part in bench/measured.json, and as Markdown in bench/results.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.bench.apart import REPOSITORY
+from tests.bench.targets import compared
+
+MEASURED = REPOSITORY / "bench" / "measured.json"
+RESULTS = REPOSITORY / "bench" / "results.md"
+
+
+def stamped(found: dict[str, Any], began: float, load: float) -> dict[str, Any]:
+    """With where, when and beside how much other work: load averages (15 minutes) at the beginning and the end."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True, cwd=REPOSITORY
+    ).stdout.strip()
+    return found | {
+        "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(began)),
+        "minutes": round((time.time() - began) / 60, 1),
+        "commit": commit,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "load": [round(load, 1), round(os.getloadavg()[2], 1)],
+    }
+
+
+def written(found: dict[str, Any]) -> None:
+    """File these parts beside those of earlier runs."""
+    measured = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+    measured |= found
+    MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    RESULTS.write_text(shown(measured), "utf-8")
+
+
+def shown(measured: dict[str, Any]) -> str:
+    """Markdown: targets first, then a section a part."""
+    lines = [
+        "# What Enquete costs",
+        "",
+        "Written by `make bench`; not by hand. Figures are worth comparing within one section only; ratios are medians of ratios",
+        "within a round, in which all contenders were measured one after another. Reasons: `targets.yaml`.",
+        "",
+        "| | measured | target | |",
+        "|---|---:|---:|---|",
+        *compared(measured),
+    ]
+    for part, section in SECTIONS.items():
+        if part in measured:
+            found = measured[part]
+            lines += ["", f"## {TITLES[part]}", "", _where(found), "", *section(found)]
+    return "\n".join(lines) + "\n"
+
+
+def _where(found: dict[str, Any]) -> str:
+    before, after = found["load"]
+    busy = f"load average {before} to {after}: a busy machine" if max(before, after) > 2 else f"load average {after}"
+    return (
+        f"{found['at']}, commit {found['commit']}, Python {found['python']}, {found['cores']} cores, "
+        f"{found['minutes']} minutes, {busy}."
+    )
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    names = list(head)
+    lines = [f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}"]
+    return [*lines, *(f"| {' | '.join(_said(value) for value in row)} |" for row in rows)]
+
+
+def _said(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _calls(found: dict[str, Any]) -> list[str]:
+    lines = [
+        f"{found['agents']:,} agents × {found['items']} items, one call an agent; medians of {found['rounds']} rounds. `×`: of "
+        "AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four bytes. `server`: CPU of "
+        "the model server in its own process, ms a call and share of one core. The whole process is taken from its start: "
+        "with imports, analyses, report, figures, exports."
+    ]
+    for condition in found["conditions"]:
+        latency = "lognormal, median 200 ms" if condition["latency"] == "lognormal" else f"{condition['latency']} s"
+        lines += ["", f"**{condition['in_flight']} in flight, latency {latency}**", ""]
+        lines += _table(
+            ["", "CPU ms a call", "×", "of interviewing", "wall s", "×", "peak MB", "tokens in", "out", "server ms", "busy"],
+            (
+                [
+                    name, row["cpu_ms"], row["cpu_ratio"], row["of_interviewing"], row["wall_s"], row["wall_ratio"],
+                    row["peak_mb"], row["read"] / found["items"], row["written"] / found["items"], row["server_ms"],
+                    f"{row['server_busy']:.0%}",
+                ]
+                for name, row in condition["contenders"].items()
+            ),
+        )  # fmt: skip
+    return lines
+
+
+def _start(found: dict[str, Any]) -> list[str]:
+    return _table(["", "CPU s"], found["cpu_s"].items())
+
+
+def _sizes(found: dict[str, Any]) -> list[str]:
+    report = found["reported"]
+    return [
+        f"Four methodologies, `enquete run` to its last word, synthetic respondent: {found['few']} agents {_said(found['cpu_s'])} s "
+        f"of CPU, {found['many']} agents {_said(found['cpu_s_many'])} s: {_said(found['growth_ms'])} ms for each further agent "
+        f"(medians of {found['rounds']}).",
+        "",
+        "One methodology, likewise:",
+        "",
+        *_table(
+            ["agents", "CPU s", "wall s", "peak MB"],
+            ([int(n), row["cpu_s"], row["wall_s"], row["peak_mb"]] for n, row in found["asked"].items()),
+        ),
+        "",
+        f"{report['agents']:,} agents × four methodologies analysed and reported once more: {_said(report['cpu_s'])} s of CPU, "
+        f"{_said(report['wall_s'])} s, {_said(report['peak_mb'])} MB at the peak.",
+    ]
+
+
+def _methods(found: dict[str, Any]) -> list[str]:
+    rows = ([each["method"], each["agents"], each["calls"], each["cpu_ms"]] for each in found["methods"])
+    return [
+        f"Without report, synthetic respondent; medians of {found['rounds']}.",
+        "",
+        *_table(["", "agents", "calls", "CPU ms a call"], rows),
+    ]
+
+
+TITLES = {"calls": "A call", "start": "Start-up", "sizes": "A run by its agents", "methods": "Methodologies"}
+SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "calls": _calls,
+    "start": _start,
+    "sizes": _sizes,
+    "methods": _methods,
+}

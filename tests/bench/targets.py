@@ -1,0 +1,81 @@
+"""The targets of bench/targets.yaml beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.bench.apart import REPOSITORY
+from tests.bench.calls import INTERVIEWING, WHOLE
+
+FILE = REPOSITORY / "bench" / "targets.yaml"
+LATENCY = "0.2"
+
+Value = Callable[[dict[str, Any]], float]
+
+
+def _call(contender: str, figure: str, in_flight: int) -> Value:
+    def value(measured: dict[str, Any]) -> float:
+        if contender == WHOLE and measured["calls"]["agents"] < 1_500:
+            raise LookupError("mostly what is fixed")
+        found = {(c["latency"], c["in_flight"]): c["contenders"] for c in measured["calls"]["conditions"]}
+        return float(found[LATENCY, in_flight][contender][figure])
+
+    return value
+
+
+def _method(name: str) -> Callable[[dict[str, Any]], list[float]]:
+    return lambda measured: [each["cpu_ms"] for each in measured["methods"]["methods"] if each["method"] == name]
+
+
+def _start(command: str) -> Value:
+    return lambda measured: float(measured["start"]["cpu_s"][command])
+
+
+VALUES: dict[str, Value] = {
+    "interviewing_64": _call(INTERVIEWING, "cpu_ratio", 64),
+    "interviewing_256": _call(INTERVIEWING, "cpu_ratio", 256),
+    "wall_64": _call(INTERVIEWING, "wall_ratio", 64),
+    "wall_256": _call(INTERVIEWING, "wall_ratio", 256),
+    "whole_64": _call(WHOLE, "of_interviewing", 64),
+    "whole_256": _call(WHOLE, "of_interviewing", 256),
+    "fixed": lambda measured: measured["sizes"]["cpu_s"],
+    "growth": lambda measured: measured["sizes"]["growth_ms"],
+    "delphi": lambda measured: _method("delphi")(measured)[-1] / _method("delphi")(measured)[0],
+    "laddering": lambda measured: _method("laddering")(measured)[0],
+    "memory": lambda measured: (
+        measured["sizes"]["asked"]["50000"]["peak_mb"] / measured["sizes"]["asked"]["500"]["peak_mb"]
+    ),
+    "report_s": lambda measured: _large(measured)["cpu_s"],
+    "report_mb": lambda measured: _large(measured)["peak_mb"],
+    "help": _start("enquete --help"),
+    "run_help": _start("enquete run --help"),
+    "list": _start("enquete list"),
+    "check": _start("enquete check"),
+    "import": _start("import enquete"),
+    "mcp": _start("enquete mcp, to its handshake"),
+}
+
+
+def _large(measured: dict[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = measured["sizes"]["reported"]
+    if found["agents"] < 5_000:
+        raise LookupError("a smaller report")
+    return found
+
+
+def compared(measured: dict[str, Any], file: Path = FILE) -> list[str]:
+    """Rows of a table: what, measured, target, and how it stands. What was not measured is left out."""
+    rows = []
+    for name, target in yaml.safe_load(file.read_text("utf-8")).items():
+        try:
+            value = VALUES[name](measured)
+        except LookupError:
+            continue
+        missed = value > target["at_most"]
+        reason = f"**missed**: {target.get('reason', 'no reason was given')}" if missed else "met"
+        rows.append(f"| {target['what']} | {value:.3g} | ≤ {target['at_most']:g} | {' '.join(reason.split())} |")
+    return rows
