@@ -113,12 +113,12 @@ def test_calls_and_rows_lie_within_the_plan(whole: Study, tmp_path: Path, asking
 
 
 def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_arm(whole: Study, tmp_path: Path) -> None:
-    """The shared run asks 32 at once; here it is one after the other in shards of one, and all at once with an arm more."""
-    alone = interview(whole.sim, whole.name, tmp_path / "a", concurrency=1, shard_size=1)
+    """The shared run asks 32 at once; here it is all at once with an arm more. (One after the other, in shards of one: where
+    a budget is cut.)"""
     arms = [Arm(temperature=0), Arm(id="b", role="b", seed=5)]
     crowded = interview(whole.sim, whole.name, tmp_path / "b", concurrency=64, shard_size=3, arms=arms)
     answers = stored_answers(whole.run().folder)
-    assert stored_answers(alone.folder) == stored_answers(crowded.folder) == answers
+    assert stored_answers(crowded.folder) == answers
     assert len(stored_answers(crowded.folder, "b")) == len(answers)
     asked = Counter(key[2] for key in call_keys(crowded.folder) if key[3] == "answer")
     assert asked["b"] >= asked["main"] > 0  # asked for itself, whatever it answers
@@ -174,21 +174,19 @@ def cuts(folder: Path) -> dict[str, int]:
     return {label: before[len(before) // 2] for label, before in found.items()}
 
 
-@pytest.mark.parametrize("concurrency", [1, 64])
-def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(
-    whole: Study, tmp_path: Path, concurrency: int
-) -> None:
-    """In each round and at each purpose. Each cut once with too little to go on first, at one concurrency, and once without
-    the checkpoints, which cost nothing, at the other."""
+def test_a_budget_cut_anywhere_pauses_and_resumes_without_paying_twice(whole: Study, tmp_path: Path) -> None:
+    """In each round and at each purpose: one after the other in shards of one and 64 at once by turns, and by turns with too
+    little to go on first and without the checkpoints, which cost nothing."""
     kept = whole.run().folder
     answers, paid, calls = stored_answers(kept), spent(kept), set(call_keys(kept))
     for number, (label, at) in enumerate(cuts(kept).items()):
         # A call is let through only if its upper bound fits, so the run stops at or before this point.
         cap, out = max(at, 1), tmp_path / f"cut{number}"
-        run = interview(whole.sim, whole.name, out, concurrency=concurrency, budget_tokens=cap)
+        speed = {"concurrency": 64} if number % 2 else {"concurrency": 1, "shard_size": 1}
+        run = interview(whole.sim, whole.name, out, budget_tokens=cap, **speed)
         assert (run.status, run.exit_code) == ("paused", 3), label
         assert spent(run.folder) <= cap, label
-        if (number + concurrency) % 2:
+        if (number // 2 + NAMES.index(whole.name)) % 2:
             (run.folder / "checkpoints.sqlite").unlink()
         else:
             short = unwritten.resume(run.resume_token, out=str(out), budget_tokens=cap + 1)

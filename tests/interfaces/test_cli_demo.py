@@ -37,10 +37,10 @@ def test_it_interviews_before_and_after_and_says_what_happens(command: Command) 
 
 
 def test_t0_then_the_pause_then_t1(command: Command) -> None:
-    """700 = 50 agents x 14 statements and 50 comments in each wave; exit codes 4 while it waits, 0 at the end."""
+    """150 = 10 agents x (14 statements and a comment) in each wave; exit codes 4 while it waits, 0 at the end."""
     folder = demo_population(Path("uploads"), completed=False)
     options = ("--root", "uploads", "--quiet", "--json")
-    before = command("run", SIM_ID, *options, "--methods", "longitudinal", "--respondent", "synthetic")
+    before = command("run", SIM_ID, *options, "--methods", "longitudinal", "--sample", "10")
     assert (before.code, before.object["status"]) == (4, "awaiting_simulation")
     still = command("resume", SIM_ID, *options)
     assert (still.code, still.object["status"]) == (4, "awaiting_simulation")
@@ -49,7 +49,7 @@ def test_t0_then_the_pause_then_t1(command: Command) -> None:
     after = command("resume", SIM_ID, *options)
     assert (after.code, after.object["status"]) == (0, "completed")
     answers = {(stage["methodology"], stage["phase"]): stage["answers"] for stage in after.object["stages"]}
-    assert answers == {("longitudinal", "T0"): {"ok": 750}, ("longitudinal", "T1"): {"ok": 750}}
+    assert answers == {("longitudinal", "T0"): {"ok": 150}, ("longitudinal", "T1"): {"ok": 150}}
 
 
 def test_it_touches_no_folder_but_its_own(command: Command) -> None:

@@ -31,6 +31,8 @@ from tests.support.processes import environment
 ROOT = Path(__file__).parents[2]
 LISTED = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]
 START_S = 90
+FEW = 12
+"""Of the demo's fifty agents, where it is about what happens after one another."""
 WATCH = """
 import sys
 LOCAL = ("127.", "::1", "localhost", "0.0.0.0", "::")
@@ -182,7 +184,12 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
 ) -> None:
     """On the demo population, which no input had to name; its simulation runs to its end when the run is resumed."""
     thread = studio.thread()
-    context: Any = {"methods": ["longitudinal", "scenario"], "language": "en", "budget_tokens": 3_000_000}
+    context: Any = {
+        "methods": ["longitudinal", "scenario"],
+        "language": "en",
+        "sample": FEW,
+        "budget_tokens": 3_000_000,
+    }
     first = studio.go("interviews", thread, input={}, context=context)
     (pause,) = interrupts(studio, thread)
     assert pause["reason"] == "awaiting_simulation"
@@ -190,7 +197,7 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
     assert "resume with any value" in pause["how"]
     progress = [data for event, data in first if event.startswith("custom")]
     assert progress[-1] | {"tokens": 0} == {
-        "methodology": "longitudinal", "phase": "T0", "arm": "main", "round": 1, "done": 50, "total": 50,
+        "methodology": "longitudinal", "phase": "T0", "arm": "main", "round": 1, "done": FEW, "total": FEW,
         "tokens": 0, "cap": 3_000_000, "expected": None,
     }  # fmt: skip
     assert listed(studio.client.threads.get_state(thread)["values"], capsys) == ["awaiting_simulation"]
@@ -199,7 +206,7 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
     assert (values["status"], values["note"]) == ("completed", "")
     assert listed(values, capsys) == ["completed"]
     assert values["findings"][0].partition("(")[0].strip() in values["page_one"]
-    assert values["agents"] == 50
+    assert values["agents"] == FEW
     assert values["outcomes"] == {"longitudinal/T0": "done", "longitudinal/T1": "done", "scenario/T1": "done"}
     record = json.loads((Path(values["run"]) / "instruments_used.json").read_text("utf-8"))
     assert '"respondent": "synthetic"' in json.dumps(record)
@@ -218,13 +225,13 @@ def test_the_parent_pauses_after_t0_is_resumed_and_finished_on_disk(
 def test_state_is_counts_rounds_and_medians(studio: Studio) -> None:
     """A Delphi from its default input to its end: the parent's state, and the rounds' own as Studio opens them."""
     thread = studio.thread()
-    studio.go("delphi", thread, input={"sim": "demo"}, context={"language": "en"})
+    studio.go("delphi", thread, input={"sim": "demo"}, context={"language": "en", "sample": FEW})
     values: Any = studio.client.threads.get_state(thread)["values"]
     assert len(json.dumps({**values, "page_one": ""})) < 2000
     assert len(values["page_one"]) < 6000
     inner = inner_values(studio, thread)
     assert inner["round"] == 3
-    assert inner["counts"]["round 2/done"] == 50
+    assert inner["counts"]["round 2/done"] == FEW
     medians = list(inner["feedback"]["round 2"].values())
     assert medians
     assert all(1 <= median <= 5 for median in medians)
@@ -244,11 +251,11 @@ def inner_values(studio: Studio, thread: str) -> dict[str, Any]:
 
 def test_longitudinal_on_its_own_waits_after_t0(studio: Studio) -> None:
     thread = studio.thread()
-    studio.go("longitudinal", thread, input={})
+    studio.go("longitudinal", thread, input={})  # nothing given at all: the fifty of the demo
     (pause,) = interrupts(studio, thread)
     assert pause["reason"] == "awaiting_simulation"
     values: Any = studio.client.threads.get_state(thread)["values"]
-    assert values["outcomes"] == {"longitudinal/T0": "done"}
+    assert (values["agents"], values["outcomes"]) == (50, {"longitudinal/T0": "done"})
 
 
 @pytest.mark.parametrize("name", sorted(set(LISTED) - {"interviews", "delphi", "longitudinal"}))
@@ -256,7 +263,13 @@ def test_each_graph_starts_from_its_default_input(studio: Studio, name: str) -> 
     """Until its agents are asked; what comes then has tests of its own."""
     thread = studio.thread()
     stream = studio.client.runs.stream(
-        thread, name, input={}, stream_mode="custom", stream_subgraphs=True, on_disconnect="cancel"
+        thread,
+        name,
+        input={},
+        context={"sample": 3},
+        stream_mode="custom",
+        stream_subgraphs=True,
+        on_disconnect="cancel",
     )
     for part in stream:
         assert "error" not in part.event, studio.client.threads.get_state(thread)["tasks"]

@@ -26,17 +26,18 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "delphi": {"methods": ["delphi"]},
     "scenario": {"methods": ["scenario"]},
     "all in English": {"language": "en"},
-    "item by item": {"methods": ["longitudinal", "scenario"], "asking": "item"},
-    "Delphi item by item": {"methods": ["delphi"], "asking": "item", "agents": 6},
-    "diversity item by item": {"methods": ["diversity"], "asking": "item", "agents": 6},
+    "item by item": {"methods": ["longitudinal", "scenario"], "asking": "item", "agents": 3},
+    "Delphi item by item": {"methods": ["delphi"], "asking": "item", "agents": 4},
+    "diversity item by item": {"methods": ["diversity"], "asking": "item", "agents": 3},
     "laddering": {"methods": ["laddering"], "agents": 4, "settings": {"laddering": {"turns": 6}}},
     "two arms": {
         "methods": ["scenario"],
+        "agents": 4,
         "arms": [Arm(respondent="llm", model="m"), Arm(id="b", role="b", respondent="llm", model="other", seed=2)],
     },
-    "more agents than rehearse": {"methods": ["longitudinal", "delphi"], "agents": 90},
+    "more agents than rehearse": {"methods": ["delphi"], "agents": 50},
     "one agent": {"agents": 1},
-    "faults at a fifth": {"faults": {"http_500": 0.1, "bad_json": 0.1}},
+    "faults at a fifth": {"methods": ["longitudinal", "delphi"], "faults": {"http_500": 0.1, "bad_json": 0.1}},
 }
 WRITTEN = ("all in English", "faults at a fifth")
 """Those whose narrative is paid, too."""

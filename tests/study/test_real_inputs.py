@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import enquete
+from tests.support.unwritten import interview
 
 SIMULATIONS = {"sim_683e8059ab27": 7, "sim_oasisreal0001": 12}
 
@@ -30,7 +30,7 @@ def expected_rows(agents: int, themes: int) -> dict[tuple[str, str, int], int]:
 def test_everybody_is_asked_everything_once(tmp_path: Path, root: Path, name: str, language: str) -> None:
     sim = tmp_path / name
     shutil.copytree(root / "tests" / "data" / name, sim)
-    run = enquete.conduct_interviews(sim, language=language)
+    run = interview(sim, language=language)
     assert run.status == "completed"
     table = run.responses
     themes = table[table["round"].eq(2) & table["methodology"].eq("delphi")]["item_id"].str.split("/").str[0].nunique()

@@ -27,7 +27,7 @@ from tests.support.populations import mirofish_folder
 from tests.support.studies import call_keys, personas, rows, spent, stored_answers
 
 ENOUGH = 50_000_000
-AGENTS, FEW = 6, 3
+AGENTS, FEW = 4, 2
 ALL: dict[str, Any] = {"probes": ["all"], "replicates": 2, "probe_sample": FEW}
 SHORT: dict[str, Any] = {"laddering": {"settings": {"laddering": {"turns": 4}}}}
 """An interview need not be long for its probes."""
