@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-model test lint graphs words readme bench soak chaos clean
+.PHONY: demo demo-model test lint graphs words readme bench bench-peers soak chaos clean
 
 $(VENV)/core: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Enquete needs Python 3.11 or newer, not {sys.version.split()[0]}"'
@@ -61,6 +61,14 @@ bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients writ
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) $(PARTS)
 	$(if $(QUICK)$(PARTS),,$(BIN)/python -m tests.http.bench_polls --rounds 3)
 
+# Other programs, each in an environment of its own, since they pin what Enquete needs otherwise.
+.peers/%/bin/python:
+	$(PYTHON) -m venv .peers/$*
+	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
+
+bench-peers: $(VENV)/dev .peers/inspect/bin/python .peers/edsl/bin/python  ## Inspect AI and EDSL on the same work
+	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) peers
+
 soak: $(VENV)/dev           ## the long tests, and property tests with four times as many examples; not part of make test
 	$(BIN)/python -m pytest -m 'soak or hypothesis' --hypothesis-profile soak tests -p no:cacheprovider -s
 
@@ -77,4 +85,4 @@ $(VENV)/clients: $(VENV)/core
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mcp-clients demo-out
+	rm -rf $(VENV) .mcp-clients .peers demo-out

@@ -2,13 +2,14 @@
 
 python -m tests.bench [--quick] [--write] [PART …]
 
-calls     CPU, wall, memory and tokens of six contenders on the same prompts, by requests in flight and latency
+calls     CPU, wall, memory and tokens of seven contenders on the same prompts, by requests in flight and latency
 start     CPU of commands until they have said something
 sizes     CPU and memory of whole runs by number of agents
 methods   methodologies whose cost a call must not grow: Delphi with its agents, laddering with its turns
 disk      bytes an answer, by file
 kills     replies that had arrived and were not yet settled when the process was killed
 install   megabytes of what the core needs
+peers     Inspect AI and EDSL on the same prompts, where `make bench-peers` has installed them; not unless named
 
 Every contender and every run is a process of its own; contenders alternate. Quick: fewer agents, rounds and conditions.
 `--write` files what was measured in bench/measured.json, of which bench/results.md is made; parts not named are kept.

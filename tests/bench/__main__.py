@@ -5,49 +5,51 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from pathlib import Path
 
 import tests.bench
 from tests.bench.apart import ours
-from tests.bench.calls import calls
+from tests.bench.calls import calls, peers
+from tests.bench.disk import disk
+from tests.bench.install import install
+from tests.bench.kills import kills
 from tests.bench.methods import methods
 from tests.bench.results import RESULTS, shown, stamped, written
 from tests.bench.settings import FULL, QUICK
 from tests.bench.sizes import sizes
 from tests.bench.start import start
 
-PARTS = {"calls": calls, "start": start, "sizes": sizes, "methods": methods}
+PARTS = {
+    "calls": calls,
+    "start": start,
+    "sizes": sizes,
+    "methods": methods,
+    "disk": disk,
+    "kills": kills,
+    "install": install,
+    "peers": peers,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench", description=tests.bench.__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", metavar="PART", help="all unless named")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="all but peers unless named")
     parser.add_argument("--quick", action="store_true", help="a few minutes' worth")
     parser.add_argument("--write", action="store_true", help=f"file it in {RESULTS.parent.name}/")
-    parser.add_argument(
-        "--peer", type=_peer, action="append", default=[], metavar="NAME=PYTHON", help="beside the calls"
-    )
     said = parser.parse_args()
     if unknown := set(said.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     os.environ.clear()
     os.environ.update(ours())
     size, found = QUICK if said.quick else FULL, {}
-    for part in said.parts or PARTS:
+    for part in said.parts or [name for name in PARTS if name != "peers"]:
         print(f"{part} …", flush=True)
         began, load = time.time(), os.getloadavg()[2]
-        measured = calls(size, dict(said.peer)) if part == "calls" else PARTS[part](size)
-        found[part] = stamped(measured, began, load)
+        found[part] = stamped(PARTS[part](size), began, load)
         if said.write:
             written({part: found[part]})
     print(shown(found))
-
-
-def _peer(text: str) -> tuple[str, Path]:
-    name, _, interpreter = text.partition("=")
-    return name, Path(interpreter)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.bench.apart import enquete, python
+from tests.bench.apart import REPOSITORY, enquete, python
 from tests.bench.interviewing import LANGUAGE, used, write_prompts
 from tests.bench.loops import Work
 from tests.bench.rounds import median, ratio
@@ -26,12 +27,26 @@ Record = dict[str, float]
 Contender = Callable[[Work, Path], Record]
 
 REFERENCE = "AsyncOpenAI, aiohttp"
+PEERS = {"inspect": "inspect-ai", "edsl": "edsl"}  # what the Makefile installs in .peers/
 INTERVIEWING, WHOLE = "Enquete, interviewing", "Enquete, whole process"
 
 
-def calls(size: Size, peers: dict[str, Path]) -> dict[str, Any]:
-    """Medians and ratios by condition and contender. `peers`: environments of other programs, by name."""
-    contenders = OURS | {name: _peer(name, interpreter) for name, interpreter in peers.items()}
+def calls(size: Size) -> dict[str, Any]:
+    """Medians and ratios by condition and contender."""
+    return _compared(size, OURS)
+
+
+def peers(size: Size) -> dict[str, Any]:
+    """The same of other programs, as far as `make bench-peers` has installed them, beside the two that matter most."""
+    installed = {path.parents[1].name: path for path in sorted(REPOSITORY.glob(".peers/*/bin/python"))}
+    if not installed:
+        raise SystemExit("no other programs in .peers: make bench-peers installs them")
+    beside = {name: OURS[name] for name in (REFERENCE, INTERVIEWING)}
+    others = {_versioned(name, path): _peer(name, path) for name, path in installed.items()}
+    return _compared(replace(size, latencies=("0.2",)), beside | others)
+
+
+def _compared(size: Size, contenders: dict[str, Contender]) -> dict[str, Any]:
     found = []
     with TemporaryDirectory() as name, bench_server() as server:
         population = personas(Path(name), size.agents)
@@ -42,8 +57,9 @@ def calls(size: Size, peers: dict[str, Path]) -> dict[str, Any]:
             records: dict[str, list[Record]] = {contender: [] for contender in contenders}
             for number in range(size.rounds):
                 for contender in _turned(list(contenders), number):
-                    records[contender].append(_measured(contenders[contender], work, server))
-                    print(f"  {latency} {in_flight} {number + 1}: {contender} {_cpu_ms(records[contender][-1]):.2f} ms")
+                    record = _measured(contenders[contender], work, server)
+                    records[contender].append(record)
+                    print(f"  {latency} s, {in_flight}, {number + 1}: {contender} {_cpu_ms(record):.2f} ms", flush=True)
             rows = {contender: _row(taken, records) for contender, taken in records.items()}
             found.append({"latency": latency, "in_flight": in_flight, "contenders": rows})
     return {"agents": size.agents, "rounds": size.rounds, "items": items, "conditions": found}
@@ -85,7 +101,7 @@ def _row(records: list[Record], all_records: dict[str, list[Record]]) -> Record:
 
 
 def _loop(name: str) -> Contender:
-    return lambda work, folder: python("-P", "tests/bench/loops.py", name, json.dumps(vars(work)))
+    return lambda work, folder: python("-m", "tests.bench.loops", name, json.dumps(vars(work)))
 
 
 def _ours(name: str) -> Contender:
@@ -93,8 +109,13 @@ def _ours(name: str) -> Contender:
 
 
 def _peer(name: str, interpreter: Path) -> Contender:
-    script = "tests/bench/peers.py"
-    return lambda work, folder: python("-P", script, name, json.dumps(vars(work)), interpreter=interpreter)
+    return lambda work, folder: python("-m", "tests.bench.peers", name, json.dumps(vars(work)), interpreter=interpreter)
+
+
+def _versioned(name: str, interpreter: Path) -> str:
+    package = PEERS[name]
+    said = f"import json, importlib.metadata as m; print(json.dumps({{'is': m.version('{package}')}}))"
+    return f"{package} {python('-c', said, interpreter=interpreter)['is']}"
 
 
 def whole(work: Work, folder: Path) -> Record:

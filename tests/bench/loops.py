@@ -1,4 +1,4 @@
-"""What one would write by hand to send the same prompts: `python tests/bench/loops.py NAME WORK`, in any environment.
+"""What one would write by hand to send the same prompts: `python -m tests.bench.loops NAME WORK`, in any environment.
 
 Each contender makes its client once, sends all prompts with so many in flight, reads every reply as JSON, and counts its
 tokens. Nothing of Enquete is imported: its prompts come from a file. The last line printed is what was measured.
@@ -141,6 +141,11 @@ LOOPS = {
 }
 
 
+def read_requests(work: Work) -> list[dict[str, Any]]:
+    with Path(work.prompts).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines][: work.agents]
+
+
 class Clock:
     """From when it is made: seconds of the processor (all threads of this process) and of the wall."""
 
@@ -158,9 +163,7 @@ class Clock:
 
 def main() -> None:
     work = Work(**json.loads(sys.argv[2]))
-    with Path(work.prompts).open(encoding="utf-8") as lines:
-        requests = [json.loads(line) for line in lines][: work.agents]
-    print(json.dumps(asyncio.run(LOOPS[sys.argv[1]](work, requests))))
+    print(json.dumps(asyncio.run(LOOPS[sys.argv[1]](work, read_requests(work)))))
 
 
 if __name__ == "__main__":

@@ -136,10 +136,48 @@ def _methods(found: dict[str, Any]) -> list[str]:
     ]
 
 
-TITLES = {"calls": "A call", "start": "Start-up", "sizes": "A run by its agents", "methods": "Methodologies"}
+def _disk(found: dict[str, Any]) -> list[str]:
+    lines = [f"{found['agents']:,} agents, {found['answers']:,} answers of a model, with report.", ""]
+    rows = [*found["bytes"].items(), ("all but audit", _beside_audit(found["bytes"]))]
+    return [*lines, *_table(["", "bytes an answer"], ([kind, float(size)] for kind, size in rows))]
+
+
+def _kills(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['in_flight']} in flight, killed after {found['sent']:,.0f} replies were sent: {found['unsettled']:.0f} of them not "
+        f"settled (median of {found['rounds']}; at most {found['most']})."
+    ]
+
+
+def _install(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['packages']} packages, {found['mb']:,.0f} MB; the largest:",
+        "",
+        *_table(["", "MB"], found["largest"].items()),
+    ]
+
+
+def _beside_audit(sizes: dict[str, float]) -> float:
+    return sum(size for kind, size in sizes.items() if kind != "audit")
+
+
+TITLES = {
+    "calls": "A call",
+    "peers": "Other programs",
+    "start": "Start-up",
+    "sizes": "A run by its agents",
+    "methods": "Methodologies",
+    "disk": "On disk",
+    "kills": "At a kill",
+    "install": "Installed",
+}
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "calls": _calls,
+    "peers": _calls,
     "start": _start,
     "sizes": _sizes,
     "methods": _methods,
+    "disk": _disk,
+    "kills": _kills,
+    "install": _install,
 }

@@ -11,11 +11,13 @@ import random
 import subprocess
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from math import log
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 from aiohttp import web
@@ -40,6 +42,12 @@ class BenchServer:
         return f"{self._url}/{latency}/v1"
 
     @property
+    def answered(self) -> int:
+        """Replies so far."""
+        with urlopen(f"{self._url}/answered") as answer:
+            return int(answer.read())
+
+    @property
     def cpu_s(self) -> float:
         times = self._process.cpu_times()
         return float(times.user + times.system)
@@ -59,6 +67,8 @@ def bench_server() -> Iterator[BenchServer]:
 
 
 async def _answer(request: web.BaseRequest) -> web.Response:
+    if request.path == "/answered":
+        return web.Response(text=str(_answered.total()))
     if not request.path.endswith("/chat/completions"):
         return web.Response(status=404, text="404: Not Found")
     delay = _delay(request.path.split("/")[1])
@@ -72,6 +82,7 @@ async def _answer(request: web.BaseRequest) -> web.Response:
         str(body["messages"][-1]["content"]),
         zlib.crc32(str(body["messages"][0]["content"]).encode()) % VARIANTS,
     )
+    _answered[request.path] += 1
     read, written = len(said.encode()) // BYTES_PER_TOKEN, len(text.encode()) // BYTES_PER_TOKEN
     return web.json_response(
         {
@@ -93,6 +104,7 @@ async def _answer(request: web.BaseRequest) -> web.Response:
     )
 
 
+_answered: Counter[str] = Counter()
 _draws = random.Random(0)
 
 
