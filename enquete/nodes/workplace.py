@@ -127,7 +127,7 @@ class Workplace(OpenedRun[Ledger]):
 
     def _make_desk(self, name: str, phase: str, arm: Arm) -> LocalDesk:
         digests = self.ledger.digests(phase) if arm.digest != "none" else {}
-        people = [who.model_copy(update={"digest": digests.get(who.id)}) for who in self.population]
+        people = [who.remembering(digests.get(who.id)) for who in self.population]
         main = self.record.main
         claim = claim_name(name, phase, arm)
         return LocalDesk(

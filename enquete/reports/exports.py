@@ -23,7 +23,7 @@ from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.codebook import codebook, markdown
-from enquete.reports.table.rows import ANSWER, ResponseRow
+from enquete.reports.table.row import ANSWER, ResponseRow
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 

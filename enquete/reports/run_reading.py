@@ -35,8 +35,10 @@ LARGEST_RESULT = 256_000_000  # bytes of a result file, which we wrote ourselves
 ANSWERS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.status, a.value, a.text, a.confidence,
   a.data, a.notes, a.position, a.options_shown, a.asked_at
-FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND o.phase = ?
+FROM occasions o JOIN answers a ON a.occasion = o.id
+WHERE o.methodology = ? AND o.phase = ? AND o.arm = ?
 """
+WHOSE = " AND o.round IN (SELECT value FROM json_each(?)) AND o.participant IN (SELECT value FROM json_each(?))"
 
 PARTS = """
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part
@@ -44,9 +46,10 @@ FROM occasions o JOIN answers a ON a.occasion = o.id WHERE o.methodology = ? AND
 """
 
 ANSWER_CALLS = """
-SELECT arm, subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
+SELECT subject, count(*) AS attempts, max(CASE WHEN attempt = 0 THEN prompt_hash END) AS prompt_hash,
   sum(latency_ms) AS latency_ms, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens
-FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? GROUP BY arm, subject
+FROM calls WHERE purpose = 'answer' AND methodology = ? AND phase = ? AND arm = ?
+  AND subject IN (SELECT value FROM json_each(?)) GROUP BY subject
 """
 
 SPENT = """
@@ -161,7 +164,7 @@ class RunReading(OpenedRun[ReadingLedger]):
             phase=phase,
             language=self.record.language,
             asking=self.record.asking,
-            population=[who.model_copy(update={"digest": memories.get(who.id)}) for who in self.population],
+            population=[who.remembering(memories.get(who.id)) for who in self.population],
             ledger=self.ledger,
             respondent=nobody,
             model=nobody,
@@ -174,16 +177,34 @@ class RunReading(OpenedRun[ReadingLedger]):
         """Memory digest by participant, as this arm had it in this phase."""
         return self.ledger.digests(phase) if arm.digest == "own" else {}
 
-    def answers(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
-        return iter(self.ledger.rows(ANSWERS, (methodology, phase)))
+    def remembering(self, phase: str) -> frozenset[str]:
+        """Who has a memory in this phase."""
+        found = self.ledger.rows("SELECT participant FROM digests WHERE phase=? AND text IS NOT NULL", (phase,))
+        return frozenset(who for (who,) in found)
+
+    def answered(self, methodology: str, phase: str, arm: str) -> int:
+        """How many answers there are."""
+        counted = "SELECT count(*) FROM occasions o JOIN answers a ON a.occasion=o.id WHERE methodology=? AND phase=? AND arm=?"
+        return int(self.ledger.rows(counted, (methodology, phase, arm)).fetchone()[0])
+
+    def answers(
+        self, methodology: str, phase: str, arm: str, rounds: Sequence[int] = (), whose: Sequence[str] = ()
+    ) -> Iterator[tuple[Any, ...]]:
+        """Of an arm; of these agents in these rounds alone, where they are named."""
+        where = (methodology, phase, arm)
+        if not whose:
+            return iter(self.ledger.rows(ANSWERS, where))
+        return iter(self.ledger.rows(ANSWERS + WHOSE, (*where, json.dumps(rounds), json.dumps(whose))))
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
         """Where each answer was asked for (arm, session, round, turn, participant, item), and in which part."""
         return iter(self.ledger.rows(PARTS, (methodology, phase)))
 
-    def answer_calls(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
+    def answer_calls(
+        self, methodology: str, phase: str, arm: str, subjects: Sequence[str]
+    ) -> Iterator[tuple[Any, ...]]:
         """One row per asked block: requests made, hash of the first prompt, time and tokens over all of them."""
-        return iter(self.ledger.rows(ANSWER_CALLS, (methodology, phase)))
+        return iter(self.ledger.rows(ANSWER_CALLS, (methodology, phase, arm, json.dumps(subjects))))
 
     def spent(self) -> pd.DataFrame:
         """Calls and tokens by methodology, phase, arm and purpose. Their tokens plus allowances are the run's budget.

@@ -41,6 +41,10 @@ class Participant(BaseModel):
     digest: str | None = None  # None: no memory available (or none wanted, as at T0)
     agent_id: int | None = None  # the simulation's own index, for the export only
 
+    def remembering(self, digest: str | None) -> Participant:
+        """The same agent with this memory; most have none, and are not held twice."""
+        return self if digest == self.digest else self.model_copy(update={"digest": digest})
+
 
 AS_WRITTEN = "as_written"
 PRESENTATIONS = (

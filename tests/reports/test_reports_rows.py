@@ -12,7 +12,7 @@ from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
-from enquete.reports.table.rows import COLUMNS, ResponseRow
+from enquete.reports.table.row import COLUMNS, ResponseRow
 from enquete.reports.writing import records
 from enquete.state.asking import Answer, Arm, CallKey
 from enquete.state.desk import Completion, Prompt

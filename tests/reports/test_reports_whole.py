@@ -23,7 +23,7 @@ from enquete.reports.page import page
 from enquete.reports.synthesis import load_summary
 from enquete.reports.table.columns import COLUMN_MEANINGS, STATUS_MEANINGS
 from enquete.reports.table.items import labels_of
-from enquete.reports.table.rows import COLUMNS
+from enquete.reports.table.row import COLUMNS
 from tests.reports.conftest import ALL, DATA, Made
 
 

@@ -26,6 +26,8 @@ def with_blocks(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
 
     Positions count within a part, so that without it no order over several parts is known.
     """
+    if "block" in frame:
+        return frame
     known: dict[tuple[object, ...], str] = {}
     for name, phase in set(zip(frame["methodology"], frame["phase"], strict=True)):
         known |= {(name, phase, *place): part for *place, part in reading.parts(name, phase)}

@@ -12,7 +12,7 @@ from enquete.locale import tell
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
-from enquete.reports.table.rows import COLUMNS, ResponseRow
+from enquete.reports.table.row import COLUMNS, ResponseRow
 from enquete.reports.templates import render
 from enquete.respondents.kinds import KINDS
 from enquete.state.asking import Language

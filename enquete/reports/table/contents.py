@@ -30,21 +30,26 @@ def beside(item: Item, items: Sequence[Item]) -> Beside:
 _beside = lru_cache(maxsize=2**12)(Beside)  # the same for all agents of a panel
 
 
-def content_of(table: Columns, seen: Mapping[Any, Beside]) -> list[str]:
-    """One code a row, "" where there is nothing to say."""
-    codes = _one_valued(table)
-    said: dict[tuple[Any, ...], dict[str, str]] = {}
-    keys = zip(*(table[name] for name in _ANSWER), strict=True)
-    agents = zip(*(table[name] for name in _AGENT), strict=True)
-    for place, (key, agent, text) in enumerate(zip(keys, agents, table["text"], strict=True)):
-        if not text or codes[place]:
-            continue
-        codes[place] = text_note(text, table["language"][place], seen.get(key, ALONE))
-        # Reasons for a rating may well be the same for several.
-        plain, item = normal(text) if table["value"][place] is None else "", table["item_id"][place]
-        if plain and said.setdefault(agent, {}).setdefault(plain, item) != item:
-            codes[place] = codes[place] or "same_text"
-    return codes
+class Contents:
+    """Of one methodology in one phase, whose rows come some at a time: an agent is known by what it said before."""
+
+    def __init__(self) -> None:
+        self._said: dict[int, str] = {}  # item by a hash of who said what: texts of all agents would fill the memory
+
+    def of(self, table: Columns, seen: Mapping[Any, Beside]) -> list[str]:
+        """One code a row, "" where there is nothing to say."""
+        codes = _one_valued(table)
+        keys = zip(*(table[name] for name in _ANSWER), strict=True)
+        agents = zip(*(table[name] for name in _AGENT), strict=True)
+        for place, (key, agent, text) in enumerate(zip(keys, agents, table["text"], strict=True)):
+            if not text or codes[place]:
+                continue
+            codes[place] = text_note(text, table["language"][place], seen.get(key, ALONE))
+            # Reasons for a rating may well be the same for several.
+            plain, item = normal(text) if table["value"][place] is None else "", table["item_id"][place]
+            if plain and self._said.setdefault(hash((agent, plain)), item) != item:
+                codes[place] = codes[place] or "same_text"
+        return codes
 
 
 def _one_valued(table: Columns) -> list[str]:

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from enquete.nodes.planning import rounds_owed
 from enquete.reports.context import ItemFacts
 from enquete.reports.run_reading import RunReading
-from enquete.reports.table.rows import item_facts_of
+from enquete.reports.table.stage import item_facts_of
 from enquete.respondents.neutral import control_items
 from enquete.state.asking import Item, Language
 
