@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from dataclasses import replace
 
 import tests.bench
 from tests.bench.apart import ours
@@ -37,12 +38,15 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help="all but peers unless named")
     parser.add_argument("--quick", action="store_true", help="a few minutes' worth")
     parser.add_argument("--write", action="store_true", help=f"file it in {RESULTS.parent.name}/")
+    parser.add_argument("--agents", type=int, help="of the calls, of disk and of kills")
+    parser.add_argument("--rounds", type=int, help="repetitions")
     said = parser.parse_args()
     if unknown := set(said.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     os.environ.clear()
     os.environ.update(ours())
     size, found = QUICK if said.quick else FULL, {}
+    size = replace(size, agents=said.agents or size.agents, rounds=said.rounds or size.rounds)
     for part in said.parts or [name for name in PARTS if name != "peers"]:
         print(f"{part} …", flush=True)
         began, load = time.time(), os.getloadavg()[2]

@@ -1,4 +1,7 @@
-"""What was measured, kept by part in bench/measured.json, and as Markdown in bench/results.md."""
+"""What was measured, kept by part in bench/measured.json, and as Markdown in bench/results.md.
+
+`python -m tests.bench.results` writes the Markdown anew, after a target or a reason was changed.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,7 @@ def stamped(found: dict[str, Any], began: float, load: float) -> dict[str, Any]:
 
 def written(found: dict[str, Any]) -> None:
     """File these parts beside those of earlier runs."""
-    measured = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
-    measured |= found
+    measured = (json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}) | found
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
     RESULTS.write_text(shown(measured), "utf-8")
 
@@ -181,3 +183,7 @@ SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "kills": _kills,
     "install": _install,
 }
+
+
+if __name__ == "__main__":
+    written({})

@@ -22,7 +22,7 @@ from urllib.request import urlopen
 import psutil
 from aiohttp import web
 
-from tests.support.processes import environment
+from tests.bench.apart import REPOSITORY, ours
 from tests.support.schema_filler import fill, schema_in_prompt, sentence
 
 BYTES_PER_TOKEN = 4
@@ -56,7 +56,7 @@ class BenchServer:
 @contextmanager
 def bench_server() -> Iterator[BenchServer]:
     command = [sys.executable, "-m", "tests.bench.server"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ours(), cwd=REPOSITORY)
     try:
         yield BenchServer(process)
     finally:

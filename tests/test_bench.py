@@ -1,0 +1,31 @@
+"""What `make bench` compares is comparable: its loops send what Enquete sends, and each target is measured. Nothing is timed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import yaml
+
+from tests.bench.interviewing import interviewing, used, write_prompts
+from tests.bench.loops import Work, bare_aiohttp, read_requests
+from tests.bench.server import bench_server
+from tests.bench.targets import FILE, VALUES
+from tests.support.studies import personas
+
+AGENTS = 5
+
+
+def test_a_loop_written_by_hand_sends_the_same_prompts(tmp_path: Path) -> None:
+    prompts = tmp_path / "prompts.jsonl"
+    write_prompts(prompts, personas(tmp_path, AGENTS))
+    with bench_server() as server:
+        work = Work(str(prompts), server.base_url("0"), 2, AGENTS)
+        by_hand = asyncio.run(bare_aiohttp(work, read_requests(work)))
+        ours = used(interviewing(tmp_path, work, AGENTS).folder)
+    assert ours["calls"] == AGENTS
+    assert {name: by_hand[name] for name in ours} == ours
+
+
+def test_every_target_is_measured() -> None:
+    assert set(yaml.safe_load(FILE.read_text("utf-8"))) == set(VALUES)
