@@ -59,7 +59,6 @@ readme: $(VENV)/dev         ## the outputs that the README shows
 # `make bench QUICK=1` takes minutes and writes nothing; PARTS="calls start" are parts of it (tests/bench/__init__.py).
 bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients written by hand; writes bench/results.md
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) $(PARTS)
-	$(if $(QUICK)$(PARTS),,$(BIN)/python -m tests.http.bench_polls --rounds 3)
 
 # Other programs, each in an environment of its own, since they pin what Enquete needs otherwise.
 .peers/%/bin/python:

@@ -9,6 +9,7 @@ methods   methodologies whose cost a call must not grow: Delphi with its agents,
 disk      bytes an answer, by file
 kills     replies that had arrived and were not yet settled when the process was killed
 install   megabytes of what the core needs
+polls     how much a hundred clients that poll a run's status slow it
 peers     Inspect AI and EDSL on the same prompts, where `make bench-peers` has installed them; not unless named
 
 Every contender and every run is a process of its own; contenders alternate. Quick: fewer agents, rounds and conditions.

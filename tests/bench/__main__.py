@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from dataclasses import replace
+from typing import Any
 
 import tests.bench
 from tests.bench.apart import ours
@@ -15,9 +16,22 @@ from tests.bench.install import install
 from tests.bench.kills import kills
 from tests.bench.methods import methods
 from tests.bench.results import RESULTS, shown, stamped, written
-from tests.bench.settings import FULL, QUICK
+from tests.bench.settings import FULL, QUICK, Size
 from tests.bench.sizes import sizes
 from tests.bench.start import start
+from tests.http.bench_polls import CLIENTS, EVERY_S, ratio
+
+
+def polls(size: Size) -> dict[str, Any]:
+    rounds = min(3, size.rounds)
+    return {
+        "clients": CLIENTS,
+        "every_s": EVERY_S,
+        "agents": size.polled,
+        "rounds": rounds,
+        **ratio(size.polled, rounds),
+    }
+
 
 PARTS = {
     "calls": calls,
@@ -27,6 +41,7 @@ PARTS = {
     "disk": disk,
     "kills": kills,
     "install": install,
+    "polls": polls,
     "peers": peers,
 }
 
@@ -43,8 +58,9 @@ def main() -> None:
     said = parser.parse_args()
     if unknown := set(said.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    kept = ours()
     os.environ.clear()
-    os.environ.update(ours())
+    os.environ.update(kept)
     size, found = QUICK if said.quick else FULL, {}
     size = replace(size, agents=said.agents or size.agents, rounds=said.rounds or size.rounds)
     for part in said.parts or [name for name in PARTS if name != "peers"]:

@@ -86,8 +86,7 @@ def _calls(found: dict[str, Any]) -> list[str]:
     lines = [
         f"{found['agents']:,} agents × {found['items']} items, one call an agent; medians of {found['rounds']} rounds. `×`: of "
         "AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four bytes. `server`: CPU of "
-        "the model server in its own process, ms a call and share of one core. The whole process is taken from its start: "
-        "with imports, analyses, report, figures, exports."
+        "the model server in its own process, ms a call and share of one core."
     ]
     for condition in found["conditions"]:
         latency = "lognormal, median 200 ms" if condition["latency"] == "lognormal" else f"{condition['latency']} s"
@@ -159,6 +158,14 @@ def _install(found: dict[str, Any]) -> list[str]:
     ]
 
 
+def _polls(found: dict[str, Any]) -> list[str]:
+    return [
+        f"`enquete serve`, a run of {found['agents']} agents while {found['clients']} clients ask for its status every "
+        f"{found['every_s']:g} s, with polls / without: {found['ratio']:.3g} of the time, {found['ratio_cpu']:.3g} of the server's CPU; "
+        f"{found['polls']:,.0f} polls, the slowest {found['slowest_poll_s']:.2g} s ({found['rounds']} rounds, in turn)."
+    ]
+
+
 def _beside_audit(sizes: dict[str, float]) -> float:
     return sum(size for kind, size in sizes.items() if kind != "audit")
 
@@ -172,6 +179,7 @@ TITLES = {
     "disk": "On disk",
     "kills": "At a kill",
     "install": "Installed",
+    "polls": "Polls",
 }
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "calls": _calls,
@@ -182,6 +190,7 @@ SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "disk": _disk,
     "kills": _kills,
     "install": _install,
+    "polls": _polls,
 }
 
 

@@ -18,6 +18,7 @@ class Size:
     reported: int  # four methodologies, analysed and written up once more
     delphi: tuple[int, int]
     laddering: int
+    polled: int  # of a run whose status a hundred clients ask for
 
 
 FULL = Size(
@@ -30,6 +31,7 @@ FULL = Size(
     reported=5_000,
     delphi=(500, 5_000),
     laddering=100,
+    polled=150,
 )
 QUICK = Size(
     agents=400,
@@ -41,4 +43,5 @@ QUICK = Size(
     reported=200,
     delphi=(50, 200),
     laddering=20,
+    polled=50,
 )
