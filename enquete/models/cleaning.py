@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 from pydantic import JsonValue
@@ -20,6 +21,11 @@ def clean_text(text: str) -> str:
     except UnicodeEncodeError:
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\x00", "")
+
+
+def compact(value: object) -> str:
+    """A value as JSON without spaces, fit for UTF-8."""
+    return clean_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def clean_value(value: object, depth: int = 0) -> JsonValue:

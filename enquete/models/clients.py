@@ -1,9 +1,9 @@
 """One shared `ChatOpenAI` per event loop and model, on the aiohttp transport, and one exchange over it.
 
-Measured by CPU per call at concurrency 32 (docs/models.md). What matters: one client for all, the aiohttp
-transport (wire.py), and `extra_body` for everything but model and messages. With `response_format` as an ordinary argument
-langchain-openai goes through the SDK's `parse`, which costs a millisecond and raises away a paid response that
-ended by length.
+Measured by CPU per call (bench/results.md). What matters: one client for all, the aiohttp transport, and that what stays the
+same of every request is built once (wire.py). Where tracing is asked for, langchain is used whole, with `extra_body` for
+everything but model and messages: with `response_format` as an ordinary argument it goes through the SDK's `parse`, which
+raises away a paid response that ended by length.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.outputs import ChatResult
 from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
 
@@ -26,7 +25,7 @@ from enquete.models.prices import is_local
 from enquete.models.serving import Facts, facts_of
 
 if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
-    from enquete.models.wire import BoundedClient, Chat
+    from enquete.models.wire import BoundedClient, Chat, Line
 
 CONNECT_SECONDS = 20.0
 ASKING_SECONDS = 5.0
@@ -36,7 +35,7 @@ _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": Human
 @dataclass
 class _LoopClients:
     http: BoundedClient
-    chat: dict[str, Chat] = field(default_factory=dict)
+    chats: dict[str, tuple[Chat, Line]] = field(default_factory=dict)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -105,17 +104,15 @@ class Clients:
             return None
         return len(found) if isinstance(found, list) else None
 
-    async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> ChatResult:
-        """One request, no retries. Raises Oversized, Redirected, openai's errors, and whatever SDK, langchain and aiohttp make
-        of what they do not understand."""
-        chat = self._chat(model)
-        turns = [_MESSAGE[role](content=content) for role, content in messages]
+    async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> JsonValue:
+        """One request, no retries: what the server answered, a chat completion or not. Raises Oversized, Redirected, openai's
+        errors, and whatever SDK, langchain and aiohttp make of what they do not understand."""
+        chat, line = self._of_model(model)
         if self._traced:
-            generations = await chat.agenerate([turns], extra_body=body)
-            return ChatResult(generations=list(generations.generations[0]), llm_output=generations.llm_output)
-        # The step below `ainvoke`: no callbacks of a surrounding graph, hence no LangSmith tracer that an inherited
-        # variable switched on, and a third less CPU.
-        return await chat._agenerate(turns, extra_body=body)
+            return await chat.complete([_MESSAGE[role](content=content) for role, content in messages], body)
+        turns: list[JsonValue] = [{"role": role, "content": content} for role, content in messages]
+        # No callbacks of a surrounding graph, hence no LangSmith tracer that an inherited variable switched on.
+        return await line.complete({"model": model, "messages": turns, **body})
 
     async def aclose(self) -> None:
         """Close the connections of every loop. Requests in flight fail."""
@@ -124,11 +121,11 @@ class Clients:
             with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
                 await clients.http.aclose()
 
-    def _chat(self, model: str) -> Chat:
+    def _of_model(self, model: str) -> tuple[Chat, Line]:
         clients = self._of_this_loop()
-        if model not in clients.chat:
-            clients.chat[model] = self._new_chat(model, clients.http)
-        return clients.chat[model]
+        if model not in clients.chats:
+            clients.chats[model] = self._new(model, clients.http)
+        return clients.chats[model]
 
     def _of_this_loop(self) -> _LoopClients:
         import openai  # noqa: PLC0415
@@ -142,12 +139,12 @@ class Clients:
             clients = self._loops[loop] = _LoopClients(BoundedClient(timeout=timeout))
         return clients
 
-    def _new_chat(self, model: str, http: BoundedClient) -> Chat:
+    def _new(self, model: str, http: BoundedClient) -> tuple[Chat, Line]:
         import openai  # noqa: PLC0415
 
-        from enquete.models.wire import Chat  # noqa: PLC0415
+        from enquete.models.wire import Chat, Line  # noqa: PLC0415
 
-        return Chat(
+        chat = Chat(
             model=model,
             base_url=self._base_url,
             api_key=self._api_key,
@@ -158,6 +155,7 @@ class Clients:
             openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
             cache=False,
         )
+        return chat, Line(chat, http)
 
 
 def tracing_wanted(environ: Mapping[str, str] = os.environ) -> bool:

@@ -44,7 +44,7 @@ class Request:
 CANARY = Prompt(
     system="This is a test of the connection.",
     messages=({"role": "user", "content": "Are you there?"},),
-    schema={"type": "object", "properties": {"there": {"type": "boolean"}}, "required": ["there"]},
+    schema='{"type":"object","properties":{"there":{"type":"boolean"}},"required":["there"]}',
     max_output_tokens=32,  # an answer cut off by its length is an answer too
 )
 

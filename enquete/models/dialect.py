@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -144,7 +143,7 @@ def messages(prompt: Prompt, rung: Rung) -> list[tuple[str, str]]:
     turns = [(str(turn["role"]), clean_text(turn["content"])) for turn in prompt.messages]
     if not prompt.schema or (prompt.says_form and rung is Rung.JSON_SCHEMA):
         return [("system", clean_text(prompt.system)), *turns]
-    schema = f"{SCHEMA_LINE}\n{_compact(prompt.schema)}"
+    schema = f"{SCHEMA_LINE}\n{prompt.schema}"
     if turns and turns[-1][0] == "user":
         turns[-1] = ("user", f"{turns[-1][1]}\n\n{schema}")
     else:
@@ -152,22 +151,18 @@ def messages(prompt: Prompt, rung: Rung) -> list[tuple[str, str]]:
     return [("system", clean_text(prompt.system)), *turns]
 
 
-def response_format(rung: Rung, schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def response_format(rung: Rung, schema: str) -> dict[str, JsonValue]:
     """The `response_format` field of a rung; nothing on the last."""
     if rung is Rung.PROMPT:
         return {}
     if rung is Rung.JSON_OBJECT:
         return {"response_format": {"type": "json_object"}}
-    return {"response_format": {"type": "json_schema", "json_schema": _strict_schema(_compact(schema))}}
-
-
-def _compact(schema: Mapping[str, JsonValue]) -> str:
-    return clean_text(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
+    return {"response_format": {"type": "json_schema", "json_schema": _strict_schema(schema)}}
 
 
 @lru_cache(maxsize=512)  # thousands of agents are asked the same block; callers do not change the result
-def _strict_schema(compact: str) -> dict[str, JsonValue]:
-    closed = _closed(json.loads(compact))
+def _strict_schema(schema: str) -> dict[str, JsonValue]:
+    closed = _closed(json.loads(schema))
     return {"name": "answer", "schema": closed, "strict": _is_strict(closed)}
 
 

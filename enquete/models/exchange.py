@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 import openai
-from langchain_core.outputs import ChatResult
 
 from enquete.models.clients import Clients
 from enquete.models.course import Request
@@ -28,6 +27,7 @@ from enquete.models.faults import (
     read_error,
     unknown_fault,
 )
+from enquete.models.response import Completed
 
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
@@ -41,14 +41,14 @@ class Exchange:
         self._clients = clients
         self._key = key
 
-    async def once(self, request: Request, form: Form, tally: Tally, patience: Callable[[], float]) -> ChatResult:
-        """A result with at least one generation. Raises Trouble or Refused; counts in `tally` what may have been billed.
+    async def once(self, request: Request, form: Form, tally: Tally, patience: Callable[[], float]) -> Completed:
+        """Raises Trouble or Refused; counts in `tally` what may have been billed.
         `patience`: seconds that it may take, by what is known when they are over."""
         body = form.body(request.prompt, temperature=request.temperature, seed=request.seed)
         asked = messages(request.prompt, form.rung)
         try:
             async with _within(patience):
-                result = await self._clients.exchange(request.model, asked, body)
+                told = await self._clients.exchange(request.model, asked, body)
         except TimeoutError:
             tally.timeouts += 1
             raise Trouble(f"did not answer within {round(patience(), 2):g} s") from None
@@ -66,10 +66,11 @@ class Exchange:
         except Exception as error:  # SDK, langchain and aiohttp read what came; nothing of our own is called in here
             tally.broken += 1
             raise unknown_fault(error) from None
-        if not result.generations:
+        try:
+            return Completed.of(told)
+        except ValueError as error:
             tally.broken += 1
-            raise Trouble("sent a chat completion without choices", answered=True)
-        return result
+            raise Trouble(f"sent a {error}", answered=True) from None
 
     def _redirect_fault(self, error: Redirected, form: Form) -> Trouble | Refused:
         words = mask(str(error), self._key)

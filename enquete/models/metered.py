@@ -6,7 +6,6 @@ Measured by: the sum over calls of input + output + allowance equals the budget'
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -47,8 +46,7 @@ def input_bound(prompt: Prompt) -> int:
     in use; the schema may be sent twice. What a call should cost beyond that is the error by which a cap may be missed.
     """
     texts = [prompt.system, *(message["content"] for message in prompt.messages)]
-    schema = len(json.dumps(prompt.schema))
-    size = sum(len(text.encode()) for text in texts) + 2 * schema
+    size = sum(len(text.encode()) for text in texts) + 2 * len(prompt.schema.encode())
     return -(-size // FEWEST_BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * (len(texts) + 1)
 
 

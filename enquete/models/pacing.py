@@ -11,7 +11,6 @@ No library fits: aiolimiter belongs to one event loop and cannot be corrected by
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -205,7 +204,7 @@ class Lane:
 
 def most_tokens(prompt: Prompt) -> float:
     """Tokens of prompt and schema by their bytes (four each), and the longest reply."""
-    texts = [prompt.system, *(message["content"] for message in prompt.messages), json.dumps(prompt.schema)]
+    texts = [prompt.system, *(message["content"] for message in prompt.messages), prompt.schema]
     return sum(len(text) for text in texts) / 4 + prompt.max_output_tokens
 
 

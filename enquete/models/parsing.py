@@ -6,6 +6,7 @@ that looks most like the answer: the one with most of the wanted keys, after any
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
@@ -35,6 +36,8 @@ def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = Fa
     The result can be stored as UTF-8 JSON: no lone surrogates, no NUL, NaN and infinities are None.
     """
     text = clean_text(text[:LONGEST_TEXT])
+    if not truncated and (whole := _whole(text, wanted)) is not None:
+        return whole
     scanned = scan(text)
     answer_from = _end_of_thinking(text, scanned.found)
     sources = _sources_of_cut(text, scanned, answer_from, wanted) if truncated else _sources(text, scanned)
@@ -43,6 +46,18 @@ def read_object(text: str, wanted: Collection[str] = (), *, truncated: bool = Fa
         return None
     best = max(candidates, key=lambda candidate: _rank(candidate, wanted, answer_from))
     cleaned = clean_value(best.value)
+    return cleaned if isinstance(cleaned, dict) else None
+
+
+def _whole(text: str, wanted: Collection[str]) -> dict[str, JsonValue] | None:
+    """The text where it is one object with wanted keys alone, as most are: no other candidate is in it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not value or not all(key in wanted for key in value):
+        return None
+    cleaned = clean_value(value)
     return cleaned if isinstance(cleaned, dict) else None
 
 

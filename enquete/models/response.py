@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import Self, TypeGuard
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text, clean_value
 from enquete.models.faults import Tally, mask
 from enquete.state.desk import Prompt
 
-if TYPE_CHECKING:
-    from langchain_core.outputs import ChatResult
-
 LONG_KEY = 12
 """Characters. Shorter keys are placeholders ("ollama", "EMPTY") that may well be words of an answer."""
 
-REPORTED = "usage"
-"""Where in a generation's information its usage stands, as it came."""
 LONGEST_NAME = 300
 LONGEST_TOKEN = 40  # characters
 HIDDEN_TOKENS = 50_000
@@ -62,16 +57,45 @@ class Response:
     cached_tokens: int = 0
 
 
-def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
-    """`result` has at least one generation. The key is masked, should a server have echoed it."""
-    generation = result.generations[0]
-    output = result.llm_output or {}
+@dataclass(frozen=True)
+class Completed:
+    """A chat completion as a server sent it, of whatever types: its first choice, that one's message, and the whole."""
+
+    whole: dict[str, JsonValue]
+    choice: dict[str, JsonValue]
+    message: dict[str, JsonValue]
+
+    @classmethod
+    def of(cls, told: JsonValue) -> Self:
+        """Raises ValueError with what it is instead."""
+        choices = told.get("choices") if isinstance(told, dict) and not told.get("error") else None
+        if choices == []:
+            raise ValueError("chat completion without choices")
+        first = choices[0] if isinstance(choices, list) else None
+        message = first.get("message") if isinstance(first, dict) else None
+        readable = isinstance(message, dict) and isinstance(message.get("content"), str | list | None)
+        if readable and isinstance(told, dict) and isinstance(first, dict) and isinstance(message, dict):
+            return cls(told, first, message)
+        raise ValueError("body that is no chat completion")
+
+    @property
+    def text(self) -> str:
+        """Some servers send a list of parts; those that are no text (thinking) are none of the answer."""
+        content = self.message.get("content")
+        if not isinstance(content, list):
+            return str(content or "")
+        parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+        texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str))
+
+
+def response_from(completed: Completed, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
+    """The key is masked, should a server have echoed it."""
     secret = key if len(key) >= LONG_KEY else ""
-    text = mask(clean_text(str(generation.message.text)), secret)
-    refusal = mask(clean_text(str(generation.message.additional_kwargs.get("refusal") or "")), secret)
-    information = generation.generation_info or {}
-    reason = str(information.get("finish_reason") or "")
-    usage = _reported(information.get(REPORTED))
+    text = mask(clean_text(completed.text), secret)
+    refusal = mask(clean_text(str(completed.message.get("refusal") or "")), secret)
+    reason = str(completed.choice.get("finish_reason") or "")
+    usage = clean_value(completed.whole.get("usage"))
     counted = _tokens(usage, prompt, len(text or refusal))
     input_tokens, output_tokens = counted or (None, None)
     raw = {"content": text, "refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
@@ -80,8 +104,8 @@ def response_from(result: ChatResult, prompt: Prompt, model: str, latency_ms: in
         finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        model=mask(clean_text(str(output.get("model_name") or model)), secret)[:LONGEST_NAME],
-        fingerprint=mask(clean_text(str(output.get("system_fingerprint") or "")), secret)[:LONGEST_NAME],
+        model=mask(clean_text(str(completed.whole.get("model") or model)), secret)[:LONGEST_NAME],
+        fingerprint=mask(clean_text(str(completed.whole.get("system_fingerprint") or "")), secret)[:LONGEST_NAME],
         latency_ms=latency_ms,
         raw=mask(json.dumps(raw, ensure_ascii=False), secret),
         unbelieved=counted is None,
@@ -94,14 +118,6 @@ def filtered(message: str, model: str, tally: Tally) -> Response:
     raw = json.dumps({"content": "", "refusal": message, "finish_reason": "content_filter", "usage": None})
     counts = (tally.sends, tally.timeouts, tally.broken)
     return Response("", "content_filter", None, None, model, "", 0, raw, *counts)
-
-
-def _reported(usage: object) -> JsonValue:
-    """Usage as it came, whatever it is, in a form that can be stored."""
-    try:
-        return clean_value(usage.model_dump(warnings=False) if isinstance(usage, BaseModel) else usage)
-    except (ValueError, RecursionError):  # nested without end
-        return "unreadable"
 
 
 def _tokens(usage: JsonValue, prompt: Prompt, written: int) -> tuple[int | None, int | None] | None:

@@ -7,7 +7,6 @@ own answers tell the rest.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import deque
 from collections.abc import Iterator
@@ -138,7 +137,7 @@ def characters(prompt: Prompt) -> int:
 
 
 def with_schema(prompt: Prompt) -> int:
-    return characters(prompt) + len(json.dumps(prompt.schema))
+    return characters(prompt) + len(prompt.schema)
 
 
 def fitted(prompt: Prompt, context: int | None, tokens: int) -> Prompt | None:

@@ -17,7 +17,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 from pydantic import SecretStr
-from tenacity import AsyncRetrying, retry_if_exception_type
 
 from enquete.models import dialect as dialects
 from enquete.models import endings
@@ -195,14 +194,13 @@ class Transport:
         return self._lanes[model]
 
     async def _with_retries(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
-        retrying = AsyncRetrying(
-            stop=lambda _: course.left <= 0 or course.refusals >= MOST_REFUSALS or self._is_shut(lane, course),
-            wait=lambda _: course.wait(),
-            retry=retry_if_exception_type(Trouble),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        return await retrying(self._attempt, request, dialect, lane, course)
+        while True:
+            try:
+                return await self._attempt(request, dialect, lane, course)
+            except Trouble:
+                if course.left <= 0 or course.refusals >= MOST_REFUSALS or self._is_shut(lane, course):
+                    raise
+            await self._sleep(course.wait())
 
     async def _attempt(self, request: Request, dialect: Dialect, lane: Lane, course: Course) -> Response:
         request = await self._fitted(request, lane, course)
@@ -212,7 +210,7 @@ class Transport:
             course.tally.sends += 1
             with lane.flight() as sent:
                 try:
-                    result = await self._exchange.once(
+                    completed = await self._exchange.once(
                         request, form, course.tally, lambda: lane.patience(request.prompt, self._timeout_s)
                     )
                 except Refused:
@@ -227,7 +225,7 @@ class Transport:
                 took = round(1000 * (time.monotonic() - sent))
         if request.prompt.schema:  # free text says nothing about how the server takes a form
             dialect.worked(form)
-        response = response_from(result, request.prompt, request.model, took, self._key)
+        response = response_from(completed, request.prompt, request.model, took, self._key)
         lane.timed(request.prompt, sent, response.input_tokens, self._timeout_s)
         if counted and response.input_tokens is not None and response.output_tokens is not None:
             lane.settled(request.prompt, counted, response.input_tokens + response.output_tokens)

@@ -3,20 +3,25 @@
 A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that unpacks
 to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
 Imported with the first request: the SDK and langchain take seconds.
+
+Of a request's CPU the SDK and langchain took four fifths: a typed walk over a schema that never changes, headers and address
+built anew, a result typed twice. `Line` asks them for all that stays the same once (bench/results.md).
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import openai
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
+from pydantic import JsonValue
 
 from enquete.models.faults import Oversized, Redirected
-from enquete.models.response import REPORTED
 
 if TYPE_CHECKING:
     import httpx2
@@ -27,6 +32,7 @@ SMALL_BYTES = 256 * 2**10
 """A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
 LARGE_AT_ONCE = 4
 MOST_REDIRECTS = 3
+_COMPLETION = "completion"
 _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -83,17 +89,63 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
     return request.url.scheme, request.url.host, request.url.port
 
 
+class Line:
+    """Chat completions of one model, over the connections of its `ChatOpenAI`."""
+
+    def __init__(self, chat: Chat, http: BoundedClient):
+        client = chat.root_async_client
+        headers = {**client.default_headers, **client.auth_headers}
+        self._http = http
+        self._like = http.build_request(
+            "POST",
+            f"{client.base_url}chat/completions",
+            headers={name: value for name, value in headers.items() if isinstance(value, str)},
+            timeout=client.timeout,
+        )
+        del self._like.headers["Content-Length"]
+
+    async def complete(self, body: dict[str, JsonValue]) -> JsonValue:
+        """What the server answered. Raises what the SDK would: APIStatusError, APIConnectionError, a ValueError where it is no
+        JSON; and Oversized, Redirected."""
+        like, content = self._like, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
+        try:
+            response = await self._http.send(request)
+        except (Oversized, Redirected):
+            raise
+        except Exception as error:
+            raise openai.APIConnectionError(request=request) from error
+        if not response.is_success:
+            raise openai.APIStatusError(f"status {response.status_code}", response=response, body=_told(response))
+        answer: JsonValue = json.loads(response.content)
+        return answer
+
+
+def _told(response: httpx2.Response) -> object:
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return response.text.strip()
+
+
 class Chat(ChatOpenAI):
-    """Hands the reported usage on as it is, with the generation: langchain adds it up, and would lose an answer whose usage is
-    text or a list."""
+    """Hands the completion on as it came, its usage to nobody else: langchain adds it up, and would lose an answer whose usage
+    is text or a list."""
+
+    async def complete(self, messages: list[BaseMessage], body: dict[str, JsonValue]) -> JsonValue:
+        """The same as a line's, with langchain's callbacks and LangSmith's tracing around it."""
+        result = await self.agenerate([messages], extra_body=body)
+        told = [one.generation_info or {} for one in result.generations[0]]
+        completion: JsonValue = told[0][_COMPLETION] if told else {"choices": []}
+        return completion
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
-        usage = None
+        completion: Any = response
         if isinstance(response, openai.BaseModel):
-            usage, response.usage = getattr(response, "usage", None), None  # type: ignore[attr-defined]
+            completion, response.usage = response.model_dump(warnings=False), None  # type: ignore[attr-defined]
         result = super()._create_chat_result(response, generation_info)
         for generation in result.generations[:1]:
-            generation.generation_info = {**(generation.generation_info or {}), REPORTED: usage}
+            generation.generation_info = {**(generation.generation_info or {}), _COMPLETION: completion}
         return result

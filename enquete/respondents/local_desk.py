@@ -16,6 +16,7 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.locale import N_, in_language, tell
+from enquete.models.cleaning import compact
 from enquete.models.parsing import read_object
 from enquete.respondents.person import HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
@@ -182,7 +183,9 @@ class LocalDesk:
         content = f"{text}\n\n{problem}" if problem else text
         message = {"role": "user", "content": content}
         schema = task.schema(task.data) if task.schema else task.result.model_json_schema()
-        return Prompt(tell(INTERVIEWER, self.language), (message,), schema, task.max_output_tokens * 2**attempt)
+        return Prompt(
+            tell(INTERVIEWER, self.language), (message,), compact(schema), task.max_output_tokens * 2**attempt
+        )
 
     async def freeze(self, name: str, value: JsonValue) -> JsonValue:
         return await self.ledger.freeze(self.arm.id, self.methodology, self.phase, name, value)
@@ -199,6 +202,8 @@ class LocalDesk:
 
 def _marked(answer: Answer, start: int, notes: tuple[str, ...]) -> Answer:
     """`start`: items asked before this one, one by one: the respondent saw each as the first."""
+    if not start and not notes:
+        return answer
     return replace(answer, position=answer.position + start, notes=(*answer.notes, *notes))
 
 

@@ -7,8 +7,10 @@ cache all that comes before. Persona, posts and other people's words are data: e
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
+from enquete.models.cleaning import compact
 from enquete.respondents.fences import data_of, fence
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
@@ -48,15 +50,32 @@ def compose(
 
     `cuts`: how many replies were cut off by their length so far; each doubles the room for the next.
     """
-    words, names = worded(block.frame, language), names_of(block)
+    names, words = names_of(block), worded(block.frame, language)
+    asked = _questions(items, tuple(names[item.id] for item in items), block.frame, language)
     parts = [f"{heading}:\n{fence('quote', text)}" for heading, text in block.quoted]
-    parts += [f"{words.form}\n{form(items, names)}", block.instruction, rule, written(items, names, words)]
-    parts += [_again(problem, words)]
+    parts += [f"{words.form}\n{asked.form}", block.instruction, rule, asked.written, _again(problem, words)]
     message = {"role": "user", "content": "\n\n".join(part for part in parts if part)}
     system = system_prompt(who, language, block.frame)
-    room = _output_tokens(items) * 2**cuts
     shortens = tuple(data_of(text) for text in (who.digest, who.persona) if text)
-    return Prompt(system, (message,), reply_schema(items, names), room, shortens, says_form=True)
+    return Prompt(system, (message,), asked.schema, asked.room * 2**cuts, shortens, says_form=True)
+
+
+class _Questions(NamedTuple):
+    form: str
+    written: str
+    schema: str
+    room: int  # output tokens
+
+
+@lru_cache(maxsize=256)
+def _questions(
+    items: tuple[Item, ...], named: tuple[str, ...], frame: Literal["as_written", "paraphrased"], language: Language
+) -> _Questions:
+    """What is the same for everybody who is asked these items in this order, written once."""
+    names = dict(zip((item.id for item in items), named, strict=True))
+    text = written(items, names, worded(frame, language))
+    room = sum(ROOM_IN_WORDS if item.reason else kind_of(item).room(item) for item in items)
+    return _Questions(form(items, names), text, compact(reply_schema(items, names)), max(OUTPUT_FLOOR, room))
 
 
 def _again(problem: Problem, words: Wording) -> str:
@@ -68,7 +87,3 @@ def _again(problem: Problem, words: Wording) -> str:
         "constraint": "",  # the rule says what is wrong
         "": "",
     }[problem]
-
-
-def _output_tokens(items: tuple[Item, ...]) -> int:
-    return max(OUTPUT_FLOOR, sum(ROOM_IN_WORDS if item.reason else kind_of(item).room(item) for item in items))

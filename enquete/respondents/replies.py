@@ -83,6 +83,8 @@ def read_answer(item: Item, given: JsonValue) -> Answer | None:
     confidence, notes = _confidence(item, members)
     notes = ("no reason given", *notes) if item.reason and not text else notes
     notes = (NAMES + " ".join(named), *notes) if named else notes
+    if not (text or notes) and confidence is None:
+        return found
     return replace(found, text=text, confidence=confidence, notes=(*found.notes, *notes))
 
 

@@ -167,6 +167,9 @@ class Item(BaseModel):
     elicitation: Literal["point", "distribution"] = "point"
     paraphrase: str = ""  # the same question in other words, where the instrument has them
 
+    def __hash__(self) -> int:  # of all its parts it would take ten times as long, for each question of each prompt
+        return hash((self.id, self.wording))
+
     def options_in_shown_order(self) -> tuple[Option, ...]:
         if not self.shown:
             return self.options

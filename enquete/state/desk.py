@@ -22,7 +22,7 @@ class Prompt:
 
     system: str
     messages: tuple[Mapping[str, str], ...]  # role and content, after the system message
-    schema: Mapping[str, JsonValue]  # of the reply; {}: free text
+    schema: str  # of the reply, as compact JSON: thousands of prompts share one; "": free text
     max_output_tokens: int
     shortens: tuple[str, ...] = ()  # passages of `system` that give way where the context is too small, in this order
     says_form: bool = False  # the form of the reply is in the messages too: who sends the schema need not write it out

@@ -217,7 +217,7 @@ def test_the_key_is_nowhere_on_disk(tmp_path: Path, faults: dict[str, float]) ->
 
 def test_the_bound_counts_two_bytes_a_token_and_the_schema_twice() -> None:
     """Bytes of all texts, with the schema once in the prompt and once beside it, halved."""
-    text = Prompt("Ä" * 50, ({"role": "user", "content": "?" * 30},), {"type": "object", "title": "é"}, 10)
+    text = Prompt("Ä" * 50, ({"role": "user", "content": "?" * 30},), '{"type":"object","title":"é"}', 10)
     least = (100 + 30 + 2 * len('{"type":"object","title":"é"}'.encode())) / 2
     assert input_bound(text) >= least
 

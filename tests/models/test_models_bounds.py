@@ -20,7 +20,7 @@ from enquete.state.desk import Prompt
 from enquete.state.errors import ModelError
 from tests.support.raw_server import RawServer, Replies, bomb, completion, endless, reply
 
-PROMPT = Prompt("You are Ada, a baker of bread.", ({"role": "user", "content": "How are you, and why?"},), {}, 100)
+PROMPT = Prompt("You are Ada, a baker of bread.", ({"role": "user", "content": "How are you, and why?"},), "", 100)
 GOOD = completion('{"a": 1}')
 HEAD = b"HTTP/1.1 200 OK\r\n"
 

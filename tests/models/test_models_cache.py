@@ -26,7 +26,7 @@ from enquete.state.errors import SettingsError
 PROMPT = Prompt(
     "You are Ada.",
     ({"role": "user", "content": "How are you?"},),
-    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}},
+    '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}}}',
     500,
 )
 OCCASION = CallKey("run_1", "main", "longitudinal", "T0", "answer", "agent:ada||0|0|all", 0)
@@ -72,7 +72,7 @@ def test_whatever_decides_about_a_response_is_in_its_key() -> None:
         key_of(replace(PROMPT, messages=({"role": "assistant", "content": "How are you?"},))),
         key_of(replace(PROMPT, messages=({"role": "user", "content": "How old are you?"},))),
         key_of(replace(PROMPT, messages=())),
-        key_of(replace(PROMPT, schema={"type": "string"})),
+        key_of(replace(PROMPT, schema='{"type":"string"}')),
         key_of(replace(PROMPT, max_output_tokens=501)),
         key_of(occasion=OCCASION),
     ]
@@ -80,7 +80,7 @@ def test_whatever_decides_about_a_response_is_in_its_key() -> None:
 
 
 def test_the_order_of_the_schema_is_shown_to_the_model_and_counts() -> None:
-    turned = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "string"}}}
+    turned = '{"type":"object","properties":{"b":{"type":"integer"},"a":{"type":"string"}}}'
     assert key_of(replace(PROMPT, schema=turned)) != key_of()
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
+from enquete.models.cleaning import compact
 from enquete.models.dialect import Dialect, Rung, dialect_of, messages, response_format
 from enquete.models.faults import Rejected, Said, blamed_setting, complaint, read_error
 from enquete.models.parsing import read_object
@@ -113,7 +114,9 @@ def test_a_tried_rung_is_kept_only_while_no_better_one_works() -> None:
 
 
 def test_the_prompt_is_sufficient_on_every_rung() -> None:
-    asked = Prompt("system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), SCHEMA, 10)
+    asked = Prompt(
+        "system", ({"role": "user", "content": "q1"}, {"role": "assistant", "content": "a1"}), compact(SCHEMA), 10
+    )
     turns = messages(asked, Rung.JSON_SCHEMA)
     assert [role for role, _ in turns] == ["system", "user", "assistant", "user"]
     heading, schema = turns[-1][1].split("\n")
@@ -125,7 +128,7 @@ def test_the_prompt_is_sufficient_on_every_rung() -> None:
 
 
 def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
-    fixed = response_format(Rung.JSON_SCHEMA, SCHEMA)["response_format"]
+    fixed = response_format(Rung.JSON_SCHEMA, compact(SCHEMA))["response_format"]
     assert isinstance(fixed, dict)
     inner = fixed["json_schema"]
     assert isinstance(inner, dict)
@@ -133,9 +136,9 @@ def test_a_schema_is_closed_and_strict_where_it_can_be() -> None:
     closed = {**SCHEMA, "properties": {"a": closed_item, "b": closed_item}, "additionalProperties": False}
     assert inner == {"name": "answer", "schema": closed, "strict": True}
     optional: dict[str, JsonValue] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}
-    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, optional))
+    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, compact(optional)))
     free: dict[str, JsonValue] = {"type": "object", "additionalProperties": {"type": "number"}}
-    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, free))
+    assert '"strict": false' in json.dumps(response_format(Rung.JSON_SCHEMA, compact(free)))
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,7 @@ from tests.support import unwritten
 from tests.support.small_server import SmallServer
 from tests.support.studies import personas, rows
 
-PROMPT = Prompt(
-    "You are Ada.", ({"role": "user", "content": "x" * 3987},), {}, 500
-)  # 4,000 characters with the `{}` and one
+PROMPT = Prompt("You are Ada.", ({"role": "user", "content": "x" * 3989},), "", 500)  # 4,000 characters and one
 LLAMA: dict[str, Any] = {"default_generation_settings": {"n_ctx": 8192, "params": {}}, "total_slots": 2}
 
 
@@ -167,7 +165,7 @@ def test_a_reply_has_the_room_that_is_left() -> None:
 
 def test_memories_give_way_before_personas_and_neither_altogether() -> None:
     memory, persona = "memory " * 100, "persona " * 100
-    whole = Prompt(f"Rules.\n{persona}\n{memory}", (), {}, 64, (memory, persona))
+    whole = Prompt(f"Rules.\n{persona}\n{memory}", (), "", 64, (memory, persona))
     assert shortened(whole, 0) is whole
     some = shortened(whole, 300).system
     assert (some.count("persona"), some.count(CUT)) == (100, 1)

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue, SecretStr
 
+from enquete.models.cleaning import compact
 from enquete.models.exchange import retry_after
 from enquete.models.faults import Rejected, Unavailable
 from enquete.models.limits import Limiter
@@ -38,7 +39,7 @@ SCHEMA: dict[str, JsonValue] = {"type": "object", "properties": {"a": ITEM, "b":
 
 
 def prompt(question: str = "How do you feel about it?", tokens: int = 500) -> Prompt:
-    return Prompt("You are Ada, a baker.", ({"role": "user", "content": question},), SCHEMA, tokens)
+    return Prompt("You are Ada, a baker.", ({"role": "user", "content": question},), compact(SCHEMA), tokens)
 
 
 async def ask(server: ModelServer | str, *questions: str, limit: int = 32, **options: float) -> list[Response]:

@@ -93,7 +93,7 @@ def test_a_block_that_was_paid_but_not_answered_keeps_its_tokens(make, personas)
         for attempt in range(2):
             call = CallKey(key.run, "main", "longitudinal", "T1", "answer", key.subject, attempt)
             await workplace.ledger.reserve(
-                call, Prompt("s", ({"role": "user", "content": str(attempt)},), {}, 9), "m", 99
+                call, Prompt("s", ({"role": "user", "content": str(attempt)},), "", 9), "m", 99
             )
             await workplace.ledger.settle(call, Completion("{}"), Usage(10, 5, latency_ms=7))
 

@@ -209,7 +209,7 @@ async def every_call_fails(workplace: Workplace) -> None:
     for who in workplace.population:
         block = procedure.blocks(who.id, 1, desk)[0]
         key = CallKey(desk.run, "main", "longitudinal", "T1", "answer", block.key.subject, 0)
-        await workplace.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), {}, 9), "m", 50)
+        await workplace.ledger.reserve(key, Prompt("s", ({"role": "user", "content": "u"},), "", 9), "m", 50)
         await workplace.ledger.fail(key, "time-out", Usage(0, 0, 50))
         await workplace.ledger.store(block.key, [Answer(item.id, "failed") for item in block.items])
     await workplace.ledger.set_stage("longitudinal", "T1", "done")

@@ -125,7 +125,7 @@ def test_the_prompt_asks_for_a_probability_an_option_in_the_order_shown() -> Non
     item = SCALE.model_copy(update={"shown": (3, 2, 1)})
     key = BlockKey("run", "main", "m", "T1", "", 0, 0, who.id, "items")
     prompt = compose(who, Block(key=key, instruction="Please.", items=(item,)), (item,), "en", "", 0)
-    schema: Any = prompt.schema["properties"]
+    schema: Any = json.loads(prompt.schema)["properties"]
     assert list(schema["q1"]["properties"]["probabilities"]["properties"]) == ["3", "2", "1"]
     assert schema["q1"]["required"] == ["probabilities"]
     text = prompt.messages[0]["content"]

@@ -33,7 +33,7 @@ A, B, C = (
 
 def fill(prompt: Prompt) -> str:
     """3 for every item asked for."""
-    required: Any = prompt.schema["required"]
+    required: Any = json.loads(prompt.schema)["required"]
     return json.dumps(dict.fromkeys(required, 3))
 
 

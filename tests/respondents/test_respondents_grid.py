@@ -178,7 +178,7 @@ def test_only_overfull_columns_are_asked_again(tmp_path: Path) -> None:
     assert [len(answer.options_shown) for answer in reply.answers] == [3, 3, 3, 3]
     first, second = sender.sent
     assert "-1: 1; 0: 2; 1: 1" in first.messages[0]["content"]
-    assert second.schema["required"] == ["q1", "q2"]
+    assert json.loads(second.schema)["required"] == ["q1", "q2"]
     text = second.messages[0]["content"]
     assert "Column 1 is overfull (2 statements for 1): q1, q2" in text
     assert "Column -1 is not full (0 statements for 1)" in text
@@ -226,7 +226,7 @@ class Miscounts:
         self._rng = random.Random(seed)
 
     def __call__(self, prompt: Prompt) -> str:
-        ids: list[str] = list(prompt.schema["required"])  # type: ignore[arg-type]
+        ids: list[str] = list(json.loads(prompt.schema)["required"])  # type: ignore[arg-type]
         rule = re.findall(r"(?:this many statements|exactly like this): ([^.]*)\.", prompt.messages[0]["content"])[-1]
         columns = [int(c) for c, n in re.findall(r"(-?\d): (\d+)", rule) for _ in range(int(n))]
         assert len(columns) == len(ids)

@@ -38,7 +38,7 @@ GOOD = {"a": 1, "b": 2, "c": 3, "t": "text"}
 
 
 def schema_items(prompt: Prompt) -> list[str]:
-    required: Any = prompt.schema["required"]
+    required: Any = json.loads(prompt.schema)["required"]
     return [BLOCK.shown[int(name.removeprefix("q")) - 1] for name in required]
 
 

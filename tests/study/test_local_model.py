@@ -78,7 +78,7 @@ def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) ->
 
 def test_a_server_that_ends_is_an_outage_that_says_how(tmp_path: Path) -> None:
     weights = weights_of("local")
-    prompt = Prompt("You are Ada.", ({"role": "user", "content": "Tell a long story."},), {}, 500, ("Ada",))
+    prompt = Prompt("You are Ada.", ({"role": "user", "content": "Tell a long story."},), "", 500, ("Ada",))
 
     async def killed() -> None:
         model = LocalModel(weights, file_of(weights), 1024, lambda url: Transport(url, None, limiter=Limiter(1)))

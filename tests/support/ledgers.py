@@ -52,7 +52,7 @@ def block_key(participant: str = "agent:a", part: str = "items", *, arm: str = "
 
 
 def prompt(text: str = "How are you?", *, system: str = "You are Ada.", tokens: int = 100) -> Prompt:
-    return Prompt(system, ({"role": "user", "content": text},), {"type": "object"}, tokens)
+    return Prompt(system, ({"role": "user", "content": text},), '{"type":"object"}', tokens)
 
 
 def counted(folder: Path) -> dict[tuple[object, ...], int]:

@@ -95,4 +95,4 @@ def _prompt(question: Question, task: str, room: int, language: Language) -> Pro
     asked = tell(_ASKED, language).format(
         persona=fence("persona", question.persona), question=fence("question", question.text)
     )
-    return Prompt(tell(SYSTEM, language), ({"role": "user", "content": asked + task},), {}, room)
+    return Prompt(tell(SYSTEM, language), ({"role": "user", "content": asked + task},), "", room)
