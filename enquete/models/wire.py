@@ -46,16 +46,22 @@ class BoundedClient(openai.DefaultAioHttpClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """The response, its body read. Raises Oversized, Redirected, and whatever httpx and aiohttp do."""
+        response, content = await self.receive(request, **options)
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
+        return type(response)(response.status_code, headers=headers, content=content, request=response.request)
+
+    async def receive(self, request: httpx2.Request, **options: Any) -> tuple[httpx2.Response, bytes]:
+        """The same: a response and, beside it, its body."""
         options |= {"stream": True, "follow_redirects": False}
         for _ in range(MOST_REDIRECTS):
             response = await super().send(request, **options)
             if not response.has_redirect_location:
-                return await self._read(response)
+                return response, await self._read(response)
             await response.aclose()
             request = _next(request, response)
         raise Redirected(response.status_code, "again and again")
 
-    async def _read(self, response: httpx2.Response) -> httpx2.Response:
+    async def _read(self, response: httpx2.Response) -> bytes:
         content = bytearray()
         try:
             async with aclosing(response.aiter_bytes()) as pieces:
@@ -71,8 +77,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
                                 raise Oversized(self._most_bytes)
         finally:
             await response.aclose()
-        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
-        return type(response)(response.status_code, headers=headers, content=bytes(content), request=response.request)
+        return bytes(content)
 
 
 def _next(request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
@@ -110,22 +115,22 @@ class Line:
         like, content = self._like, json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         request = type(like)("POST", like.url, headers=like.headers, content=content, extensions=like.extensions)
         try:
-            response = await self._http.send(request)
+            response, got = await self._http.receive(request)
         except (Oversized, Redirected):
             raise
         except Exception as error:
             raise openai.APIConnectionError(request=request) from error
         if not response.is_success:
-            raise openai.APIStatusError(f"status {response.status_code}", response=response, body=_told(response))
-        answer: JsonValue = json.loads(response.content)
+            raise openai.APIStatusError(f"status {response.status_code}", response=response, body=_told(got))
+        answer: JsonValue = json.loads(got)
         return answer
 
 
-def _told(response: httpx2.Response) -> object:
+def _told(content: bytes) -> object:
     try:
-        return json.loads(response.content)
+        return json.loads(content)
     except (ValueError, RecursionError):
-        return response.text.strip()
+        return content.decode(errors="replace").strip()
 
 
 class Chat(ChatOpenAI):
