@@ -55,7 +55,7 @@ class Canned:
     """A respondent without prompt and reader: reserves, settles and answers, nothing else."""
 
     async def ask(self, who: Participant, block: Block, model: Metered) -> Reply:
-        prompt = Prompt("", ({"role": "user", "content": ""},), {}, 16)
+        prompt = Prompt("", ({"role": "user", "content": ""},), "", 16)
         await model.request(call_key(block, 0), lambda: prompt, lambda: "{}")
         return Reply("done", tuple(Answer(item.id, "ok", value=3.0) for item in block.items))
 
