@@ -24,8 +24,8 @@ from enquete.reports.figures.canvas import Figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.key_findings import KeyFinding
+from enquete.reports.table.lines import lines
 from enquete.reports.talks import Talks, no_talks
-from enquete.reports.writing import records
 from enquete.state.asking import Language
 from enquete.state.methodology import Methodology
 
@@ -68,7 +68,7 @@ def as_asked(found: Found, main: Found) -> Found:
 
 
 def plain_files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
-    return {"responses.jsonl": records(frame), "findings.json": found}
+    return {"responses.jsonl": lines(frame), "findings.json": found}
 
 
 def by_path(item_id: str, instrument: Any) -> ItemFacts:

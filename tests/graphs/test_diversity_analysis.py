@@ -238,7 +238,7 @@ def test_a_type_of_few_agents_has_no_profile(panel: dict[str, Any]) -> None:
 def test_files_and_item_facts(panel: dict[str, Any]) -> None:
     written = files(panel, table(45), "T1")
     assert set(written) == {"responses.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv", "pqmethod.dat"}
-    assert len(list(written["responses.jsonl"])) == 45 * 30
+    assert sum(len(line["answers"]) for line in written["responses.jsonl"]) == 45 * 30
     sort, axis = item_facts("monitoring", INSTRUMENT), item_facts("local_eu", INSTRUMENT)
     assert (sort.family, sort.scale_min, sort.scale_max) == ("sort", -3, 3)
     assert (axis.family, axis.scale_min, axis.scale_max) == ("axis", 1, 7)
@@ -264,7 +264,8 @@ def test_repairs_are_counted_alike_in_ledger_rows_and_report(tmp_path: Path) -> 
     assert any(f"{len(moved)} of 240 placements" in flag for flag in result["flags"])
     (folder,) = (tmp_path / "out" / "T1" / "diversity").iterdir()
     lines = [json.loads(line) for line in (folder / "responses.jsonl").read_text("utf-8").splitlines()]
-    assert sum(json.loads(row["placed"])[-1] != row["value"] for row in lines if row["placed"]) == len(moved)
+    placed = [answer for line in lines for answer in line["answers"].values() if "placed" in answer]
+    assert sum(json.loads(answer["placed"])[-1] != answer["value"] for answer in placed) == len(moved)
     assert {path.name for path in folder.iterdir()} == {
         "responses.jsonl", "audit.jsonl", "typology.json", "pca.json", "qmethod.json", "sorts.csv",
         "pqmethod.dat",

@@ -44,8 +44,9 @@ def test_a_run_gives_matrices_polarity_and_themes_in_its_language(tmp_path: Path
     assert max(ranks, key=ranks.__getitem__) == "erholung"
     assert min(ranks, key=ranks.__getitem__) == "kollaps"
     answers = {
-        f"{row['participant']}|{row['item_id']}": row["text"]
-        for row in map(json.loads, read(run, "responses.jsonl").splitlines())
+        f"{line['participant']}|{item}": answer.get("text")
+        for line in map(json.loads, read(run, "responses.jsonl").splitlines())
+        for item, answer in line["answers"].items()
     }
     for entry in matrix["open"]["scenarios"]:
         assert entry["themes"]

@@ -12,6 +12,7 @@ from enquete.checkpoints.ledger import Usage
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
 from enquete.nodes.workplace import Workplace
+from enquete.reports.table.lines import lines
 from enquete.reports.table.row import COLUMNS, ResponseRow
 from enquete.reports.writing import records
 from enquete.state.asking import Answer, Arm, CallKey
@@ -166,6 +167,22 @@ def test_every_arm_has_its_rows_and_says_which_it_is(make, personas):
 def test_every_row_is_what_the_row_model_says(whole):
     for row in records(whole.table()):
         ResponseRow.model_validate(row)
+
+
+def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
+    table = whole.table()
+    own = table[table["methodology"].eq("longitudinal") & table["phase"].eq("T1")]
+    found = list(lines(own))
+    assert len(found) == 7  # agents, each asked in one block
+    assert sum(line["input_tokens"] for line in found) == own["input_tokens"].sum()
+    answers = {(line["participant"], item): one for line in found for item, one in line["answers"].items()}
+    assert len(answers) == len(own)
+    for row in records(own):
+        one = answers[row["participant"], row["item_id"]]
+        assert (one.get("value"), one.get("confidence")) == (row["value"], row["confidence"])
+        assert (one.get("text", ""), one.get("content", "")) == (row["text"], row["content"])
+        place = list(found[0]["answers"]).index(row["item_id"]) + 1
+        assert one.get("item_position", place) == row["item_position"]
 
 
 def test_a_failed_answer_has_its_status_and_no_value(make, personas):

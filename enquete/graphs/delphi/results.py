@@ -16,7 +16,7 @@ from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.shown import GLOSSARY, remembered, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 KEPT = ("arms", "partial", "unit_of_inference", "rounds", "thresholds", "dimensions", "coding", "second_coding", "ratings",
         "convergence", "drawn_together", "groups", "last_round", "ended", "unchanged", "concordance", "disagreements", "hold_outs",
@@ -38,8 +38,8 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     found: Mapping[str, Any] = findings
     return {
         "round1_themes.jsonl": found["themes"],
-        "round2_ratings.jsonl": records(frame[frame["round"].eq(2)]),
-        "round3_revisions.jsonl": records(frame[frame["round"].gt(2)]),
+        "round2_ratings.jsonl": lines(frame[frame["round"].eq(2)]),
+        "round3_revisions.jsonl": lines(frame[frame["round"].gt(2)]),
         "convergence.json": {key: found.get(key) for key in KEPT},
     }
 

@@ -19,7 +19,7 @@ from enquete.graphs.discovery.talks import talks
 from enquete.locale import N_
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 HEAD = ("participant", "name", "stakeholder_type", "complete", "questions", "missing")
 """Columns of records.csv before those of the schema's fields."""
@@ -34,7 +34,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     """Answers, transcript, the record table (CSV, a column a field), records with quotes, coverage by field."""
     found: Mapping[str, Any] = findings
     return {
-        "responses.jsonl": records(frame),
+        "responses.jsonl": lines(frame),
         "transcript.jsonl": found["turns"],
         "records.csv": record_table(
             found["records"], [str(one["path"]) for one in found["fields"] if one["type"] != "object"]

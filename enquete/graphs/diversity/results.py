@@ -21,7 +21,7 @@ from enquete.reports.context import Files, Found, ItemFacts, at, figure, listed
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, each, gaps, scales
 from enquete.reports.health.occasions import answers, checkable, occasion, phases
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 
 def forced(rows: pd.DataFrame) -> pd.Series[bool]:
@@ -76,7 +76,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     assert isinstance(q, dict)
     head = {key: findings.get(key) for key in ("arms", "unit_of_inference")}
     return {
-        "responses.jsonl": records(frame),
+        "responses.jsonl": lines(frame),
         **_for_other_software(findings, frame),
         "typology.json": {key: findings.get(key) for key in KEPT},
         "pca.json": {**head, **pca},

@@ -26,7 +26,7 @@ from enquete.graphs.laddering.talks import talks
 from enquete.graphs.laddering.value_map import Box, ValueMap, mermaid
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 KEPT = ("arms", "partial", "concept", "methodology", "interviews", "stops", "agents", "coverage", "strategies", "models",
         "dropped", "work", "reading", "coding", "strategy",
@@ -43,7 +43,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
     found: Mapping[str, Any] = findings
     return {
-        "responses.jsonl": records(frame),
+        "responses.jsonl": lines(frame),
         "transcript.jsonl": (
             {key: turn[key] for key in ("participant", "name", "turn", "question", "answer", "status")}
             for turn in found["turns"]

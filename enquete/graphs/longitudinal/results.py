@@ -15,7 +15,7 @@ from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.graphs.longitudinal.shown import GLOSSARY, shown
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 
 def item_facts(item_id: str, instrument: LongitudinalInstrument) -> ItemFacts:
@@ -43,7 +43,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     aggregate: dict[str, JsonValue] = {**kept, "waves": waves, "items": items}
     if phase == "T1":
         aggregate |= {key: found.get(key) for key in ("pairing", "drift", "experience_effect")}
-    return {"responses.jsonl": records(frame), "aggregate.json": aggregate}
+    return {"responses.jsonl": lines(frame), "aggregate.json": aggregate}
 
 
 EVALUATION = Evaluation(

@@ -17,7 +17,7 @@ from enquete.graphs.roundtable.shown import GLOSSARY, shown
 from enquete.graphs.roundtable.talks import talks
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 POSITIONS = ("group", "participant", "name", "stakeholder_type", "number", "role", "reads", "stage", "stance", "confidence",
              "cluster", "position")  # fmt: skip
@@ -42,7 +42,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
     """Answers, transcript; tables of positions, moves, persuasion, agreement and arguments; the answer in four layers, by group."""
     found: Mapping[str, Any] = findings
     return {
-        "responses.jsonl": records(frame),
+        "responses.jsonl": lines(frame),
         "transcript.jsonl": found["turns"],
         "positions.csv": _table(found["positions"], POSITIONS),
         "moves.csv": _table([{**one, "toward": "; ".join(one["toward"])} for one in found["moves"]], MOVES),

@@ -19,7 +19,7 @@ from enquete.reports.context import Files, Found, ItemFacts, at
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.checks import Humans, Made, any_other, missing
 from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases
-from enquete.reports.writing import records
+from enquete.reports.table.lines import lines
 
 
 def item_facts(item_id: str, instrument: ScenarioInstrument) -> ItemFacts:
@@ -40,7 +40,7 @@ def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) ->
             "polarity_tests", "ratings", "friedman", "pairwise", "group_tests", "alike")  # fmt: skip
     main = frame[frame["arm"].isin(found.get("arms", ()))]
     matrix = {key: found.get(key) for key in kept} | {"open": with_words(found["open"], main)}
-    return {"responses.jsonl": records(frame), "polarity_matrix.json": matrix}
+    return {"responses.jsonl": lines(frame), "polarity_matrix.json": matrix}
 
 
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
