@@ -56,14 +56,9 @@ class BenchServer:
 @contextmanager
 def bench_server() -> Iterator[BenchServer]:
     command = [sys.executable, "-m", "tests.bench.server"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ours(), cwd=REPOSITORY)
-    try:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=ours(), cwd=REPOSITORY) as process:
         yield BenchServer(process)
-    finally:
-        process.terminate()
-        process.wait(10)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 async def _answer(request: web.BaseRequest) -> web.Response:
@@ -124,7 +119,7 @@ async def _serve() -> None:
     site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
     await site.start()
     print(f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
-    await asyncio.Event().wait()
+    await asyncio.to_thread(sys.stdin.read)  # whoever began it closes that, by dying at the latest
 
 
 if __name__ == "__main__":
