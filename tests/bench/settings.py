@@ -29,7 +29,7 @@ FULL = Size(
     whole_runs=(50, 500),
     asked=(50, 500, 5_000, 50_000),
     reported=5_000,
-    delphi=(500, 5_000),
+    delphi=(500, 2_000),
     laddering=100,
     polled=150,
 )
