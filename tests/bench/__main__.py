@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help="all but peers unless named")
     parser.add_argument("--quick", action="store_true", help="a few minutes' worth")
     parser.add_argument("--write", action="store_true", help=f"file it in {RESULTS.parent.name}/")
-    parser.add_argument("--agents", type=int, help="of the calls, of disk and of kills")
+    parser.add_argument("--agents", type=int, help="of the calls, and of disk")
     parser.add_argument("--rounds", type=int, help="repetitions")
     said = parser.parse_args()
     if unknown := set(said.parts) - set(PARTS):

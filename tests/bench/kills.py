@@ -16,15 +16,15 @@ from tests.bench.server import BenchServer, bench_server
 from tests.bench.settings import Size
 from tests.support.studies import personas, rows, run_folder
 
-IN_FLIGHT, LATENCY = 256, "0.2"
-SHARE = 0.6  # of all calls, at the kill
+AGENTS, IN_FLIGHT, LATENCY = 1500, 256, "0.2"
+KILLED_AT = 900  # replies: the first ones, which all come at once, are settled
 EVERY_S = 0.02
 PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 
 
 def kills(size: Size) -> dict[str, Any]:
     with TemporaryDirectory() as name:
-        found = [_killed(Path(name), size.agents, number) for number in range(size.rounds)]
+        found = [_killed(Path(name), number) for number in range(size.rounds)]
     return {
         "rounds": size.rounds,
         "in_flight": IN_FLIGHT,
@@ -34,19 +34,19 @@ def kills(size: Size) -> dict[str, Any]:
     }
 
 
-def _killed(folder: Path, agents: int, number: int) -> tuple[int, int]:
+def _killed(folder: Path, number: int) -> tuple[int, int]:
     """Replies sent, and calls settled."""
     out = folder / f"out_{number}"
     with bench_server() as server:
         process = subprocess.Popen(
             [
-                sys.executable, "-c", PROGRAM, "run", str(personas(folder, agents)), "--out", str(out), "--methods", "longitudinal",
+                sys.executable, "-c", PROGRAM, "run", str(personas(folder, AGENTS)), "--out", str(out), "--methods", "longitudinal",
                 "--language", LANGUAGE, "--model", "bench", "--base-url", server.base_url(LATENCY),
                 "--concurrency", str(IN_FLIGHT), "--budget-tokens", str(10**9), "--yes", "--quiet",
             ],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ours(),
         )  # fmt: skip
-        _wait_for(server, int(SHARE * agents), process)
+        _wait_for(server, KILLED_AT, process)
         process.kill()
         process.wait()
         sent = server.answered
