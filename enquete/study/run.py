@@ -15,7 +15,7 @@ from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.run_reading import open_run, read_result
 from enquete.study.display import interactive, show, table
-from enquete.study.standing import StageStatus, Standing, stand
+from enquete.study.standing import StageStatus, Standing, complete, stand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,17 +207,8 @@ class Run:
     @cached_property
     def complete(self) -> Mapping[tuple[str, str], int]:
         """Agents of the main arm who owe nothing more and whose every answer is usable, by (methodology, phase)."""
-        from enquete.reports.table.rows import undetermined  # noqa: PLC0415 - tables are slow to import
-
-        rows = self.responses
-        rows = rows[rows["arm_role"] == "main"]
-        found = {}
         with open_run(self.folder) as reading:
-            for (name, phase), own in rows.groupby(["methodology", "phase"]):
-                whole = own["status"].isin(("ok", "repaired")).groupby(own["participant"]).all()
-                owing = undetermined(reading, str(name), str(phase))
-                found[str(name), str(phase)] = len(set(whole[whole].index) - owing)
-        return found
+            return {stage: complete(reading, *stage) for stage in planned(self.record)}
 
     def summary(self) -> dict[str, Any]:
         """One JSON object: what --json prints."""

@@ -6,12 +6,13 @@ Read from the ledger at one moment, while another process may be driving the run
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
 from enquete.checkpoints.budget import Budget, Claim, rounded_up
 from enquete.checkpoints.usage import usage
 from enquete.models.prices import Prices
-from enquete.nodes.planning import claims, closed, largest_call, planned
+from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
 from enquete.nodes.workplace import OPENAI_URL, spent_usd
 from enquete.reports.run_reading import RunReading
 from enquete.state.boxed_weights import LOCAL_URL
@@ -31,6 +32,11 @@ WHERE o.arm=? AND EXISTS(SELECT 1 FROM answers a WHERE a.occasion=o.id) GROUP BY
 FAILED = """
 SELECT o.arm, o.methodology, o.phase, o.round, count(*) FROM occasions o JOIN answers a ON a.occasion=o.id
 WHERE a.status='failed' GROUP BY o.arm, o.methodology, o.phase, o.round
+"""
+
+USABLE = """
+SELECT o.session, o.round, o.turn, o.participant, a.item, a.status IN ('ok', 'repaired')
+FROM occasions o JOIN answers a ON a.occasion=o.id WHERE o.arm=? AND o.methodology=? AND o.phase=?
 """
 
 
@@ -123,6 +129,25 @@ class Standing:
         found = [self.outlook.get(f"{methodology}/{phase}{rest}") for rest in ("", "/probes")]
         known = [claim for claim in found if claim is not None and claim.likely]
         return sum(claim.remaining for claim in known) if known else None
+
+
+def complete(run: RunReading, name: str, phase: str) -> int:
+    """Agents of the main arm who owe nothing more and whose every answer is usable."""
+    from enquete.reports.table.rows import undetermined  # noqa: PLC0415 - tables are slow to import
+
+    main, procedure = run.record.main.id, run.procedure(name)
+    usable = {tuple(key): bool(is_usable) for *key, is_usable in run.ledger.rows(USABLE, (main, name, phase))}
+    desk = run.desk(name, phase, run.record.main)
+    for number in rounds_owed(procedure.rounds, desk):
+        for unit in procedure.units(number, desk):
+            has_bug = (main, name, phase, number, unit) in run.failed_units
+            with suppress(Exception) if has_bug else nullcontext():  # which may keep it from saying what it owes
+                for block in procedure.blocks(unit, number, desk):
+                    k = block.key
+                    for item in block.items:
+                        usable.setdefault((k.session, k.round, k.turn, k.participant, item.id), False)
+    lacking = {key[3] for key, is_usable in usable.items() if not is_usable}
+    return len({key[3] for key in usable} - lacking - undetermined(run, name, phase))
 
 
 def stand(run: RunReading, *, driven: bool) -> Standing:
