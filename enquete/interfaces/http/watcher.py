@@ -23,6 +23,7 @@ from enquete.simulations.completion import Completion, completion
 from enquete.simulations.locate import Known
 from enquete.simulations.sources import read_object
 from enquete.state.errors import EnqueteError, SimulationError
+from enquete.state.kept import Stamp, stamp_of
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted, after, before
 from enquete.study.tasks import TooManyRuns
@@ -34,14 +35,13 @@ STALE_S = 24 * 3600
 """A simulation that says running and has not been touched for longer was killed: nobody waits for its T0."""
 
 log = logging.getLogger("enquete.http")
-Signature = tuple[tuple[int, int] | None, ...]
 
 
 @dataclass
 class Look:
     """What a simulation's status files were when last looked at, and whether that has been acted on."""
 
-    signature: Signature
+    stamp: Stamp
     is_settled: bool = False
 
 
@@ -61,10 +61,10 @@ class Watcher:
 
     def _is_quiet(self, known: Known) -> bool:
         """Whether its files are as they were at the last look, and nothing has been made of them yet."""
-        signature = signature_of(known.path)
+        stamp = status_stamp(known.path)
         look = self._looks.get(known.sim_id)
-        if look is None or look.signature != signature:
-            self._looks[known.sim_id] = Look(signature)
+        if look is None or look.stamp != stamp:
+            self._looks[known.sim_id] = Look(stamp)
             return False
         return not look.is_settled
 
@@ -123,7 +123,7 @@ def is_ready(path: Path, found: Completion) -> bool:
     """Prepared, not given up, and touched lately."""
     if not (path / CONFIG).is_file() or found.status in GIVEN_UP:
         return False
-    touched = max((entry[0] for entry in signature_of(path) if entry is not None), default=0)
+    touched = max((changed for _, changed, _ in filter(None, status_stamp(path))), default=0)
     return state_word(path) not in UNPREPARED and time.time() - touched / 1e9 < STALE_S
 
 
@@ -145,17 +145,8 @@ def is_left_to_ask(runs: Runs, *, seen_open: bool) -> bool:
     return status == "awaiting_simulation" or (status == "completed" and record.phases == ["T0"])
 
 
-def signature_of(path: Path) -> Signature:
-    """Time of change in ns and size of each status file; None where there is none."""
-    return tuple(_stat(path / name) for name in STATUS_FILES)
-
-
-def _stat(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+def status_stamp(path: Path) -> Stamp:
+    return stamp_of(path / name for name in STATUS_FILES)
 
 
 @asynccontextmanager

@@ -16,10 +16,10 @@ from enquete.interfaces.web.rendering import language_of, render
 from enquete.interfaces.web.run import one_run
 from enquete.interfaces.web.run.chapters import named
 from enquete.interfaces.web.run.downloads import TYPES, NoSuchFile, as_csv, drawn_as, file_at
-from enquete.interfaces.web.run.kept import Kept, stamp_of
 from enquete.interfaces.web.run.shelf import OpenRun, Shelf
 from enquete.interfaces.web.run.table import Where
 from enquete.interfaces.web.run_head import Head, head_of
+from enquete.state.kept import Kept, stamp_of
 from enquete.study.apart import apart
 
 Facts: TypeAlias = Mapping[str, Any]

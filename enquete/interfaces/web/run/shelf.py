@@ -16,7 +16,6 @@ from enquete.instruments.pack import names_of_types
 from enquete.instruments.text import Text
 from enquete.interfaces.service.replies import NothingYet
 from enquete.interfaces.web.rendering import url
-from enquete.interfaces.web.run.kept import Kept
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import AnswerTable, Where, Wording
 from enquete.locale import tell
@@ -25,6 +24,7 @@ from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.spoken import spoken
 from enquete.reports.markdown import readable
 from enquete.reports.run_reading import read_result
+from enquete.state.kept import Kept
 from enquete.state.regular_files import read_regular
 from enquete.study import Run
 from enquete.study.rooted import Rooted

@@ -9,7 +9,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-Stamp = tuple[tuple[int, int] | None, ...]
+Stamp = tuple[tuple[Path, int, int] | None, ...]
+"""Of each file its path, time of change in ns and size; None for one that is not there."""
 
 
 class Kept(Generic[T]):
@@ -52,13 +53,12 @@ class Kept(Generic[T]):
 
 
 def stamp_of(files: Iterable[Path]) -> Stamp:
-    """Time of change in ns and size of each; None for one that is not there."""
     return tuple(_stat(file) for file in files)
 
 
-def _stat(file: Path) -> tuple[int, int] | None:
+def _stat(file: Path) -> tuple[Path, int, int] | None:
     try:
         found = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return file, found.st_mtime_ns, found.st_size
