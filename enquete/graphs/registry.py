@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 import enquete.graphs
 from enquete.state.errors import SettingsError
@@ -26,7 +25,7 @@ GROUP = "enquete.methodologies"
 class Registry:
     """found: name → (dotted path, methodology), in the order of a run that names no methods. broken: entry point → why."""
 
-    found: Mapping[str, tuple[str, Methodology[Any, Any]]]
+    found: Mapping[str, tuple[str, Methodology]]
     broken: Mapping[str, str]
 
 
@@ -50,14 +49,14 @@ def entries() -> list[EntryPoint]:
     return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
 
 
-def _own() -> Iterator[tuple[str, Methodology[Any, Any]]]:
+def _own() -> Iterator[tuple[str, Methodology]]:
     for info in pkgutil.iter_modules(enquete.graphs.__path__):
         if info.ispkg:
             module = f"enquete.graphs.{info.name}"
             yield f"{module}:METHODOLOGY", importlib.import_module(module).METHODOLOGY
 
 
-def _loaded(entry: EntryPoint) -> Methodology[Any, Any]:
+def _loaded(entry: EntryPoint) -> Methodology:
     methodology = entry.load()
     if not isinstance(methodology, Methodology):
         raise SettingsError(f"a {type(methodology).__name__}, not an enquete.state Methodology")
@@ -66,7 +65,7 @@ def _loaded(entry: EntryPoint) -> Methodology[Any, Any]:
     return methodology
 
 
-def methodologies() -> dict[str, Methodology[Any, Any]]:
+def methodologies() -> dict[str, Methodology]:
     """By name, in the order of a run that names no methods."""
     return {name: methodology for name, (_, methodology) in registry().found.items()}
 

@@ -17,18 +17,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from babel.messages.catalog import Message
 
 SOURCE = "en"
-GROUP = "enquete.methodologies"
 """The language of code and templates."""
+HERE = Path(__file__).parent
+GROUP = "enquete.methodologies"
 _CONTEXT = "\x04"  # gettext's own separator
 
 
@@ -50,7 +50,7 @@ def NN_(one: str, many: str) -> tuple[str, str]:
 @cache
 def languages() -> tuple[str, ...]:
     """Every language there are words in, the catalogues' by name."""
-    names = (each.name for folder in (*_own(), files("enquete.locale")) for each in folder.iterdir())
+    names = (each.name for folder in (*_own(), HERE) for each in folder.iterdir())
     return tuple(sorted({SOURCE, *(name.partition(".")[0] for name in names if name.endswith(".po"))}))
 
 
@@ -67,7 +67,7 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
     from babel.messages.pofile import read_po  # noqa: PLC0415 - half a dozen modules that English never needs
 
     entries: dict[str, str | tuple[str, ...]] = {}
-    for folder in (*_elsewhere(), *_own(), files("enquete.locale")):  # ours last: it wins
+    for folder in (*_elsewhere(), *_own(), HERE):  # ours last: it wins
         file = folder / f"{language}.po"
         if file.is_file():
             with file.open("rb") as stream:
@@ -77,7 +77,7 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
     return entries
 
 
-def _own() -> Iterator[Traversable]:
+def _own() -> Iterator[Path]:
     """The folder that ENQUETE_LOCALE names, for a language that does not ship."""
     folder = Path(os.environ.get("ENQUETE_LOCALE", ""))
     if folder.name and folder.is_dir():
@@ -86,6 +86,9 @@ def _own() -> Iterator[Traversable]:
 
 def _elsewhere() -> Iterator[Traversable]:
     """The folder `locale` of every package that brings a methodology."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - as above
+    from importlib.resources import files  # noqa: PLC0415
+
     for entry in entry_points(group=GROUP):
         package = entry.module.partition(".")[0]
         with suppress(ImportError):

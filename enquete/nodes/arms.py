@@ -109,7 +109,7 @@ def _second(request: RunRequest, main: Arm) -> Iterable[Arm]:
 def _probes(
     request: RunRequest,
     main: Arm,
-    methods: Mapping[str, Methodology[Any, Any]],
+    methods: Mapping[str, Methodology],
     phases: Sequence[str],
     has_simulation: bool,
 ) -> Iterable[Arm]:
@@ -150,7 +150,7 @@ def _senseless(kind: str, methods: Iterable[str], asked: bool) -> str:
 def _placebo(
     request: RunRequest,
     main: Arm,
-    methods: Mapping[str, Methodology[Any, Any]],
+    methods: Mapping[str, Methodology],
     phases: Sequence[str],
     has_simulation: bool,
 ) -> Iterable[Arm]:
@@ -194,7 +194,7 @@ def _replicates(request: RunRequest, main: Arm) -> Iterable[Arm]:
 def _variants(
     request: RunRequest,
     main: Arm,
-    methods: Mapping[str, Methodology[Any, Any]],
+    methods: Mapping[str, Methodology],
     settings: Mapping[str, Mapping[str, Any]],
 ) -> Iterable[Arm]:
     """Everybody once more in each other way of asking that a methodology's settings name."""

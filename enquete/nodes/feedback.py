@@ -12,12 +12,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from enquete.analysis.panel.dispersion import iqr
-
 
 def summary(values: Sequence[float]) -> dict[str, JsonValue]:
     """Median, interquartile range (type 7) and number of what was given; of at least one value."""
-    return {"median": statistics.median(values), "iqr": iqr(values), "n": len(values)}
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (0.0, 0.0, 0.0)
+    return {"median": statistics.median(values), "iqr": high - low, "n": len(values)}
 
 
 def feedback_line(name: str, numbers: Mapping[str, Any]) -> str:

@@ -136,7 +136,7 @@ def method_settings(
             raise SettingsError(f"settings: {name!r} is not among the methods of this run ({', '.join(methods)})")
     found = {}
     for name, dotted in methods.items():
-        methodology: Methodology[Any, Any] = load_methodology(dotted)
+        methodology: Methodology = load_methodology(dotted)
         try:
             given = request.settings.get(name, {})
             instrument = _as_asked(methodology.instrument, name, used[name])

@@ -21,12 +21,13 @@ from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.review import Finding, Kind, Wording
 from enquete.instruments.text import LANGUAGE_NAMES, Text
 from enquete.nodes.marks import MARKS, digest
-from enquete.nodes.planning import load_methodology, loaded
+from enquete.nodes.planning import load_methodology
 from enquete.simulations.discourse import Post, Statement, Theme, actors, posts, spoken, statements, stems_of, themes
 from enquete.simulations.population import Population
 from enquete.simulations.texts import one_line
 from enquete.state.asking import Spoken
 from enquete.state.errors import SettingsError
+from enquete.state.imported import loaded
 from enquete.state.showing import as_cell
 
 CONCOURSE = "concourse.csv"

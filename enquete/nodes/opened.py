@@ -48,7 +48,7 @@ class OpenedRun(Generic[LedgerT]):
     def arm(self, arm_id: str) -> Arm:
         return next(arm for arm in self.record.arms if arm.id == arm_id)
 
-    def methodology(self, name: str) -> Methodology[Any, Any]:
+    def methodology(self, name: str) -> Methodology:
         return load_methodology(self.record.methods[name])
 
     def instrument(self, name: str) -> Any:

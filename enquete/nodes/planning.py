@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -17,6 +15,7 @@ from enquete.models.prices import Price, cost
 from enquete.state.asking import Arm
 from enquete.state.desk import Desk
 from enquete.state.errors import SettingsError
+from enquete.state.imported import loaded
 from enquete.state.methodology import Methodology
 
 NARRATIVE = "narrative"
@@ -28,15 +27,9 @@ NARRATIVE_SHARE = 20
 """The narrative may hold back one part in so many of the cap; a run with less to spend gets the rule's text."""
 
 
-def loaded(dotted: str) -> Any:
-    """What stands at `package.module:NAME`."""
-    module, _, name = dotted.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
-def load_methodology(dotted: str) -> Methodology[Any, Any]:
+def load_methodology(dotted: str) -> Methodology:
     """By a name that a run's record (and a worker process) can keep."""
-    found: Methodology[Any, Any] = loaded(dotted)
+    found: Methodology = loaded(dotted)
     return found
 
 

@@ -15,12 +15,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from enquete.checkpoints.ledger import Failure
-from enquete.nodes.planning import OF_PROBES, claim_name, closed, loaded, rounds_owed
+from enquete.nodes.planning import OF_PROBES, claim_name, closed, rounds_owed
 from enquete.nodes.shards import LocalExecutor, ShardExecutor
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.asking import Arm
 from enquete.state.channels import RoundsInput, RoundsOutput, RoundsState, ShardSpec
 from enquete.state.errors import LedgerError
+from enquete.state.imported import loaded
 from enquete.state.methodology import Steps
 from enquete.state.request import RunRequest
 

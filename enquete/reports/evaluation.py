@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from enquete.locale import Words
-from enquete.nodes.planning import load_methodology, loaded
+from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
 from enquete.reports.figures.canvas import Figure
@@ -27,6 +27,7 @@ from enquete.reports.key_findings import KeyFinding
 from enquete.reports.table.lines import lines
 from enquete.reports.talks import Talks, no_talks
 from enquete.state.asking import Language
+from enquete.state.imported import loaded
 from enquete.state.methodology import Methodology
 
 Shown = float | str | None
@@ -154,7 +155,7 @@ class Evaluation:
     alike: Callable[[Found, Found], Found] = as_asked
 
 
-def evaluation(methodology: Methodology[Any, Any]) -> Evaluation:
+def evaluation(methodology: Methodology) -> Evaluation:
     found: Evaluation = loaded(methodology.results)
     return found
 

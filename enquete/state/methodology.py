@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
 from enquete.state.desk import Desk
+from enquete.state.imported import Imported
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -115,31 +116,33 @@ class Steps:
     ask: str = "ask"
     close: str = "close_round"
     unit: str = ""  # dotted path of the graph that one unit goes through, drawn inside `ask`
-    readout: Readout | None = None
+    readout: Imported[Readout | None] = Imported(None)
 
 
 PROBES_OF_CLOSED = ("retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null")
 """Probes that make sense for closed questions that are the same for everybody."""
 
 
-@dataclass(frozen=True)
-class Methodology(Generic[InstrumentT, SettingsT]):
-    """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/."""
+@dataclass(frozen=True, kw_only=True)
+class Methodology:
+    """Data, not behaviour: each slot is a function or a type, testable alone. One per folder under graphs/.
+
+    What is heavy may be given by its dotted path, so that all methodologies can be listed without importing one.
+    """
 
     name: str
     title: str  # marked for the catalogues
     default: bool  # part of a run that names no methods
     order: int  # place in a run that names no methods
     phases: tuple[str, ...]
-    instrument: type[InstrumentT]
-    settings: type[SettingsT]  # becomes CLI flags, MCP arguments and Studio context
-    procedure: Callable[[InstrumentT, SettingsT, Language], Procedure[Any, Any]]
+    instrument: Imported[type[Any]] = Imported()  # of BaseModel
+    settings: Imported[type[BaseModel]] = Imported()  # becomes CLI flags, MCP arguments and Studio context
+    procedure: Imported[Callable[[Any, Any, Language], Procedure[Any, Any]]] = Imported()
     results: str  # dotted path of its Evaluation (reports/evaluation.py), all that reads answers; imported on first use
-    synthetic: Callable[[InstrumentT, SettingsT], Truth] | None = (
-        None  # the planted truth; None: respondents.synthetic.plausible
-    )
+    synthetic: Imported[Callable[[Any, Any], Truth] | None] = Imported(None)
+    """The planted truth; None: respondents.synthetic.plausible."""
     steps: Steps = field(default=Steps())  # of its graph
-    variants: Callable[[SettingsT], Sequence[str]] = lambda settings: ()
+    variants: Callable[[Any], Sequence[str]] = lambda settings: ()
     """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
     command: str = ""  # of the command line, that carries these out

@@ -15,12 +15,12 @@ from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
 from enquete.checkpoints.forms import close_form, open_forms, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
-from enquete.nodes.planning import loaded
 from enquete.reports.run_reading import open_run
 from enquete.respondents.replies import read_answer
 from enquete.state.asking import Item
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, SettingsError
+from enquete.state.imported import loaded
 from enquete.state.operations import Operation, Standing, Stopped
 from enquete.state.request import parse_request
 from enquete.study.background import awaited

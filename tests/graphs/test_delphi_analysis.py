@@ -11,8 +11,8 @@ import pytest
 from enquete.graphs.delphi.accord import ITEMS
 from enquete.graphs.delphi.analysis import analyse
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.graphs.delphi.results import EVALUATION, files, item_facts
+from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.instruments.load import load_shipped
 from enquete.reports.context import AnalysisContext
 from enquete.state.asking import Language

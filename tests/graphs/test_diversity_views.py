@@ -17,8 +17,8 @@ from sklearn.metrics import adjusted_rand_score
 from enquete.analysis.qmethod.sorts import places
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
-from enquete.graphs.diversity.procedure import DiversitySettings
 from enquete.graphs.diversity.results import EVALUATION, files
+from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.sorting import read_sorts
 from enquete.graphs.diversity.synthetic import planted
 from enquete.graphs.diversity.views import views

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli import output, progress, requests, summary, words
+from enquete.interfaces.cli.complaining import complain
 from enquete.interfaces.cli.place import Place
 from enquete.state.errors import LedgerError, SettingsError
 
@@ -163,9 +163,9 @@ def test_alike_errors_are_one_line() -> None:
 def test_every_exception_has_a_code_and_plain_words(
     error: BaseException, code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.complain(error, as_json=False) == code
+    assert complain(error, as_json=False) == code
     assert told in capsys.readouterr().err
-    assert cli.complain(error, as_json=True) == code
+    assert complain(error, as_json=True) == code
     captured = capsys.readouterr()
     assert captured.err == ""
     assert json.loads(captured.out)["exit_code"] == code
@@ -177,8 +177,10 @@ def test_who_only_asks_or_looks_loads_no_analysis() -> None:
     code = (
         "import sys, enquete\n"
         "from enquete.interfaces.cli.app import run\n"
-        "assert run(['--help']) == run(['resume', '--help']) == run(['status', '--help']) == 0\n"
-        "assert run(['run', '--help']) == run(['list', '--root', '.']) == 0\n"
+        "assert run(['--help']) == 0 and 'pydantic' not in sys.modules\n"
+        "assert run(['resume', '--help']) == run(['status', '--help']) == run(['run', '--help']) == 0\n"
+        "assert not {'numpy', 'rich', 'enquete.study', 'enquete.graphs.delphi.procedure'} & set(sys.modules)\n"
+        "assert run(['list', '--root', '.']) == 0\n"
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import Delphi, DelphiSettings, readout
-from enquete.graphs.delphi.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, Steps
 
@@ -15,11 +12,11 @@ METHODOLOGY = Methodology(
     default=True,
     order=30,
     phases=("T1",),
-    instrument=DelphiInstrument,
-    settings=DelphiSettings,
-    procedure=Delphi,
-    synthetic=planted,
+    instrument="enquete.graphs.delphi.instrument:DelphiInstrument",
+    settings="enquete.graphs.delphi.settings:DelphiSettings",
+    procedure="enquete.graphs.delphi.procedure:Delphi",
+    synthetic="enquete.graphs.delphi.synthetic:planted",
     results="enquete.graphs.delphi.results:EVALUATION",
-    steps=Steps(ask="ask_panel", close="feedback", readout=readout),
+    steps=Steps(ask="ask_panel", close="feedback", readout="enquete.graphs.delphi.procedure:readout"),
     probes=(*PROBES_OF_CLOSED, "false_median"),
 )

@@ -16,8 +16,8 @@ from enquete.graphs.delphi import ratings, tested
 from enquete.graphs.delphi.accord import checklist
 from enquete.graphs.delphi.dissent import dissent
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.procedure import DelphiSettings
 from enquete.graphs.delphi.ratings import Panel
+from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.graphs.delphi.themes import described_themes, left_over, second_coding
 from enquete.reports.context import UNIT, AnalysisContext, answering, findings
 

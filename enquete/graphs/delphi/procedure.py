@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import JsonValue
 
 from enquete.graphs.delphi.ending import rated_enough
 from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.locale import N_, tell
 from enquete.nodes.feedback import feedback_line, summary
 from enquete.respondents.themes.coded import Statement, ThemeBrief
@@ -30,16 +31,6 @@ HEADINGS = (
     N_("Anonymous feedback: how all participants rated in the last round"),
     N_("Your own ratings"),
 )
-
-
-class DelphiSettings(BaseModel):
-    """Rounds, themes and scales are the instrument's."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    second_coding: bool = Field(
-        True, description="code up to 200 answers of round 1 a second time, for Krippendorff's alpha"
-    )
 
 
 class Delphi(Procedure[DelphiInstrument, DelphiSettings]):

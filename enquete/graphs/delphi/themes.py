@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue, ValidationError
 
-from enquete.graphs.delphi.procedure import DelphiSettings
+from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.respondents.themes.coded import SecondCoding
 from enquete.respondents.themes.second import agreement
 

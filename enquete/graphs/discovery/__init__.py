@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.procedure import Discovery
-from enquete.graphs.discovery.settings import DiscoverySettings
-from enquete.graphs.discovery.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
@@ -16,10 +12,10 @@ METHODOLOGY = Methodology(
     default=False,
     order=60,
     phases=("T1",),
-    instrument=DiscoveryInstrument,
-    settings=DiscoverySettings,
-    procedure=Discovery,
-    synthetic=planted,
+    instrument="enquete.graphs.discovery.instrument:DiscoveryInstrument",
+    settings="enquete.graphs.discovery.settings:DiscoverySettings",
+    procedure="enquete.graphs.discovery.procedure:Discovery",
+    synthetic="enquete.graphs.discovery.synthetic:planted",
     results="enquete.graphs.discovery.results:EVALUATION",
     steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),
     operations="enquete.graphs.discovery.operations:OPERATIONS",

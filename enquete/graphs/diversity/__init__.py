@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import Diversity, DiversitySettings
-from enquete.graphs.diversity.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
@@ -15,10 +12,10 @@ METHODOLOGY = Methodology(
     default=True,
     order=20,
     phases=("T1",),
-    instrument=DiversityInstrument,
-    settings=DiversitySettings,
-    procedure=Diversity,
-    synthetic=planted,
+    instrument="enquete.graphs.diversity.instrument:DiversityInstrument",
+    settings="enquete.graphs.diversity.settings:DiversitySettings",
+    procedure="enquete.graphs.diversity.procedure:Diversity",
+    synthetic="enquete.graphs.diversity.synthetic:planted",
     results="enquete.graphs.diversity.results:EVALUATION",
     steps=Steps("open_sort", "ask_sort", "close_sort"),
     answer_columns=("placed", "notes"),

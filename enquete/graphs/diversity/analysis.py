@@ -18,7 +18,7 @@ from enquete.analysis.typology.components import Components, Matrix, explained_b
 from enquete.analysis.typology.tree import tree
 from enquete.graphs.diversity.archetypes import typology
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import DiversitySettings
+from enquete.graphs.diversity.settings import DiversitySettings
 from enquete.graphs.diversity.sorting import described, own_sorts, participation, read_sorts
 from enquete.graphs.diversity.views import views
 from enquete.locale import N_, in_language

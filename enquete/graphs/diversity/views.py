@@ -20,7 +20,7 @@ from enquete.analysis.qmethod.statements import Comparison, Distinction
 from enquete.analysis.typology.clustering import Labels, adjusted_rand
 from enquete.analysis.typology.components import Matrix
 from enquete.graphs.diversity.instrument import DiversityInstrument
-from enquete.graphs.diversity.procedure import DiversitySettings, FlagChanges
+from enquete.graphs.diversity.settings import DiversitySettings, FlagChanges
 from enquete.graphs.diversity.sorting import Sorts, by_type
 from enquete.locale import N_, Words, said, tell
 from enquete.state.asking import Language

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.laddering.instrument import LadderingInstrument
-from enquete.graphs.laddering.procedure import Laddering
-from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
@@ -16,10 +12,10 @@ METHODOLOGY = Methodology(
     default=False,
     order=50,
     phases=("T1",),
-    instrument=LadderingInstrument,
-    settings=LadderingSettings,
-    procedure=Laddering,
-    synthetic=planted,
+    instrument="enquete.graphs.laddering.instrument:LadderingInstrument",
+    settings="enquete.graphs.laddering.settings:LadderingSettings",
+    procedure="enquete.graphs.laddering.procedure:Laddering",
+    synthetic="enquete.graphs.laddering.synthetic:planted",
     variants=lambda settings: settings.strategies[1:],
     operations="enquete.graphs.laddering.operations:OPERATIONS",
     command="laddering",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
-from enquete.graphs.longitudinal.procedure import Wave
-from enquete.graphs.longitudinal.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import PROBES_OF_CLOSED, Methodology, NoSettings, Steps
 
@@ -15,10 +12,10 @@ METHODOLOGY = Methodology(
     default=True,
     order=10,
     phases=("T0", "T1"),
-    instrument=LongitudinalInstrument,
+    instrument="enquete.graphs.longitudinal.instrument:LongitudinalInstrument",
     settings=NoSettings,
-    procedure=Wave,
-    synthetic=planted,
+    procedure="enquete.graphs.longitudinal.procedure:Wave",
+    synthetic="enquete.graphs.longitudinal.synthetic:planted",
     results="enquete.graphs.longitudinal.results:EVALUATION",
     steps=Steps("open_wave", "ask_wave", "close_wave"),
     probes=(*PROBES_OF_CLOSED, "negative_control"),

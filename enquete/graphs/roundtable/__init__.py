@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.procedure import Roundtable
-from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.graphs.roundtable.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import Methodology, Steps
 
@@ -16,10 +12,10 @@ METHODOLOGY = Methodology(
     default=False,
     order=70,
     phases=("T1",),
-    instrument=RoundtableInstrument,
-    settings=RoundtableSettings,
-    procedure=Roundtable,
-    synthetic=planted,
+    instrument="enquete.graphs.roundtable.instrument:RoundtableInstrument",
+    settings="enquete.graphs.roundtable.settings:RoundtableSettings",
+    procedure="enquete.graphs.roundtable.procedure:Roundtable",
+    synthetic="enquete.graphs.roundtable.synthetic:planted",
     results="enquete.graphs.roundtable.results:EVALUATION",
     operations="enquete.graphs.roundtable.operations:OPERATIONS",
     command="roundtable",

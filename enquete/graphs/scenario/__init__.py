@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from enquete.graphs.scenario.instrument import ScenarioInstrument
-from enquete.graphs.scenario.procedure import Rating
-from enquete.graphs.scenario.synthetic import planted
 from enquete.locale import N_
 from enquete.state.methodology import Methodology, NoSettings, Steps
 
@@ -15,10 +12,10 @@ METHODOLOGY = Methodology(
     default=True,
     order=40,
     phases=("T1",),
-    instrument=ScenarioInstrument,
+    instrument="enquete.graphs.scenario.instrument:ScenarioInstrument",
     settings=NoSettings,
-    procedure=Rating,
-    synthetic=planted,
+    procedure="enquete.graphs.scenario.procedure:Rating",
+    synthetic="enquete.graphs.scenario.synthetic:planted",
     results="enquete.graphs.scenario.results:EVALUATION",
     steps=Steps("open_scenarios", "ask_scenarios", "close_scenarios"),
 )

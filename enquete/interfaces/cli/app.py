@@ -8,47 +8,20 @@ from __future__ import annotations
 
 import gc
 import os
-import sqlite3
 import sys
 import time
-import traceback
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from enquete.interfaces.cli import (
-    costs,
-    demo,
-    doctor,
-    draft,
-    driving,
-    looking,
-    remembering,
-    removing,
-    scaffold,
-    serve,
-    viewing,
-)
-from enquete.interfaces.cli.method_commands import Commands
-from enquete.interfaces.cli.method_settings import SettingsCommand
-from enquete.interfaces.cli.output import one_object, prepare_streams, remark
-from enquete.interfaces.cli.signals import STOPPED, Stopped
-from enquete.interfaces.cli.spelling import as_typed
-from enquete.interfaces.cli.words import say
-from enquete.interfaces.mcp import command as mcp_command
-from enquete.state.complaints import wrong
-from enquete.state.errors import EnqueteError, OverBudget, RunLocked
+from enquete.interfaces.cli.commands import Commands
+from enquete.interfaces.cli.output import prepare_streams
+from enquete.interfaces.cli.signals import STOPPED
 
-FAILED, WRONG = 1, 2
 FLUSH_S = 0.5
 OBJECTS_PER_COLLECTION = 50_000
 """Python's 700 cost a demo a tenth of its time, in looking through imported modules for what is garbage; memory is the same."""
-
-# Typer carries its own copy of click in some versions, so the base of its usage errors is found through one of them.
-UsageError: type[Exception] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 app = typer.Typer(
     name="enquete",
@@ -58,32 +31,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS: dict[str, Callable[..., int]] = {
-    "demo": demo.demo,
-    "estimate": costs.estimate,
-    "run": driving.run,
-    "resume": driving.resume,
-    "status": looking.status,
-    "list": looking.list_,
-    "check": looking.check,
-    "draft": draft.draft,
-    "report": looking.report,
-    "export": looking.export,
-    "delete": removing.delete,
-    "doctor": doctor.doctor,
-    "new-method": scaffold.new_method,
-    "mcp": mcp_command.mcp,
-    "serve": serve.serve,
-    "view": viewing.view,
-}
-WITH_SETTINGS = ("estimate", "run")
-for name, command in COMMANDS.items():
-    app.command(name, cls=SettingsCommand if name in WITH_SETTINGS else None)(command)
-app.add_typer(remembering.memory, name="memory")
 
 
 def print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - reads mail headers, with all that takes
+
         sys.stdout.write(f"enquete {version('enquete')}\n")
         raise typer.Exit
 
@@ -156,63 +109,11 @@ def _run(arguments: list[str]) -> int:
             raise error.__context__ from None  # Typer makes an exit of it
         if isinstance(error, SystemExit):  # the shell's completion ends like this
             return error.code if isinstance(error.code, int) else 0
-        if debug and not isinstance(error, KeyboardInterrupt):
-            traceback.print_exc()
-        return complain(error, as_json)
-    if code == STOPPED:
-        return complain(KeyboardInterrupt(), as_json)
-    return int(code or 0)
+        return _complained(error, as_json, debug)
+    return _complained(KeyboardInterrupt(), as_json) if code == STOPPED else int(code or 0)
 
 
-def complain(error: BaseException, as_json: bool) -> int:
-    """Say what went wrong, in JSON on stdout or in words on stderr."""
-    code, text = explain(error)
-    if as_json:
-        costs = {"estimate": error.estimate} if isinstance(error, OverBudget) else {}
-        one_object({"error": {"type": type(error).__name__, "message": text}, "exit_code": code, **costs})
-    else:
-        remark(f"enquete: {text}")
-    return code
+def _complained(error: BaseException, as_json: bool, debug: bool = False) -> int:
+    from enquete.interfaces.cli.complaining import complain  # noqa: PLC0415 - what went well needs none of it
 
-
-def explain(error: BaseException) -> tuple[int, str]:
-    """(exit code, message) of anything that can be raised."""
-    if isinstance(error, RunLocked):
-        return error.exit_code, f"{error} (watch it with: enquete status SIM)"
-    if isinstance(error, EnqueteError):
-        return error.exit_code, as_typed(str(error))
-    if isinstance(error, UsageError):
-        return WRONG, f"{_usage(error)} (see enquete --help, enquete COMMAND --help)"
-    if isinstance(error, Stopped):
-        return STOPPED, str(error)
-    if isinstance(error, KeyboardInterrupt):
-        return STOPPED, say("not_begun")
-    if isinstance(error, typer.Abort):
-        return FAILED, say("declined")
-    if isinstance(error, PermissionError) or (isinstance(error, OSError) and error.filename):
-        return _of_files(error)
-    if isinstance(error, sqlite3.OperationalError):
-        return FAILED, f"the run's database cannot be used: {error}. Is the disk full or the folder read-only?"
-    return FAILED, (
-        f"internal error, {type(error).__name__}: {error}. What was answered is kept. "
-        "Run the command again with --debug (or ENQUETE_DEBUG=1) for the traceback, and report it."
-    )
-
-
-def _usage(error: Exception) -> str:
-    """Without the wording of whatever library read the value."""
-    cause, about = error.__cause__, getattr(error, "param", None)
-    if isinstance(cause, ValidationError) and about is not None:
-        return f"{max(about.opts, key=len)}: {wrong(cause.errors()[0])}"
-    message = getattr(error, "format_message", None)
-    return str(message()) if callable(message) else str(error)
-
-
-def _of_files(error: OSError) -> tuple[int, str]:
-    """A file or folder that the system would not give us."""
-    text = f"{error.filename}: {error.strerror or error}"
-    if isinstance(error, PermissionError):
-        return WRONG, f"{text}. If the simulation's folder is read-only, name a folder for the results with --out DIR"
-    if isinstance(error, NotADirectoryError | FileExistsError | FileNotFoundError):
-        return WRONG, f"{text}. Name a folder for the results that can be written to with --out DIR"
-    return FAILED, text
+    return complain(error, as_json, debug)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from enquete.checkpoints.budget import rounded_up
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.amounts import counted, duration, money, short, span
 from enquete.interfaces.cli.output import number, one_object, result, table
@@ -120,6 +119,8 @@ def verdict(expected: Estimate) -> str:
         return say("cap_unknowable", cap=cap)
     if not expected.exceeds:
         return say("cap_fits", cap=cap)
+    from enquete.checkpoints.budget import rounded_up  # noqa: PLC0415 - not for --help
+
     usd = expected.usd
     by_money = f"--budget-usd {usd.high:.2f}" if usd else ""
     enough = f"--budget-tokens {rounded_up(expected.tokens.high)}" if expected.exceeds == "tokens" else by_money

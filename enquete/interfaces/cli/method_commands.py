@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from enquete.interfaces.cli.output import one_object, result
 from enquete.state.errors import SettingsError
@@ -17,17 +16,9 @@ from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, resolve_root
 
 
-class Commands(TyperGroup):
-    """The commands there are, and those of methodologies: looked for only where a name is none of the others, because the
-    graphs need seconds to import."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return super().get_command(ctx, cmd_name) or _of_a_methodology(cmd_name)
-
-
-def _of_a_methodology(name: str) -> Any:
+def of_a_methodology(name: str) -> Any:
     from enquete.graphs.registry import methodologies  # noqa: PLC0415
-    from enquete.nodes.planning import loaded  # noqa: PLC0415
+    from enquete.state.imported import loaded  # noqa: PLC0415
 
     found = next((one for one in methodologies().values() if one.command == name), None)
     if found is None:

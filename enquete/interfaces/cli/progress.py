@@ -12,15 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TextIO
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
-from rich.progress import Progress as Bars
+from typing import TYPE_CHECKING, Any, TextIO
 
 from enquete.interfaces.cli.amounts import short
 from enquete.interfaces.cli.output import number
 from enquete.interfaces.cli.words import say
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 PLAIN_EVERY_S = 10.0
 SETTLED_S = 0.2  # a speed over less than this is noise
@@ -119,7 +118,10 @@ class Live:
     """One bar a methodology, phase and round, redrawn in place."""
 
     def __init__(self, stream: TextIO):
-        self._bars = Bars(
+        from rich.console import Console  # noqa: PLC0415 - logs and --help do without
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+        self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),

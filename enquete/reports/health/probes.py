@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import pandas as pd
 
@@ -39,7 +38,7 @@ READ_BY: Mapping[str, str] = {
 OF_CHANGE = ("negative_control", "placebo_exposure")
 
 
-def possible(methodology: Methodology[Any, Any]) -> tuple[str, ...]:
+def possible(methodology: Methodology) -> tuple[str, ...]:
     """Probes that make sense for it, by the check that reads them."""
     placebo = (PLACEBO,) if set(TWO_WAVES) <= set(methodology.phases) else ()
     return tuple(dict.fromkeys(READ_BY[kind] for kind in (*methodology.probes, *placebo)))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -109,7 +108,7 @@ def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge(
-    methodologies: Mapping[str, Methodology[Any, Any]],
+    methodologies: Mapping[str, Methodology],
     results: Results,
     frame: pd.DataFrame,
     frozen: Callable[[str, str], Found] = lambda name, arm: {},
@@ -146,7 +145,7 @@ def judge(
 class Judged:
     """One methodology while it is judged."""
 
-    methodology: Methodology[Any, Any]
+    methodology: Methodology
     arms: Arms
     checks: list[Check] = field(default_factory=list)
 
