@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from enquete.analysis.answers import Answers, Flags, Floats, aligned
+from enquete.analysis.answers import Answers, Flags, Floats, aligned, balanced_families, row_means
 from enquete.analysis.health.diagnostics import DECIMALS, TOO_FEW, Detail, Diagnostic, Ruling, judged
-from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, LEAST_SHARED, THRESHOLDS
+from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, LEAST_SHARED, SURELY, THRESHOLDS
 from enquete.analysis.typology.components import forced_places, ranked
 
 DRAWS = 199  # p is a multiple of .005
@@ -142,6 +142,32 @@ def family_alpha(answers: Answers, *, seed: int = 0) -> Diagnostic:
     ruling = Ruling("fine", "") if p < ALPHA else Ruling("caution", "no_more_than_chance")
     detail: Detail = {"by_family": alphas, "p": p}
     return judged("family_alpha", value, counts, detail=detail, benchmark=float(np.median(null)), ruling=ruling)
+
+
+def reversed_items(answers: Answers, *, seed: int = 0) -> Diagnostic:
+    """r over agents between the means of a family's forward and of its reversed items, as answered and as distances from the
+    item's mean, over families keyed both ways: Σ F·R/√(ΣF²·ΣR²).
+
+    What items say makes it negative; above 0 agents agree with an item and with its opposite, and what divides them is how they
+    use the scale. The null hands all of an agent's R to another agent, so that families may go together.
+    """
+    balanced = balanced_families(answers)
+    pairs = sum(min(int(forward.sum()), int(turned.sum())) for forward, turned in balanced.values())
+    x = centred_items(answers.centred)
+    sides = [[np.nan_to_num(row_means(x[:, side[i]])) for side in balanced.values()] for i in (0, 1)]
+    counts = {"agents": int((~np.isnan(x)).any(axis=1).sum()), "pairs": pairs}
+    if not balanced or _short("reversed_items", counts):
+        return judged("reversed_items", None, counts, why_not="" if balanced else "one_keying")
+    forward, turned = (np.stack(side, axis=1) for side in sides)
+    size, rng = float(np.sqrt((forward**2).sum() * (turned**2).sum())), np.random.default_rng(seed)
+    if size < 1e-9:
+        return judged("reversed_items", None, counts, why_not="no_variation")
+    value = float((forward * turned).sum()) / size
+    null = np.array([(forward * rng.permutation(turned)).sum() for _ in range(DRAWS)]) / size
+    p = exceeded(value, null)
+    ruling = Ruling("bad", "agrees_with_both") if p < SURELY else Ruling("fine", "")
+    detail: Detail = {"p": p, "families": [*balanced]}
+    return judged("reversed_items", value, counts, detail=detail, ruling=ruling)
 
 
 def _alphas(x: Floats, families: Mapping[str, Flags]) -> dict[str, float]:

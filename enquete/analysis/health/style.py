@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from enquete.analysis.answers import Answers, Codes, Flags, Floats
+from enquete.analysis.answers import Answers, Codes, Flags, Floats, balanced_families, row_means
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, judged
 from enquete.analysis.health.thresholds import ALPHA, LONGEST_RUN, RUN_OF_ITEMS, THRESHOLDS
 
@@ -55,27 +55,14 @@ def acquiescence_by_agent(answers: Answers) -> tuple[pd.Series[float], dict[str,
     """
     total, weights = np.zeros(len(answers.participants)), np.zeros(len(answers.participants))
     pairs: dict[str, int] = {}
-    for family in sorted(set(answers.families)):
-        own = answers.families == family
-        forward, reversed_ = own & ~answers.reverse, own & answers.reverse
-        weight = int(min(forward.sum(), reversed_.sum()))
-        if weight == 0:
-            continue
-        pairs[str(family)] = weight
-        both = (_row_means(answers.centred[:, forward]) + _row_means(answers.centred[:, reversed_])) / 2
+    for family, (forward, turned) in balanced_families(answers).items():
+        weight = pairs[family] = int(min(forward.sum(), turned.sum()))
+        both = (row_means(answers.centred[:, forward]) + row_means(answers.centred[:, turned])) / 2
         known = ~np.isnan(both)
         total[known] += weight * both[known]
         weights[known] += weight
     values = np.divide(total, weights, out=np.full_like(total, np.nan), where=weights > 0)
     return pd.Series(values, index=answers.participants), pairs
-
-
-def _row_means(x: Floats) -> Floats:
-    known = ~np.isnan(x)
-    n = known.sum(axis=1)
-    sums = np.where(known, x, 0.0).sum(axis=1)
-    means: Floats = np.divide(sums, n, out=np.full(len(x), np.nan), where=n > 0)
-    return means
 
 
 # --- ends and midpoint -----------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ LEAST_PULL = 0.05
 LEAST_IN_FAMILY = 3  # items
 ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
 ALPHA = 0.05
+SURELY = 0.01  # of a test that alone makes data not usable
 EMPTY_TEXTS = 0.25
 
 
@@ -149,6 +150,16 @@ COHERENCE: Mapping[str, Threshold] = {
         "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", "chance",
         "a permutation test in the run's own data",
         "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
+    ),
+    "reversed_items": Threshold(
+        "r over agents between the means of a family's forward and reversed items as answered, as distances from the item's mean, over "
+        "families keyed both ways; bad if p < .01 that it is so far above 0, the reversed items dealt to other agents",
+        FREE, FREE, {"agents": 10, "pairs": 3},
+        "10 agents can be dealt in 3.6 million ways; 3 pairs, since the wording of one pair can be at fault", "chance",
+        "a permutation test in the run's own data. Respondents who do not attend to the direction of items, a tenth of all, make a "
+        "factor of the reversed ones [schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the others",
+        "who agrees with a statement and with its opposite has not read what they say. Where that is true of opinions too, the keys "
+        "are wrong, and everything rekeyed with them", None, True,
     ),
     "answer_stability": Threshold(
         "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; bad if the upper end "

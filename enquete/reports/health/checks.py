@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from enquete.analysis.answers import Answers
-from enquete.analysis.health.coherence import coherence
+from enquete.analysis.health.coherence import coherence, reversed_items
 from enquete.analysis.health.contentless import contentless
 from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
 from enquete.analysis.health.expected import Expected
@@ -105,6 +105,7 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
         table = answers(own)
         given = expected(own)
         yield coherence(table)
+        yield reversed_items(table)
         yield from style_of(table, given) if probabilities(own) else style(table)
         yield flat_items(table)
         known = {item: human for item, human in humans.items() if item in table.items}

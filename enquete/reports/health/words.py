@@ -65,6 +65,13 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
         N_("Consistency of the families (Cronbach's α, median)"),
         N_("Statements of one family do not go together."),
     ),
+    "reversed_items": (
+        "coefficient",
+        N_("Agreement with statements and with reversed ones of the same family (r)"),
+        N_(
+            "Who agrees with a statement agrees with its opposite, too: answers do not follow what is said, or the keys are wrong."
+        ),
+    ),
     "answer_stability": (
         "coefficient",
         N_("Stability of the answers from wave to wave or round to round (r)"),
@@ -211,6 +218,7 @@ REASONS: Mapping[str, str] = {
     "texts_say_nothing": N_("more than a quarter of the texts say nothing"),
     "cells_above": N_("surely above 5% for some items and types"),
     "no_more_than_chance": N_("no more than chance explains"),
+    "agrees_with_both": N_("surely above 0"),
     "suspect_caching": N_("all answers equal although the temperature is above 0: probably a cache"),
     "persona_ignored": N_("answers stay the agent's though the persona does not"),
     "control_drifted": N_("control items moved"),
