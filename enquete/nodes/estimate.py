@@ -89,7 +89,9 @@ class Estimate(BaseModel):
     lines: tuple[Line, ...]
     largest_call: int = 0
     courses: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, exclude=True)
-    seconds: Range
+    seconds: Annotated[
+        Range | None, Field(description="None for a local model: how fast this machine is only its answers tell")
+    ]
     concurrency: int
     cap_tokens: int
     cap_usd: float | None = None
@@ -193,7 +195,7 @@ def estimated(
         lines=lines,
         largest_call=rehearsal.largest,
         courses={claim: tuple(course) for claim, course in rehearsal.courses.items()},
-        seconds=_seconds(lines, record, machine),
+        seconds=None if record.weights else _seconds(lines, record, machine),
         concurrency=machine.concurrency,
         cap_tokens=machine.cap_tokens or machine.default_cap_tokens,
         cap_usd=machine.cap_usd,

@@ -53,6 +53,7 @@ def test_two_agents_are_asked_and_a_resume_buys_nothing_twice(tmp_path: Path) ->
     study = {"out": str(tmp_path / "out"), "methods": ["longitudinal"], "language": "en", "model": "local"}
     people = personas(tmp_path, 2)
     asked = {**study, "instruments": {"longitudinal": str(instrument)}}
+    assert enquete.estimate(people, **asked).seconds is None  # nobody knows how fast this machine is today
     paused = enquete.conduct_interviews(people, **asked, budget_tokens=ROOM_FOR_ONE, confirm=True)
     bought = rows(paused.folder, "SELECT subject, attempt, raw FROM calls WHERE status='settled'")
     assert paused.status == "paused"

@@ -103,6 +103,8 @@ def _by_model(expected: Estimate) -> list[str]:
 
 def time_text(expected: Estimate) -> str:
     seconds = expected.seconds
+    if seconds is None:
+        return say("time_unknown")
     ends = span(duration(seconds.low), duration(seconds.high))
     likely = duration(seconds.likely)
     whole = likely if ends == likely else f"{likely} ({ends})"
@@ -159,7 +161,8 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
         question = say("confirm_resume", spent=short(spent), more=more, **who)
         return request if typer.confirm(question, default=True, err=True) else None
     expected = study.estimate(sim, **request)
-    costs = {"tokens": counted(expected.tokens), "usd": money(expected.usd), "time": duration(expected.seconds.likely)}
+    time = duration(expected.seconds.likely) if expected.seconds else say("time_unknown")
+    costs = {"tokens": counted(expected.tokens), "usd": money(expected.usd), "time": time}
     question = say("confirm", verdict=verdict(expected), **costs, **who)
     if not typer.confirm(question, default=not expected.exceeds, err=True):
         return None

@@ -119,6 +119,7 @@ TEXTS: Mapping[str, str] = {
     "usd_of": N_("USD for {model}: {usd}"),
     "unpriced": N_("The price of {models} is unknown: name it in a price file (docs/prices.md)."),
     "time_needed": N_("Time: about {time} with {concurrency} requests in flight."),
+    "time_unknown": N_("time unknown: how fast a model on this machine is, its answers tell while it runs"),
     "cap_tokens": N_("cap {cap} tokens"),
     "cap_usd": N_("cap {cap} USD"),
     "cap_fits": N_("It fits the budget ({cap})."),

@@ -57,7 +57,7 @@ class EstimateState(BaseModel):
     tokens: Range
     usd: Annotated[Range | None, Field(description="None where a price is unknown")]
     unpriced: Annotated[list[str], Field(description="models whose price is unknown")]
-    seconds: Range
+    seconds: Annotated[Range | None, Field(description="None where a local model answers: nobody knows how fast it is")]
     cap_tokens: int
     cap_usd: float | None
     exceeds: Annotated[str, Field(description="tokens or usd where the upper end is above that cap, else empty")]

@@ -124,9 +124,14 @@ def estimate_text(state: EstimateState) -> str:
         if state.respondent == "synthetic"
         else ""
     )
+    time = (
+        f"about {state.seconds.likely:,.0f} s"
+        if state.seconds
+        else "time unknown, since a model on this machine answers"
+    )
     return (
         f"{state.agents} agents: {state.calls.likely:,.0f} calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely "
-        f"{tokens.likely:,.0f}; {cost}; about {state.seconds.likely:,.0f} s. The cap is {state.cap_tokens:,} tokens: {fits}."
+        f"{tokens.likely:,.0f}; {cost}; {time}. The cap is {state.cap_tokens:,} tokens: {fits}."
         f"{synthetic}\nLikely tokens by part: {parts}."
     )
 
