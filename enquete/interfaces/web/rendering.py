@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from functools import cache, partial
-from importlib.resources import files
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from enquete.locale import C_, N_, SOURCE, Words, decimals, languages, plural, tell, whole
+from enquete.locale import N_, SOURCE, decimals, languages, tell, whole
+from enquete.locale.templating import environment, source, told
 from enquete.reports.markdown import share
 from enquete.state.showing import visible
 
@@ -111,7 +111,7 @@ def url(*parts: str, **query: str | None) -> str:
 def asset(name: str) -> tuple[bytes, str]:
     """Content and type of a static file. Raises KeyError."""
     kind, sources = STATIC[name]
-    return "\n".join(map(_text, sources)).encode(), kind
+    return "\n".join(map(source, sources)).encode(), kind
 
 
 @cache
@@ -122,18 +122,11 @@ def static(name: str) -> str:
 
 @cache
 def _environment(language: str) -> Environment:
-    made = Environment(
-        loader=FunctionLoader(_template), autoescape=True, undefined=StrictUndefined, finalize=_seen, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, extensions=["jinja2.ext.do"],
-    )  # fmt: skip
-    made.globals |= {
-        "_": partial(_told, language), "C_": partial(_in_context, language), "NN_": partial(_counted, language),
-        "language": language, "static": static, "url": url, "minutes": partial(_minutes, language),
-    }  # fmt: skip
+    made = environment(language, _template, autoescape=True, finalize=_seen)
+    made.globals |= {"static": static, "url": url, "minutes": partial(_minutes, language)}
     made.filters |= {
         "state_word": partial(_state_word, language),
         "outcome_word": lambda outcome: tell(OUTCOMES.get(outcome, outcome), language),
-        "tell": lambda text: tell(text, language),
         "share": lambda value: share(value, language),
         "whole": lambda value: MISSING if value is None else whole(round(value), language),
         "num": partial(_number, language),
@@ -146,19 +139,6 @@ def _seen(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
-def _told(language: str, text: Words, /, **facts: object) -> str:
-    found = tell(text, language)
-    return found.format(**facts) if facts else found
-
-
-def _in_context(language: str, context: str, text: str, /, **facts: object) -> str:
-    return _told(language, C_(context, text), **facts)
-
-
-def _counted(language: str, one: str, many: str, n: int, /) -> str:
-    return plural((one, many), n, language)
-
-
 def _number(language: str, value: float | None, digits: int = 2) -> str:
     return MISSING if value is None else decimals(f"{value:.{digits}f}", language)
 
@@ -167,7 +147,7 @@ def _minutes(language: str, seconds: float) -> str:
     """Time in the unit that says most."""
     unit, one = next((unit, one) for unit, one in TIMES if seconds >= one or one == 1)
     digits = 1 if seconds / one < 10 and one > 1 else 0
-    return _told(language, unit, n=decimals(f"{seconds / one:.{digits}f}", language))
+    return told(language, unit, n=decimals(f"{seconds / one:.{digits}f}", language))
 
 
 def _state_word(language: str, status: str, simulation: bool = False) -> str:
@@ -177,9 +157,4 @@ def _state_word(language: str, status: str, simulation: bool = False) -> str:
 
 
 def _template(name: str) -> str:
-    return _text(name if ":" in name else TEMPLATES + name)
-
-
-def _text(name: str) -> str:
-    package, _, path = name.partition(":")
-    return files(package).joinpath(path).read_text("utf-8")
+    return source(name if ":" in name else TEMPLATES + name)

@@ -52,13 +52,16 @@ class Listing:
 
     @property
     def pages(self) -> int:
-        return max(1, -(-self.total // PER_PAGE))
+        return pages_of(self.total)
+
+
+def pages_of(total: int) -> int:
+    return max(1, -(-total // PER_PAGE))
 
 
 def listing(run: OpenRun, where: Where, page: int, language: str) -> Listing:
     places = run.table.places(where)
-    pages = max(1, -(-len(places) // PER_PAGE))
-    page = min(max(page, 1), pages)
+    page = min(max(page, 1), pages_of(len(places)))
     rows = run.table.rows(places[(page - 1) * PER_PAGE : page * PER_PAGE])
     return Listing(where, len(places), page, list(shown(run, rows, where.words, language)))
 
