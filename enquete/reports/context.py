@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from enquete.reports.markdown import readable
@@ -81,9 +82,14 @@ def figure(value: Any, *path: str) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
+def chosen(frame: pd.DataFrame, these: pd.Series[bool] | NDArray[np.bool_]) -> pd.DataFrame:
+    """These rows. All of a large table are not copied: whoever changes them changes his own."""
+    return frame.copy(deep=False) if these.all() else frame[these]
+
+
 def responded(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows that carry an answer."""
-    return frame[frame["status"].isin(RESPONDED)]
+    return chosen(frame, frame["status"].isin(RESPONDED))
 
 
 def statuses(frame: pd.DataFrame) -> dict[str, int]:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import PARTS, Found, with_ids
+from enquete.reports.context import PARTS, Found, responded, with_ids
 from enquete.reports.evaluation import evaluation
 from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import undetermined
+from enquete.reports.table.stage import AT_ONCE
 from enquete.state.asking import Language
 
 READ = [*PARTS, "agent_name", "stakeholder_type", "status", "value", "scale_min", "scale_max", "text"]
@@ -47,7 +50,7 @@ def episodes(
     answers were gathered into; main arm."""
     language = reading.language
     own = frame.loc[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs), READ]
-    answered = with_ids(own)
+    answered = responded(own)
     known: dict[str, dict[str, Asked]] = {}
     for one in asked:
         known.setdefault(one.methodology, {})[one.item_id] = one
@@ -59,15 +62,16 @@ def episodes(
         planned_here = own[own["methodology"].eq(method) & own["phase"].eq(phase)]
         owing = _owing(reading, planned_here, method, phase, done=done)
         last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
-        names = dict(zip(last["participant"], last["agent_name"], strict=True))
-        kinds = dict(zip(last["participant"], last["stakeholder_type"], strict=True))
-        for who, (stance, ids) in stances(last, known[method], language).items():
-            text = in_language(WORDS, language)["agent"].format(
-                name=names[who], method=method, phase=phase, stance=stance
-            )
-            whose = {"participant": who, "agent_name": names[who], "stakeholder_type": kinds[who]}
-            yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": ids,
-                   "complete": who not in owing}  # fmt: skip
+        for some in agents_at_a_time(last):
+            names = dict(zip(some["participant"], some["agent_name"], strict=True))
+            kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
+            for who, (stance, ids) in stances(with_ids(some), known[method], language).items():
+                text = in_language(WORDS, language)["agent"].format(
+                    name=names[who], method=method, phase=phase, stance=stance
+                )
+                whose = {"participant": who, "agent_name": names[who], "stakeholder_type": kinds[who]}
+                yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": ids,
+                       "complete": who not in owing}  # fmt: skip
         stance, ids = overall(last, known[method], int(planned_here["participant"].nunique()), language)
         text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": ids,
@@ -77,6 +81,15 @@ def episodes(
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
                 yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
+
+
+def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Rows of some agents after the other, in the order in which agents first come."""
+    who, agents = pd.factorize(rows["participant"])
+    order = np.argsort(who, kind="stable")
+    ends = np.searchsorted(who[order], range(0, len(agents) + AT_ONCE, AT_ONCE))
+    for start, end in pairwise(ends):
+        yield rows.iloc[order[start:end]]
 
 
 def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, *, done: bool) -> set[str]:
@@ -130,7 +143,7 @@ def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, langua
         scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
         parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
     rests = closed[closed["item_id"].isin(list(named))] if named else said
-    return "; ".join(parts) + ".", list(rests["answer_id"])[:AGGREGATE_ANSWERS]
+    return "; ".join(parts) + ".", list(with_ids(rests.iloc[:AGGREGATE_ANSWERS])["answer_id"])
 
 
 def shortened(text: str) -> str:

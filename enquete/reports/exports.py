@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC
 from enquete.reports.citations import rows as citation_rows
+from enquete.reports.context import chosen
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
@@ -24,6 +25,7 @@ from enquete.reports.report import Material
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.row import ANSWER, ResponseRow
+from enquete.reports.table.rows import PLAIN, whole
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 
@@ -38,7 +40,7 @@ def validate(frame: pd.DataFrame) -> None:
     if doubled.any():
         raise ValueError(f"all_responses.csv: {frame.loc[doubled, keys].iloc[0].to_dict()} stands twice")
     step = max(1, -(-len(frame) // VALIDATED))
-    for number, row in enumerate(records(frame.iloc[::step])):
+    for number, row in enumerate(records(whole(frame.iloc[::step]))):
         try:
             ResponseRow.model_validate(row)
         except ValidationError as error:
@@ -50,6 +52,7 @@ def validate(frame: pd.DataFrame) -> None:
 def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
     """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
     exports, language = folder / "exports", reading.language
+    frame = frame.drop(columns=list(PLAIN))
     validate(frame)
     write_csv(exports / "all_responses.csv", frame)
     book = codebook(reading, frame, material.asked)
@@ -105,9 +108,11 @@ def write_stage(
 ) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
     folder = stage_folder(reading, methodology, phase)
-    own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
     if findings is not None:
-        files = evaluation(reading.methodology(methodology)).files(findings, own.reset_index(drop=True), phase)
+        own = chosen(
+            frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
+        )
+        files = evaluation(reading.methodology(methodology)).files(findings, whole(own.reset_index(drop=True)), phase)
         write_files(folder, files)
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
@@ -128,5 +133,5 @@ def reached(reading: RunReading, methodology: str, phase: str, frame: pd.DataFra
     """Whether there is anything to write about this stage. What was taken over has its files with the run that asked."""
     if methodology in reading.record.carried:
         return False
-    own = frame[frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)]
-    return (methodology, phase) in reading.stages or bool(own["status"].ne("not_reached").any())
+    own = frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
+    return (methodology, phase) in reading.stages or bool((own & frame["status"].ne("not_reached")).any())

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language
-from enquete.reports.context import TYPE_NAMES, AnalysisContext, jsonable
+from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
 from enquete.reports.run_reading import RunReading, open_run
@@ -56,7 +56,7 @@ def find(
     stands = arm or reading.record.main
     found = Findings()
     for name in reading.record.methods:
-        rows = frame[frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases)]
+        rows = chosen(frame, frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
         try:

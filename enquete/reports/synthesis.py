@@ -39,7 +39,7 @@ from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.table.items import items
-from enquete.reports.table.rows import participants_table, responses, whole
+from enquete.reports.table.rows import participants_table, responses
 from enquete.reports.writing import write_json
 from enquete.state.asking import Language
 from enquete.state.errors import LedgerError
@@ -147,13 +147,12 @@ def write_synthesis(
         found = made.found if made else find(reading, frame, partial=partial, raise_bugs=raise_bugs)
         material = _material(reading, frame, stages, found, raise_bugs=raise_bugs)
         status = run_status(reading, stages, found, partial=partial)
-        exported = whole(frame)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, exported, methodology, phase, found.results.get(methodology))
+                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
         target = synthesis_folder(folder)
         _raise_flags(reading, found, material.health)
-        write_exports(target, reading, material, exported)
+        write_exports(target, reading, material, frame)
         write_figures(target, material.figures)
         page = write_report(target, reading, material, status=status, partial=partial)
         write_atomically(folder / RECORD, as_file(reading.record, reading.ledger))

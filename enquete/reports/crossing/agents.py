@@ -15,7 +15,7 @@ import pandas as pd
 
 from enquete.analysis.relations.association import Kind
 from enquete.locale import N_, Words, tell
-from enquete.reports.context import RESPONDED, Found
+from enquete.reports.context import RESPONDED, Found, chosen
 from enquete.reports.crossing.claims import Finding
 from enquete.reports.evaluation import Evaluation
 from enquete.state.asking import Language
@@ -62,7 +62,7 @@ def agent_table(
     evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], frame: pd.DataFrame, people: pd.DataFrame
 ) -> AgentTable:
     """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type."""
-    main = frame[frame["arm_role"].eq("main")]
+    main = chosen(frame, frame["arm_role"].eq("main"))
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
     answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
     remembering = set(main.loc[main["phase"].eq("T1") & main["memory_available"], "participant"])
@@ -75,7 +75,7 @@ def agent_table(
     kind = Finding("stakeholder_type", "categorical", called, who["stakeholder_type"], methodology=POPULATION)
     made = [kind]
     for name, own in evaluations.items():
-        rows = main[main["methodology"].eq(name)]
+        rows = chosen(main, main["methodology"].eq(name))
         made += [replace(one, methodology=name) for one in own.agents(results.get(name, {}), rows)]
     findings = {one.column: one.values.reindex(table.index) for one in made[1:]}
     table = pd.concat([table, pd.DataFrame(findings, index=table.index)], axis=1)

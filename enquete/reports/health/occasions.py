@@ -9,6 +9,7 @@ import pandas as pd
 
 from enquete.analysis.answers import Answers, read_answers
 from enquete.analysis.health.expected import Expected, read_expected
+from enquete.reports.context import chosen
 from enquete.reports.run_reading import RunReading
 
 READ = [
@@ -71,12 +72,12 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def occasion(rows: pd.DataFrame, phase: str, number: int | None = None) -> pd.DataFrame:
     """Rows of one phase, and of one round where it is named."""
-    own = rows[rows["phase"].eq(phase)]
-    return own if number is None else own[own["round"].eq(number)]
+    own = chosen(rows, rows["phase"].eq(phase))
+    return own if number is None else chosen(own, own["round"].eq(number))
 
 
 def closed(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[rows["scale_min"].notna()]
+    return chosen(rows, rows["scale_min"].notna())
 
 
 def rounds(rows: pd.DataFrame) -> list[int]:

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.health.diagnostics import NOT_TESTED, NOTHING, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
-from enquete.reports.context import Found, jsonable
+from enquete.reports.context import Found, chosen, jsonable
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.checks import Check, Humans, contents
 from enquete.reports.health.occasions import phases, with_blocks
@@ -103,8 +103,8 @@ def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: 
 def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of stages that are no longer asked: while a wave is being asked there is nothing to judge in it."""
     stages = zip(frame["methodology"], frame["phase"], strict=True)
-    asked = np.array([stage in reading.stages for stage in stages], dtype=bool)
-    return frame[asked | frame["run_id"].ne(reading.run)]
+    asked = np.fromiter((stage in reading.stages for stage in stages), dtype=bool, count=len(frame))
+    return chosen(frame, asked | frame["run_id"].ne(reading.run))
 
 
 def judge(
@@ -122,7 +122,7 @@ def judge(
     """
     judged = []
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
-        rows = frame[frame["methodology"].eq(name)]
+        rows = chosen(frame, frame["methodology"].eq(name))
         one = Judged(methodologies[name], probing(rows, results.get(name, {}), partial(frozen, name)))
         try:
             one.check((humans or {}).get(name, {}))
@@ -135,7 +135,7 @@ def judge(
     return Health(
         tuple(check for one, _ in judged for check in one.checks),
         {name: one.overall(rows) for name, (one, rows) in found.items()},
-        tuple(shapes(frame[frame["arm_role"].eq("main")])),
+        tuple(shapes(chosen(frame, frame["arm_role"].eq("main")))),
         synthetic,
         {name: one.probes() for name, (one, _) in found.items()},
     )
