@@ -20,6 +20,14 @@ from enquete.state.asking import Participant
 PLAIN = ("block",)
 """Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is none."""
 
+LARGE = 50_000
+"""Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight. In a small one each would
+cost its own handling."""
+AS_ASKED = (
+    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "baseline", "model", "language",
+    "elicitation", "prompt_hash", "instrument_hash", "asked_at", "block",
+)  # fmt: skip
+"""Texts that say how was asked, and that nobody counts."""
 ROUND_BITS = 32
 
 
@@ -110,12 +118,16 @@ class Table:
 
     def frame(self) -> pd.DataFrame:
         """What was added, each arm's rows by round, in columns of COLUMNS' types. The table is empty afterwards."""
-        frame = pd.DataFrame({name: self._series(name, self._columns.pop(name)) for name in self._names})
+        large = len(self._places) >= LARGE
+        columns = {name: self._series(name, self._columns.pop(name), large=large) for name in self._names}
+        frame = pd.DataFrame(columns, copy=not large)  # a large one would be held twice
         places = np.frombuffer(self._places, dtype=np.int64) if len(frame) else np.empty(0)
         in_order = bool((places[1:] >= places[:-1]).all())
         return frame if in_order else frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
 
-    def _series(self, name: str, column: _Texts | _Numbers | list[Any]) -> pd.Series[Any]:
+    def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
+        if large and name in AS_ASKED and isinstance(column, _Texts):
+            return pd.Series(column.categories())
         values: Any = column if isinstance(column, list) else column.filled()
         if name in (*ALWAYS, *FLAGS):
             values = values.astype("bool" if name in FLAGS else "int64")
@@ -146,6 +158,12 @@ class _Texts(dict[str | None, int]):
         known = np.empty(len(self), dtype=object)
         known[:] = [text or "" for text in self]
         return known[np.frombuffer(self._rows, dtype=np.int32)] if self._rows else known
+
+    def categories(self) -> pd.Categorical[Any]:
+        """Sorted and grouped as the texts are."""
+        texts, places = np.unique(np.array([text or "" for text in self], dtype=object), return_inverse=True)
+        rows = np.frombuffer(self._rows, dtype=np.int32)
+        return pd.Categorical.from_codes(places[rows].astype(np.int32), pd.Index(texts, dtype=object))
 
 
 class _Numbers:
