@@ -111,8 +111,10 @@ class Budget:
         cap_usd: float | None = None,
         spent_usd: float = 0.0,
         claims: Mapping[str, Claim] | None = None,
+        at_once: bool = False,
     ):
-        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last."""
+        """`claims`: by name, in the order in which they get budget. A call under no or an unknown name comes last. `at_once`: see
+        Bills."""
         self.cap = cap
         self.spent = spent
         self.reserved = 0
@@ -128,7 +130,7 @@ class Budget:
         self.refused_usd = 0.0
         self.short_of: Cap = ""  # the cap that the last one refused did not fit under
         self.when_stopped: Callable[[], None] = lambda: None  # tells those who wait for a server rather than for budget
-        self.bills = Bills()
+        self.bills = Bills(at_once=at_once)
         self._changed = asyncio.Condition()
 
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
@@ -172,6 +174,10 @@ class Budget:
             return False
         self._take(tokens, usd, claim, kind)
         return True
+
+    def take(self, tokens: int, usd: float, claim: str) -> None:
+        """Reserve what an earlier session has ordered, whether or not it fits."""
+        self._take(tokens, usd, claim, None)
 
     async def settle(
         self,

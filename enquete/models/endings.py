@@ -48,6 +48,20 @@ def outage(server: str, trouble: Trouble | None, model: str, tally: Tally, patie
     return error
 
 
+def unordered(server: str, did: str, patience_s: float) -> Unavailable:
+    """Nothing is bought yet, and the server has been away for as long as the run is patient."""
+    return paused(
+        f"The model server {server} {did}; no batch could be ordered for {patience_s:g} s (ENQUETE_PATIENCE_S)."
+    )
+
+
+def paused(words: str) -> Unavailable:
+    """What stops a batch would stop the next one too: the run pauses with these words."""
+    error = Unavailable(words, Tally())
+    error.outage = True
+    return error
+
+
 def _told(server: str, trouble: Trouble | None, model: str, tally: Tally) -> str:
     times = "once" if tally.sends == 1 else f"{tally.sends} times"
     did = trouble.message if trouble else "is not answering"

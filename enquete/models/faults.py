@@ -55,6 +55,15 @@ class Halted(Exception):
     """The run stops: nothing is waited for any more."""
 
 
+class Standing(Exception):
+    """The request stands in a batch, or may, and the run pauses: whoever goes on with it fetches its reply. `why`: "" where the run
+    was told to pause."""
+
+    def __init__(self, why: str = ""):
+        super().__init__(why)
+        self.why = why
+
+
 class Unavailable(ModelUnavailable):
     """Time-out, connection fault, 429 or 5xx that outlived the retries."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict
 
 from enquete.checkpoints.ballast import DiskFull
 from enquete.checkpoints.bills import Kind
@@ -16,6 +16,7 @@ from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger, Usage
 from enquete.checkpoints.usage import Used
 from enquete.models.cache import ResponseCache, request_key
+from enquete.models.faults import Standing
 from enquete.models.prices import Price, cost
 from enquete.models.transport import Response
 from enquete.state.asking import CallKey
@@ -55,6 +56,23 @@ def estimate(text: str) -> int:
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
+class _Given(TypedDict):
+    model: str
+    temperature: float
+    seed: int
+    room: Callable[[], bool]
+
+
+class Batches(Protocol):
+    """What the metered model needs where requests go in batches (collector.py)."""
+
+    async def send(
+        self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+    ) -> Response: ...
+
+    async def earlier(self, key: CallKey) -> None: ...
+
+
 class Replay(Protocol):
     """A finished run as the source of responses: what each call got then."""
 
@@ -92,7 +110,7 @@ def valued(price: Price, used: Used) -> float:
     return full - used.cached * (price.input_per_mtok - price.cached_per_mtok) / 1_000_000
 
 
-class _Hold:
+class Hold:
     """What one call holds of the budget: a reservation for each send that may have been billed."""
 
     def __init__(self, budget: Budget, bound: int, tokens: int, usd: float, claim: str, kind: Kind | None):
@@ -107,6 +125,12 @@ class _Hold:
         self._sends = int(await self._budget.reserve(*self._asked))
         self.each += self._budget.bills.excess(self._asked[3]).tokens
         return self._sends > 0
+
+    def take(self) -> None:
+        """Of what was sent already."""
+        tokens, usd, claim, _ = self._asked
+        self._budget.take(tokens, usd, claim)
+        self._sends = 1
 
     def again(self) -> bool:
         """Before another send of what may have been billed: one more reservation."""
@@ -147,6 +171,7 @@ class MeteredModel:
         admission: asyncio.Semaphore | None = None,
         replay: Replay | None = None,
         cache: ResponseCache | None = None,
+        batches: Batches | None = None,
     ):
         """`admission` bounds the calls of a run that are filed but not settled: only those can be lost to a kill, bought
         after a pause was asked for, or hold back budget from others. Without it every queueing call would."""
@@ -157,6 +182,7 @@ class MeteredModel:
         self._admission = admission
         self._replay = replay
         self._cache = cache
+        self._batches = batches
 
     async def request(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
@@ -165,10 +191,20 @@ class MeteredModel:
         settled = self._ledger.settled(key)
         if settled is not None:
             return settled
-        if offline is not None or self._admission is None:
-            return await self._buy(key, compose, offline)
-        async with self._admission:
-            return await self._buy(key, compose, None)
+        try:
+            if self._batches is not None:
+                await self._batches.earlier(key)
+                settled = self._ledger.settled(key)
+            if settled is not None:
+                return settled
+            if offline is not None or self._admission is None:
+                return await self._buy(key, compose, offline)
+            async with self._admission:
+                return await self._buy(key, compose, None)
+        except Standing as standing:
+            if standing.why:
+                await self._budget.stop(standing.why)
+            return "short"
 
     async def _buy(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None
@@ -183,7 +219,7 @@ class MeteredModel:
         hold = self._hold(key, prompt, paid=offline is None and self._replay is None)
         if not await hold.reserve():
             return "short"
-        usage = hold.lost(1)  # what an interrupted request counts as
+        usage: Usage | None = hold.lost(1)  # what an interrupted request counts as
         completion: Completion | None = None
         begun = False
         try:
@@ -201,15 +237,19 @@ class MeteredModel:
             usage = hold.lost(error.timeouts + error.broken, error.sends)
             await self._ledger.fail(key, str(error), usage)
             return await self._give_up(error)
+        except Standing:
+            usage = None  # it is under way still
+            raise
         finally:
-            await hold.settle(usage, self._terms, answered=completion is not None)
+            if usage is not None:
+                await hold.settle(usage, self._terms, answered=completion is not None)
         return completion
 
-    def _hold(self, key: CallKey, prompt: Prompt, *, paid: bool) -> _Hold:
+    def _hold(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Hold:
         bound, terms = input_bound(prompt), self._terms
         kind = Kind(terms.model, f"{key.methodology}/{key.phase}/{key.purpose}") if paid else None
         usd = terms.cost(bound, prompt.max_output_tokens)
-        return _Hold(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
+        return Hold(self._budget, bound, bound + prompt.max_output_tokens, usd, terms.claim, kind)
 
     async def _give_up(self, error: ModelError) -> Literal["short", "failed"]:
         """What would befall every agent alike stops the run instead of failing them all: a wrong key or model name, a
@@ -225,12 +265,12 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        hold: _Hold,
+        hold: Hold,
     ) -> tuple[Completion, Usage]:
         """A bug in here must not leave the call in flight for ever: it is failed, and can be taken up again."""
         try:
             return await self._obtain(key, prompt, offline, hold)
-        except ModelError:
+        except (ModelError, Standing):
             raise
         except Exception as bug:
             await self._ledger.fail(key, f"{type(bug).__name__}: {bug}", hold.lost(1))
@@ -241,7 +281,7 @@ class MeteredModel:
         key: CallKey,
         prompt: Prompt,
         offline: Callable[[], str] | None,
-        hold: _Hold,
+        hold: Hold,
     ) -> tuple[Completion, Usage]:
         if self._replay is not None:
             return self._replay.obtained(key)
@@ -250,20 +290,24 @@ class MeteredModel:
             read = sum(estimate(part) for part in (prompt.system, *(m["content"] for m in prompt.messages)))
             return Completion(text), Usage(read, estimate(text), model=self._terms.model)
         if self._cache is None:
-            return await self._send(prompt, hold)
+            return await self._send(key, prompt, hold)
         return await self._send_unless_cached(self._cache, key, prompt, hold)
 
-    async def _send(self, prompt: Prompt, hold: _Hold) -> tuple[Completion, Usage]:
+    async def _send(self, key: CallKey, prompt: Prompt, hold: Hold) -> tuple[Completion, Usage]:
         terms = self._terms
+        given: _Given = {
+            "model": terms.model, "temperature": terms.temperature, "seed": terms.seed, "room": hold.again
+        }  # fmt: skip
         if self._sender is None:
             raise RuntimeError(f"model {terms.model!r} has no transport")
-        response = await self._sender.send(
-            prompt, model=terms.model, temperature=terms.temperature, seed=terms.seed, room=hold.again
-        )
-        return Completion(response.text, response.finish), _usage(response, prompt, hold)
+        if self._batches is not None:
+            response = await self._batches.send(key, prompt, **given)
+        else:
+            response = await self._sender.send(prompt, **given)
+        return Completion(response.text, response.finish), usage_of(response, prompt, hold)
 
     async def _send_unless_cached(
-        self, cache: ResponseCache, key: CallKey, prompt: Prompt, hold: _Hold
+        self, cache: ResponseCache, key: CallKey, prompt: Prompt, hold: Hold
     ) -> tuple[Completion, Usage]:
         """A hit costs nothing and was not sent: both stand in the ledger."""
         terms = self._terms
@@ -275,7 +319,7 @@ class MeteredModel:
         if hit is not None:
             usage = Usage(0, 0, sends=0, fingerprint=hit.fingerprint, raw=hit.raw, model=hit.model)
             return Completion(hit.text, hit.finish), usage
-        completion, usage = await self._send(prompt, hold)
+        completion, usage = await self._send(key, prompt, hold)
         cache.put(
             name, text=completion.text, finish=completion.finish, raw=usage.raw, fingerprint=usage.fingerprint,
             model=usage.model, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
@@ -283,7 +327,7 @@ class MeteredModel:
         return completion, usage
 
 
-def _usage(response: Response, prompt: Prompt, hold: _Hold) -> Usage:
+def usage_of(response: Response, prompt: Prompt, hold: Hold) -> Usage:
     """Reported usage; where a server reports none, or one that cannot be, the upper bound of the input and the bytes that came
     back."""
     lost = hold.lost(response.timeouts + response.broken, response.sends)

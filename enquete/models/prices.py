@@ -56,23 +56,32 @@ def default_price_file() -> Path:
 class Prices:
     """One's own prices over the bundled list."""
 
-    def __init__(self, own: PriceFile | None = None, name: str = ""):
-        """`name`: the own file's, for `Price.source`."""
+    def __init__(self, own: PriceFile | None = None, name: str = "", *, batch: bool = False):
+        """`name`: the own file's, for `Price.source`. `batch`: what requests cost in batches, half of what is listed."""
         self._own = own
         self._name = name
+        self._batch = batch
 
     @classmethod
-    def read(cls, own: Path | None) -> Prices:
+    def read(cls, own: Path | None, *, batch: bool = False) -> Prices:
         """With the file `own`, else the one in the user's configuration folder where there is one.
 
         Raises SettingsError naming file, line, field, bad value and what would be right.
         """
         path = own.expanduser() if own else default_price_file()
         if own is None and not path.is_file():
-            return cls()
-        return cls(read_price_file(path), path.name)
+            return cls(batch=batch)
+        return cls(read_price_file(path), path.name, batch=batch)
 
     def of(self, model: str, base_url: str | None) -> Price | None:
+        """As `_alone` has it, or half of that in batches."""
+        price = self._alone(model, base_url)
+        if price is None or not self._batch:
+            return price
+        cached = None if price.cached is None else price.cached / 2
+        return Price(price.input_per_mtok / 2, price.output_per_mtok / 2, f"{price.source}, half in batches", cached)
+
+    def _alone(self, model: str, base_url: str | None) -> Price | None:
         """The price of `model` at the server (None: OpenAI's own), or None where it is unknown.
 
         Where a price depends on the length of the context or the time of day it is the upper one; where it changed on a

@@ -32,6 +32,7 @@ WRITTEN_LEAST, WRITTEN_MOST = 0.5, 3.0
 MARGIN = 1.02  # rounding of a sample
 SECONDS_BEFORE = (0.3, 1.0, 3.0)  # until the first token: least, likely, most
 TOKENS_A_SECOND = (150.0, 50.0, 15.0)  # a model's writing
+DAY = 86_400  # seconds that a batch may take
 SYNTHETIC_SECONDS = 0.002  # CPU of one call without a model
 
 
@@ -93,6 +94,7 @@ class Estimate(BaseModel):
         Range | None, Field(description="None for a local model: how fast this machine is only its answers tell")
     ]
     concurrency: int
+    batches: Annotated[int, Field(description="about so many, one after another, each of up to 24 hours; 0: none")] = 0
     cap_tokens: int
     cap_usd: float | None = None
     notes: tuple[str, ...] = ()
@@ -187,6 +189,7 @@ def estimated(
     arms = {arm.id: arm for arm in record.arms}
     url = asked_url(record, machine)
     lines = (*(_line(record, rehearsal, kind, arms[kind.arm], prices, url) for kind in rehearsal.kinds), *more)
+    batches = _batches(record, rehearsal) if record.batch else 0
     return Estimate(
         sim_id=record.sim_id,
         agents=rehearsal.of,
@@ -195,12 +198,28 @@ def estimated(
         lines=lines,
         largest_call=rehearsal.largest,
         courses={claim: tuple(course) for claim, course in rehearsal.courses.items()},
-        seconds=None if record.weights else _seconds(lines, record, machine),
+        seconds=_seconds(lines, record, machine, batches),
         concurrency=machine.concurrency,
+        batches=batches,
         cap_tokens=machine.cap_tokens or machine.default_cap_tokens,
         cap_usd=machine.cap_usd,
         notes=tuple(notes),
     )
+
+
+def _batches(record: RunRecord, rehearsal: Rehearsal) -> int:
+    """One after another: rounds and turns, what the interviewer works out between them, probes behind the main arm, then the critic
+    and the narrative. Methodologies of a phase share theirs."""
+    longest: dict[str, int] = {}
+    for (name, phase), steps in rehearsal.steps.items():
+        works = {kind.purpose for kind in rehearsal.kinds if (kind.methodology, kind.phase) == (name, phase)} - {
+            "answer"
+        }
+        by_row = rehearsal.plans[name, phase].by_row
+        needed = steps + sum(steps if work in by_row else 1 for work in works)
+        longest[phase] = max(longest.get(phase, 0), needed)
+    asides = 1 + any(arm.aside for arm in record.arms)
+    return asides * sum(longest.values()) + (record.critic is not None) + 1
 
 
 def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, prices: Prices, url: str) -> Line:
@@ -284,8 +303,12 @@ def _written(likely: float, fewest: float, most: float, has_model: bool, batches
     return Range(low=likely * fewest * WRITTEN_LEAST * BYTES_LIKELY / BYTES_MOST, likely=likely, high=high).whole()
 
 
-def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine) -> Range:
-    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow."""
+def _seconds(lines: Sequence[Line], record: RunRecord, machine: Machine, batches: int) -> Range | None:
+    """Calls in lanes, as many as may be in flight; no faster than the model's limits allow. Of batches what is promised at most."""
+    if record.weights:
+        return None
+    if batches:
+        return Range(low=0, likely=batches * DAY, high=batches * DAY)
     paid = {arm.model for arm in record.arms if arm.respondent == "llm"}
     ends = []
     for place, end in enumerate(("low", "likely", "high")):

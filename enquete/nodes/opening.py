@@ -56,7 +56,7 @@ from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
-from enquete.state.asking import Language, Participant
+from enquete.state.asking import Arm, Language, Participant
 from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.request import MemoryKind, RunRequest, offered
@@ -144,7 +144,7 @@ def draft_replay(request: RunRequest, interviews: Path) -> RunRecord:
             f"respondent replay: run {source.folder.name} is not finished, so there is nothing whole to replay"
         )
     return source.record.model_copy(
-        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name}
+        update={"run_id": new_run_id(), "created_at": now(), "replay_of": source.folder.name, "batch": False}
     )
 
 
@@ -278,7 +278,17 @@ def draft_record(
         created_at=now(),
         weights=weights,
         critic=critic,
+        batch=in_batches(request, arms, local=weights is not None),
     )
+
+
+def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool:
+    """Raises SettingsError where no server with a Batch API is asked."""
+    if request.batch and (local or not any(arm.respondent == "llm" for arm in arms)):
+        raise SettingsError(
+            f"batch: {'a local model has' if local else 'no model answers, so there is'} no Batch API; leave it out"
+        )
+    return request.batch
 
 
 def choose_memory(request: RunRequest, environment: Environment) -> MemoryKind:

@@ -38,6 +38,11 @@ ORDER BY methodology, phase, arm, purpose, id
 """
 
 
+FOLLOWED = """
+SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
+"""
+
+
 @dataclass(frozen=True)
 class Rehearsed:
     """What one kind of call came to. Tokens are bytes / 4, as for every answer made without a model.
@@ -66,6 +71,7 @@ class Rehearsal:
     rows: Mapping[tuple[str, str], int]
     plans: Mapping[tuple[str, str], Plan]
     courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
+    steps: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rounds and turns, one after another
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
 
 
@@ -100,7 +106,9 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
             )
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _rows(ledger, acted).items()}
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
-            return Rehearsal(len(chosen), len(people), kinds, rows, plans, _courses(ledger, acted), largest)
+            followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
+            steps = {(name, phase): int(n) for name, phase, n in followed}
+            return Rehearsal(len(chosen), len(people), kinds, rows, plans, _courses(ledger, acted), steps, largest)
         finally:
             await ledger.close()
 

@@ -16,12 +16,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmana
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from enquete.checkpoints.ballast import Ballast
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.orders import sweep_unordered
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.tally import LOST, lost_text, missing, told_beside
 from enquete.checkpoints.usage import Used, usage
@@ -33,6 +34,7 @@ from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
 from enquete.models.prices import Prices
 from enquete.models.transport import Transport
 from enquete.models.weights import file_of
+from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
 from enquete.nodes.opened import OpenedRun
 from enquete.nodes.planning import CRITIC, claim_name, claims
 from enquete.nodes.replaying import replaying
@@ -43,13 +45,16 @@ from enquete.respondents.neutral import control_answers
 from enquete.respondents.person import HumanRespondent
 from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
-from enquete.state.asking import Arm, Language
+from enquete.state.asking import Arm, CallKey, Language
 from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.desk import Metered, Respondent
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine
+
+if TYPE_CHECKING:
+    from enquete.models.collector import Collector
 
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
@@ -90,19 +95,35 @@ class Workplace(OpenedRun[Ledger]):
         self.tally: dict[tuple[str, str, int, str], int] = {}
         self._sources = sources
         if sources.sender is not None:
-            self.budget.when_stopped = sources.sender.halt
+            self.budget.when_stopped = self._halt
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
-        slots = -(-2 * machine.concurrency // machine.shard_size)
-        self._admission = asyncio.Semaphore(machine.concurrency)
-        self.shard_slots = asyncio.Semaphore(max(2, slots))
+        most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 2 * machine.concurrency)
+        self._admission = asyncio.Semaphore(most)
+        self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
         self.ballast: Ballast | None = None
         self.stopping: asyncio.Task[None] | None = None
 
+    def _halt(self) -> None:
+        for waiting in (self._sources.sender, self._sources.collector):
+            if waiting is not None:
+                waiting.halt()
+
     def stop_soon(self, reason: str) -> None:
         """Launch no further call, told from code that cannot wait."""
         self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
+
+    def tell(self, progress: Progress) -> None:
+        """How far the run's batches are is progress too."""
+        if self._sources.collector is not None:
+            tell(self._sources.collector, self.budget, progress)
+
+    def terms_of(self, key: CallKey, model: str) -> Terms:
+        """On which terms a call of an earlier session is paid."""
+        if key.methodology not in self.record.methods:
+            return self._terms(model, 0, 0, "")
+        return self._terms(model, 0, 0, claim_name(key.methodology, key.phase, self.arm(key.arm)))
 
     def truth(self, name: str) -> Truth:
         """What is planted in the synthetic respondent."""
@@ -147,6 +168,7 @@ class Workplace(OpenedRun[Ledger]):
             retry_failed=self.machine.retry_failed,
             late=self.is_over(phase),
             carries_over=self.procedure(name).carries_over,
+            in_batches=self.record.batch,
         )
 
     def is_over(self, phase: str) -> bool:
@@ -169,15 +191,18 @@ class Workplace(OpenedRun[Ledger]):
         price = self._sources.prices.of(model, asked_url(self.record, self.machine))
         return valued(price, used) if price else None
 
+    def _terms(self, model: str, temperature: float, seed: int, claim: str) -> Terms:
+        url = asked_url(self.record, self.machine)
+        return Terms(model, temperature, seed, self._sources.prices.of(model, url), claim, url)
+
     def _metered(self, model: str, temperature: float, seed: int, claim: str, *, cached: bool = True) -> MeteredModel:
         """`cached`: probes and replicates must be asked, whatever was answered to the same words before."""
-        url = asked_url(self.record, self.machine)
-        terms = Terms(model, temperature, seed, self._sources.prices.of(model, url), claim, url)
         return MeteredModel(
             self.ledger,
             self.budget,
             self._sources.sender,
-            terms,
+            self._terms(model, temperature, seed, claim),
+            batches=self._sources.collector,
             admission=self._admission,
             replay=self._sources.replay,
             cache=self._sources.cache if cached else None,
@@ -191,6 +216,7 @@ class Sources:
     sender: Sender | None = None
     replay: Replay | None = None
     cache: ResponseCache | None = None
+    collector: Collector | None = None
     prices: Prices = field(default_factory=lambda: Prices.read(None))
 
 
@@ -204,7 +230,7 @@ def make_budget(record: RunRecord, ledger: Ledger, machine: Machine, prices: Pri
     url = asked_url(record, machine)
     expected = claims(record, ledger, cap, cap_usd, lambda model: prices.of(model, url))
     usd = spent_usd(ledger, record, prices, url) or 0.0
-    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected)
+    return Budget(cap, ledger.total("tokens"), cap_usd=cap_usd, spent_usd=usd, claims=expected, at_once=record.batch)
 
 
 def asked_url(record: RunRecord, machine: Machine) -> str:
@@ -336,20 +362,25 @@ async def _opened(folder: Path, machine: Machine, simulation: Population | None)
         if gone:
             log.warning("%s: %s", record.run_id, lost_text(gone, noted))
             await ledger.note(LOST, str(gone + noted))
-        await ledger.sweep()
+        await (sweep_unordered(ledger) if record.batch else ledger.sweep())
         for name, cap in (("cap_tokens", machine.cap_tokens), ("cap_usd", machine.cap_usd)):
             if cap is not None:
                 await ledger.note(name, str(cap))
-        sources = await open_sources(stack, folder, record, machine)
+        sources = await open_sources(stack, folder, record, machine, ledger)
         made = Workplace(folder, record, ledger, machine, sources, simulation)
         made.ballast = ballast
         ballast.on_full = made.stop_soon
+        if sources.collector is not None:
+            adopt(sources.collector, ledger, made.budget, made.terms_of)
         yield made
 
 
-async def open_sources(stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine) -> Sources:
-    """A replay reads its run and nothing else; a run of models has a transport, and a cache where one is wanted."""
-    prices = Prices.read(machine.prices)
+async def open_sources(
+    stack: AsyncExitStack, folder: Path, record: RunRecord, machine: Machine, ledger: Ledger
+) -> Sources:
+    """A replay reads its run and nothing else; a run of models has a transport, batches where it was begun so, and a cache where one
+    is wanted."""
+    prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
         replay = stack.enter_context(replaying(folder.parent / record.replay_of))
         return Sources(replay=replay, prices=prices)
@@ -362,4 +393,7 @@ async def open_sources(stack: AsyncExitStack, folder: Path, record: RunRecord, m
         cache = stack.enter_context(
             closing(ResponseCache((machine.cache_dir or default_folder()) / "responses.sqlite"))
         )
-    return Sources(sender, cache=cache, prices=prices)
+    collector = make_collector(asked_url(record, machine), machine, ledger) if record.batch else None
+    if collector is not None:
+        stack.push_async_callback(collector.aclose)
+    return Sources(sender, cache=cache, collector=collector, prices=prices)

@@ -60,6 +60,7 @@ class LocalDesk:
     retry_failed: bool = False  # ask once more for what failed, and only for that
     late: bool = False  # this phase is over: what is asked now says so
     carries_over: bool = False  # see Procedure
+    in_batches: bool = False
     run: str = field(init=False)
     _asked: Sequence[Participant] = field(init=False, repr=False)
     _by_id: dict[str, Participant] = field(init=False, repr=False)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from enquete.state.asking import Answer, Block, Language, Outcome, Participant
 from enquete.state.desk import Desk
 from enquete.state.imported import Imported
+from enquete.state.together import together
 
 InstrumentT = TypeVar("InstrumentT", bound=BaseModel)
 SettingsT = TypeVar("SettingsT", bound=BaseModel)
@@ -56,7 +57,7 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
 
     carries_over: bool = False
     """Whether a question shows what its unit answered to an earlier one of the same round: then they follow one another.
-    Else order does not matter, and what is asked item by item may be asked side by side."""
+    Else order does not matter: what is asked item by item is asked side by side, and in batches so is every block."""
 
     def __init__(self, instrument: InstrumentT, settings: SettingsT, language: Language):
         self.instrument = instrument
@@ -73,7 +74,11 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
 
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
-        for block in self.blocks(unit, round, desk):
+        blocks = self.blocks(unit, round, desk)
+        if desk.in_batches and not self.carries_over:
+            replies = await together(desk.ask(block) for block in blocks)
+            return next((reply.state for reply in replies if reply.state != "done"), "done")
+        for block in blocks:
             reply = await desk.ask(block)
             if reply.state != "done":
                 return reply.state

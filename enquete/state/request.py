@@ -373,6 +373,13 @@ class RunRequest(BaseModel):
         Field(description="take responses to identical requests from earlier runs"),
         Offered("cli", more="off; docs/reruns.md"),
     ] = None
+    batch: Annotated[
+        bool,
+        Field(
+            description="send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it"
+        ),
+        Offered(*EVERYWHERE, about="start", more="docs/models.md"),
+    ] = False
     shard_size: Annotated[int, Field(ge=1, le=1024, description="agents a graph task")] = 50
     digest_chars: Annotated[
         int, Field(ge=0, le=100_000, description="length of a memory digest"), Offered("http", about="study")

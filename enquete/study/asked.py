@@ -107,6 +107,8 @@ class Asked(TypedDict, total=False):
     """How long the server may stay away before the run pauses."""
     cache: bool | None
     """Take responses to identical requests from earlier runs."""
+    batch: bool
+    """Send requests through the server's Batch API: half the price, up to 24 hours a batch; a run keeps to it."""
     shard_size: int
     """Agents a graph task."""
     digest_chars: int

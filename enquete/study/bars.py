@@ -23,7 +23,8 @@ class Bars:
     def __call__(self, event: dict[str, Any]) -> None:
         row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
         if row not in self._bars:
-            self._bars[row] = tqdm(total=int(event["total"]), initial=0, desc=_title(row), unit="agent")
+            unit = "request" if "batches" in event else "agent"
+            self._bars[row] = tqdm(total=int(event["total"]), initial=0, desc=_title(row), unit=unit)
         bar = self._bars[row]
         if bar.disable:  # closed: the round was complete
             return
@@ -41,4 +42,6 @@ class Bars:
 
 def _title(row: Row) -> str:
     methodology, phase, arm, number = row
+    if methodology == "batch":
+        return f"batch {number}"
     return f"{methodology} {phase} round {number}" + ("" if arm == "main" else f" ({arm})")

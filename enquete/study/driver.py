@@ -20,6 +20,7 @@ from langgraph.types import Command
 
 from enquete.checkpoints.ballast import DiskFull, disk_fault, is_full
 from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import graph
 from enquete.models.clients import untraced
@@ -88,6 +89,8 @@ class Driver:
     async def _drive(self) -> str:
         async with using(self._folder.name, self._machine, self._simulation) as workplace:
             self._workplace = workplace
+            if self._progress is not None:
+                workplace.tell(self._progress)
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
             try:
@@ -178,6 +181,12 @@ def _commonest_error(workplace: Workplace) -> str:
 
 def _note(workplace: Workplace, stop: dict[str, Any]) -> str:
     """Why the run stopped, in the user's words."""
+    standing = waited_for(workplace.ledger)
+    said = _why(workplace, stop)
+    return f"{said}; at the provider: {standing}" if standing else said
+
+
+def _why(workplace: Workplace, stop: dict[str, Any]) -> str:
     reason = stop["reason"]
     if reason == "awaiting_simulation":
         return f"waiting for the simulation to complete ({stop['why']})"

@@ -61,7 +61,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine,
     """What a run that has not begun will cost. A replay costs nothing, and is told so. checked: whether a model is asked if its
     questions fit."""
     record = choice.record
-    prices = Prices.read(machine.prices)
+    prices = Prices.read(machine.prices, batch=record.batch)
     if record.replay_of:
         nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.checkpoints.folders import StoredRun, is_held, read_run
+from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.record import RunRecord
 from enquete.nodes.planning import planned
 from enquete.reports.figures import as_plotly, chosen, drawn
@@ -198,6 +199,12 @@ class Run:
         told = read_result(self.folder / "memory.json")
         left = told.get("left")
         return (len(left) if isinstance(left, list) else 0), str(told.get("why", ""))
+
+    @cached_property
+    def waits_for(self) -> str:
+        """Batches that stand at the provider, and how far they are; "" where there are none."""
+        with open_run(self.folder) as reading:
+            return waited_for(reading.ledger)
 
     @property
     def is_driven(self) -> bool:

@@ -162,7 +162,7 @@ def stand(run: RunReading, *, driven: bool) -> Standing:
         stages=_stages(run, driven),
         counts=_summed(run, lambda methodology, phase: True),
         usage=(sum(one.read for one in used), sum(one.written for one in used)),
-        usd=spent_usd(ledger, record, Prices.read(environment.prices), url),
+        usd=spent_usd(ledger, record, Prices.read(environment.prices, batch=record.batch), url),
         asks_model=not record.replay_of and any(arm.respondent == "llm" for arm in record.arms),
         outlook=claims(record, ledger, int(noted or DEFAULT_MAX_TOKENS)),
         cap_tokens=int(noted) if noted else environment.max_tokens,

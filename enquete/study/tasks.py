@@ -91,6 +91,8 @@ class Task:
             self._driver.pause()
 
     def _note(self, event: Event) -> None:
+        if "batches" in event:  # requests, not agents; what it says stands in the ledger
+            return
         row = (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
         self.events.pop(row, None)  # the latest comes last
         self.events[row] = event

@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import openai
 import pytest
 from pydantic import SecretStr
 
-from enquete.models.batches import Order, Provider, Reply, Unknown
+from enquete.models.batches import LONGEST_LINE, Away, Denied, Order, Provider, Reply, line
 from tests.support.model_server import ModelServer
 
 KEY = "sk-secret-of-the-tests"
@@ -42,6 +41,11 @@ def asked(*names: str) -> dict[str, Any]:
     }
 
 
+async def ordered(provider: Provider, bodies: dict[str, Any], *, run: str, mark: str) -> Order:
+    file = await provider.upload(mark, b"".join(line(name, body) for name, body in bodies.items()))
+    return await provider.order(file, run=run, mark=mark)
+
+
 async def fetched(provider: Provider, order: Order) -> dict[str, Reply]:
     return {reply.name: reply async for reply in provider.fetch(order)}
 
@@ -51,12 +55,12 @@ def test_an_order_is_polled_and_fetched(server: ModelServer) -> None:
     server.batches.a_poll = 2
 
     async def work(provider: Provider) -> None:
-        order = await provider.order(asked(*"abc"), run="r", mark="1")
+        order = await ordered(provider, asked(*"abc"), run="r", mark="1")
         assert (order.stage, server.count()) == ("under way", 0)
         seen = [await provider.look(order.id) for _ in range(2)]
         assert [(one.stage, one.done, one.failed, one.total) for one in seen] == [
             ("under way", 2, 0, 3),
-            ("ended", 3, 0, 3),
+            ("completed", 3, 0, 3),
         ]
         replies = await fetched(provider, seen[1])
         assert {name: reply.status for name, reply in replies.items()} == {"a": 200, "b": 200, "c": 200}
@@ -65,12 +69,16 @@ def test_an_order_is_polled_and_fetched(server: ModelServer) -> None:
     at(server, work)
 
 
-def test_an_order_whose_reply_was_lost_is_not_placed_again(server: ModelServer) -> None:
+def test_whether_an_order_arrived_whose_reply_was_lost_is_for_its_mark_to_tell(server: ModelServer) -> None:
     server.batches.loses_reply = True
 
     async def work(provider: Provider) -> None:
-        order = await provider.order(asked("a"), run="r", mark="1")
-        assert (order.id, list(server.batches.jobs)) == ("batch_1", ["batch_1"])
+        with pytest.raises(Away) as lost:
+            await ordered(provider, asked("a"), run="r", mark="1")
+        assert lost.value.perhaps
+        found = await provider.find("r", "1")
+        assert found is not None
+        assert (found.id, list(server.batches.jobs)) == ("batch_1", ["batch_1"])
 
     at(server, work)
 
@@ -79,8 +87,8 @@ def test_after_a_kill_an_order_is_found_by_its_run_and_mark(server: ModelServer)
     """Another run's of the same mark is not it, however new; one beyond the first page of 100 is not overlooked."""
 
     async def work(provider: Provider) -> None:
-        first = await provider.order(asked("a"), run="r", mark="1")
-        await provider.order(asked("b"), run="other", mark="1")
+        first = await ordered(provider, asked("a"), run="r", mark="1")
+        await ordered(provider, asked("b"), run="other", mark="1")
         newer = server.batches.jobs["batch_2"]
         for number in range(3, 103):
             server.batches.jobs[f"batch_{number}"] = replace(newer, shown=newer.shown | {"id": f"batch_{number}"})
@@ -96,7 +104,7 @@ def test_a_list_that_does_not_page_has_an_end(server: ModelServer) -> None:
     """Every page is the first one again, and says that there are more."""
 
     async def work(provider: Provider) -> None:
-        await provider.order(asked("a"), run="r", mark="1")
+        await ordered(provider, asked("a"), run="r", mark="1")
         for number in range(2, 103):
             server.batches.jobs[f"batch_{number}"] = server.batches.jobs["batch_1"]
         assert await provider.find("r", "2") is None
@@ -104,12 +112,13 @@ def test_a_list_that_does_not_page_has_an_end(server: ModelServer) -> None:
     at(server, work)
 
 
-def test_an_order_that_cannot_be_told_of_is_unknown(server: ModelServer) -> None:
-    server.batches.loses_reply = server.batches.lags = True
+def test_a_closed_door_took_no_order(server: ModelServer) -> None:
+    server.base_url = "http://127.0.0.1:9/v1"
 
     async def work(provider: Provider) -> None:
-        with pytest.raises(Unknown):
-            await provider.order(asked("a"), run="r", mark="1")
+        with pytest.raises(Away) as closed:
+            await provider.order("file-1", run="r", mark="1")
+        assert not closed.value.perhaps
 
     at(server, work)
 
@@ -119,8 +128,8 @@ def test_what_failed_or_expired_says_so_and_was_not_bought(server: ModelServer) 
     server.batches.expires_after = 2
 
     async def work(provider: Provider) -> None:
-        ended = await provider.look((await provider.order(asked(*"abc"), run="r", mark="1")).id)
-        assert (ended.stage, ended.done, ended.failed) == ("ended", 1, 2)
+        ended = await provider.look((await ordered(provider, asked(*"abc"), run="r", mark="1")).id)
+        assert (ended.stage, ended.done, ended.failed) == ("expired", 1, 2)
         replies = await fetched(provider, ended)
         assert {name: (one.status, one.said.message) for name, one in replies.items()} == {
             "a": (200, ""),
@@ -132,25 +141,11 @@ def test_what_failed_or_expired_says_so_and_was_not_bought(server: ModelServer) 
     at(server, work)
 
 
-def test_a_cancelled_order_keeps_what_was_answered(server: ModelServer) -> None:
-    server.batches.a_poll = 1
-
-    async def work(provider: Provider) -> None:
-        order = await provider.order(asked("a", "b"), run="r", mark="1")
-        await provider.look(order.id)
-        assert (await provider.cancel(order.id)).stage == "under way"
-        ended = await provider.look(order.id)
-        assert {name: one.status for name, one in (await fetched(provider, ended)).items()} == {"a": 200, "b": 0}
-        assert (await provider.cancel(order.id)).stage == "ended"
-
-    at(server, work)
-
-
 def test_an_order_refused_as_a_whole_says_why(server: ModelServer) -> None:
     two = asked("a") | {"b": asked("b")["b"] | {"model": "n"}}
 
     async def work(provider: Provider) -> None:
-        order = await provider.order(two, run="r", mark="1")
+        order = await ordered(provider, two, run="r", mark="1")
         assert (order.stage, order.complaint) == ("refused", "mismatched_model in line 2 (mismatched_model)")
 
     at(server, work)
@@ -163,8 +158,18 @@ def test_a_file_whose_lines_cannot_be_read_gives_no_replies(server: ModelServer)
     )
 
     async def work(provider: Provider) -> None:
-        replies = await fetched(provider, Order("x", "ended", 0, 0, 0, files=("odd",)))
+        replies = await fetched(provider, Order("x", "completed", 0, 0, 0, files=("odd",)))
         assert {name: one.said.message for name, one in replies.items()} == {"b": "no ***"}
+
+    at(server, work)
+
+
+def test_a_line_longer_than_any_reply_is_left_out_and_the_next_is_read(server: ModelServer) -> None:
+    server.batches.pads = lambda name: LONGEST_LINE if name == "a" else 0
+
+    async def work(provider: Provider) -> None:
+        ended = await provider.look((await ordered(provider, asked("a", "b"), run="r", mark="1")).id)
+        assert (await fetched(provider, ended)).keys() == {"b"}
 
     at(server, work)
 
@@ -173,7 +178,7 @@ def test_a_server_without_it_is_told_by_its_404(server: ModelServer) -> None:
     server.base_url += "/elsewhere"
 
     async def work(provider: Provider) -> None:
-        with pytest.raises(openai.NotFoundError):
-            await provider.order(asked("a"), run="r", mark="1")
+        with pytest.raises(Denied, match="answered 404"):
+            await ordered(provider, asked("a"), run="r", mark="1")
 
     at(server, work)

@@ -21,7 +21,7 @@ class MemoryDesk:
     main_arm = "main"
     phase = "T1"
     asking: Literal["block", "item"] = "block"
-    by_model = False
+    by_model = in_batches = False
 
     def __init__(
         self,

@@ -7,7 +7,9 @@ bought, in `ModelServer.requests`, when it is answered and at no other time.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,11 +49,31 @@ class Batches:
         )  # `time`: 0 when first asked in any batch
         self.loses_reply = False  # the next batch is created, and its creation not acknowledged
         self.lags = False  # the list shows none
+        self.drops: Callable[[str], bool] = lambda custom_id: False  # answered and bought, but in no file
+        self.pads: Callable[[str], int] = lambda custom_id: 0  # bytes more in its line of the output
+        self.refuses = ""  # why every batch is refused as a whole
+        self.stops_at = ""  # "upload", "create", "created", "poll" or "content": who gets there waits until `go_on`
+        self.stopped, self._released = threading.Event(), threading.Event()
         self.jobs: dict[str, Job] = {}
         self.files: dict[str, bytes] = {}
         self.polls = 0
         self._answer = answer
         self._asked: dict[str, int] = {}
+
+    def stop_at(self, step: str) -> None:
+        self.stopped.clear()
+        self._released.clear()
+        self.stops_at = step
+
+    def go_on(self) -> None:
+        """Whoever waits goes on, and nobody waits any longer."""
+        self.stops_at = ""
+        self._released.set()
+
+    async def _at(self, step: str) -> None:
+        if self.stops_at == step:
+            self.stopped.set()
+            await asyncio.to_thread(self._released.wait)
 
     def add_to(self, app: web.Application) -> None:
         app.router.add_post("/v1/files", self._upload)
@@ -63,6 +85,7 @@ class Batches:
         app.router.add_post("/v1/batches/{id}/cancel", self._cancel)
 
     async def _upload(self, request: web.Request) -> web.Response:
+        await self._at("upload")
         form = await request.post()
         file = form.get("file")
         if form.get("purpose") != "batch" or not isinstance(file, web.FileField):
@@ -70,6 +93,7 @@ class Batches:
         return web.json_response(self._stored(file.file.read(), "batch"))
 
     async def _content(self, request: web.Request) -> web.Response:
+        await self._at("content")
         content = self.files.get(request.match_info["id"])
         return _error(404, "No such File object", "id") if content is None else web.Response(body=content)
 
@@ -79,11 +103,13 @@ class Batches:
 
     async def _create(self, request: web.Request) -> web.Response:
         wanted = await request.json()
+        await self._at("create")
         if wanted.get("endpoint") != ENDPOINT or wanted.get("completion_window") != "24h":
             return _error(400, f"endpoint {ENDPOINT} and completion_window '24h' are expected", "endpoint")
         if wanted.get("input_file_id") not in self.files:
             return _error(400, "No such File object", "input_file_id")
         job = self._begun(wanted, request.headers.get("Authorization", ""))
+        await self._at("created")
         if self.loses_reply and request.transport:
             self.loses_reply = False
             request.transport.abort()
@@ -102,6 +128,7 @@ class Batches:
         job = self.jobs.get(request.match_info["id"])
         if job is None:
             return _error(404, "No such batch", "id")
+        await self._at("poll")
         self.polls += 1
         if not self.held and job.shown["status"] not in LASTING:
             self._move(job)
@@ -118,6 +145,8 @@ class Batches:
 
     def _begun(self, wanted: dict[str, Any], authorization: str) -> Job:
         lines, faults = _read(self.files[wanted["input_file_id"]])
+        if self.refuses:
+            lines, faults = [], [{"code": "refused", "line": None, "message": self.refuses, "param": None}]
         name = f"batch_{len(self.jobs) + 1}"
         shown: dict[str, Any] = {
             "id": name,
@@ -159,7 +188,8 @@ class Batches:
         else:
             status, body = self._answer(line["body"], job.authorization)
         came = {"status_code": status, "request_id": f"req_{name}", "body": body}
-        (job.output if status == 200 else job.errors).append(_line(name, came, None))
+        if not self.drops(name):
+            (job.output if status == 200 else job.errors).append(" " * self.pads(name) + _line(name, came, None))
         job.shown["request_counts"]["completed" if status == 200 else "failed"] += 1
 
     def _end(self, job: Job, status: str, code: str = "") -> None:

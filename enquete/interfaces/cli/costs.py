@@ -102,6 +102,8 @@ def _by_model(expected: Estimate) -> list[str]:
 
 
 def time_text(expected: Estimate) -> str:
+    if expected.batches:
+        return say("time_batches", batches=number(expected.batches))
     seconds = expected.seconds
     if seconds is None:
         return say("time_unknown")

@@ -63,8 +63,10 @@ def row_of(event: Event) -> Row:
     return (str(event["methodology"]), str(event["phase"]), str(event["arm"]), int(event["round"]))
 
 
-def title(row: Row) -> str:
-    methodology, phase, arm, number_ = row
+def title(event: Event) -> str:
+    if "batches" in event:
+        return say("batch", number=event["round"], batches=event["batches"])
+    methodology, phase, arm, number_ = row_of(event)
     words = [part for part in (methodology, phase, say("round", round=number_)) if part]  # the critic has no phase
     return " ".join(words if arm == "main" else [*words, f"({arm})"])
 
@@ -99,18 +101,26 @@ class Plain:
         self._every = every
         self._paces: dict[Row, Pace] = {}
         self._last: dict[Row, tuple[float, int]] = {}
+        self._fault = ""
 
     def __call__(self, event: Event) -> None:
         row, now = row_of(event), time.monotonic()
         pace = self._paces.setdefault(row, Pace(now, event["done"]))
         said_at, said_done = self._last.get(row, (float("-inf"), -1))
         finished = event["done"] >= event["total"]
+        if event.get("fault") and event["fault"] != self._fault:
+            self._say(f"{title(event)}: {event['fault']}")
+        self._fault = event.get("fault", self._fault)
         if said_done == event["done"] or not (finished or now - said_at >= self._every):
             return
         self._last[row] = (now, event["done"])
-        count = f"{number(event['done'])}/{number(event['total'])}"
+        counted = {"done": number(event["done"]), "total": number(event["total"])}
+        count = say("batch_done", **counted) if "batches" in event else "{done}/{total}".format(**counted)
+        self._say(f"{title(event)}: {count}, {pace_text(event, pace, now)}")
+
+    def _say(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # a log that is gone must not stop the interviews
-            self._stream.write(f"{title(row)}: {count}, {pace_text(event, pace, now)}\n")
+            self._stream.write(f"{text}\n")
             self._stream.flush()
 
 
@@ -144,6 +154,6 @@ class Live:
         row, now = row_of(event), time.monotonic()
         pace = self._paces.setdefault(row, Pace(now, event["done"]))
         if row not in self._tasks:
-            self._tasks[row] = self._bars.add_task(title(row), total=event["total"], pace="")
-        text = pace_text(event, pace, now)
+            self._tasks[row] = self._bars.add_task(title(event), total=event["total"], pace="")
+        text = event.get("fault") or pace_text(event, pace, now)
         self._bars.update(self._tasks[row], completed=event["done"], total=event["total"], pace=text)

@@ -102,6 +102,7 @@ def estimate_state(estimate: Estimate) -> EstimateState:
         usd=estimate.usd,
         unpriced=estimate.unpriced,
         seconds=estimate.seconds,
+        batches=estimate.batches,
         cap_tokens=estimate.cap_tokens,
         cap_usd=estimate.cap_usd,
         exceeds=estimate.exceeds,
@@ -129,6 +130,8 @@ def estimate_text(state: EstimateState) -> str:
         if state.seconds
         else "time unknown, since a model on this machine answers"
     )
+    if state.batches:
+        time = f"at half the price, in about {state.batches} batches one after another, each of up to 24 hours"
     return (
         f"{state.agents} agents: {state.calls.likely:,.0f} calls, {tokens.low:,.0f} to {tokens.high:,.0f} tokens, likely "
         f"{tokens.likely:,.0f}; {cost}; {time}. The cap is {state.cap_tokens:,} tokens: {fits}."

@@ -1,0 +1,63 @@
+"""What came of a request in a batch, sorted: an answer, refused in this form, or worth another batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from enquete.models import endings
+from enquete.models.batches import PASSING, Order, Reply
+from enquete.models.dialect import Form
+from enquete.models.faults import Refused, Tally, Trouble, complaint, hopeless
+from enquete.models.response import Completed, Response, response_from
+from enquete.state.desk import Prompt
+
+
+class Came(NamedTuple):
+    """What came of a request: its reply, None where its batch ended without one; and the batch."""
+
+    reply: Reply | None
+    order: Order
+
+
+def read(came: Came, prompt: Prompt, model: str, form: Form, tally: Tally, key: str) -> Response:
+    """Raises Refused, Trouble, and Unavailable with `outage` where somebody cancelled the batch. Counts in `tally` what was sent and
+    what may have been billed."""
+    reply = came.reply
+    if reply is None or reply.status == 0:
+        raise _unanswered(came, tally)
+    tally.sends += 1
+    if reply.status == 200:
+        return _response(reply.body, prompt, model, tally, key)
+    said = reply.said
+    if (reply.status in PASSING or reply.status >= 500) and reply.status != 501 and not hopeless(reply.status, said):
+        raise Trouble(f"answered {reply.status}" + (f": {said.message}" if said.message else ""), status=reply.status)
+    about = complaint(reply.status, said)
+    raise Refused(reply.status, said.message, about, f"{said.code} {said.param}", form=form)
+
+
+def _unanswered(came: Came, tally: Tally) -> Exception:
+    """Of a batch that ran to its end every request was sent, whatever became of its reply; of any other it was not."""
+    reply, order = came
+    if order.stage == "cancelled":
+        return endings.paused(
+            f"Batch {order.id} was cancelled at the provider after {order.done} of {order.total} requests. Resume to ask for the "
+            "others in another."
+        )
+    if reply is None and order.stage == "completed":
+        tally.sends += 1
+        tally.broken += 1
+        return Trouble("ended a batch without a reply to this request")
+    return Trouble(reply.said.message if reply and reply.said.message else "did not get to it before its batch expired")
+
+
+def _response(body: JsonValue, prompt: Prompt, model: str, tally: Tally, key: str) -> Response:
+    try:
+        completed = Completed.of(body)
+    except ValueError as error:
+        tally.broken += 1
+        raise Trouble(f"sent a {error}", answered=True) from None
+    response = response_from(completed, prompt, model, 0, key)
+    return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=tally.broken)

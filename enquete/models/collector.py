@@ -1,0 +1,307 @@
+"""Requests of a run gathered into batches: each waits until no more come, then all go in one file, and its reply comes hours later.
+
+    waits until nothing moves → as many to a file as it takes → ordered (ordering.py) → its reply: read, or asked again in the next batch
+
+Nothing moves when neither a request nor a reply came while the ledger was written back ten times: whoever works on an answer
+writes or asks something sooner than that. A pause leaves what is ordered where it is, and gives back what is not.
+Measured by: requests that the server answered, and batches that they came in (tests/models/test_models_collector.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import SecretStr
+
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.orders import (
+    InFlight,
+    Noted,
+    asked_in,
+    calls_in_flight,
+    close,
+    close_settled,
+    name_of,
+    note,
+    noted_orders,
+)
+from enquete.models import dialect as dialects
+from enquete.models import endings
+from enquete.models.batch_replies import Came, read
+from enquete.models.batches import MOST_BYTES, MOST_LINES, Order, Provider, Reply, line
+from enquete.models.dialect import Rung, messages
+from enquete.models.faults import Halted, Refused, Tally, Trouble, checked_url, mask, shown_url
+from enquete.models.ordering import Ordering, Report
+from enquete.models.response import Response, filtered
+from enquete.state.asking import CallKey
+from enquete.state.desk import Prompt
+
+PASSES, PASS_S = 10, 0.05
+ATTEMPTS = 3
+"""Batches in which one request is sent before it fails."""
+AT_ONCE = 64
+"""Replies that are given out before the ledger is written back: more would only wait in memory."""
+
+Settle = Callable[[InFlight, int, Came], Awaitable[None]]
+"""Of a call that an earlier session ordered, the longest reply in tokens, and what came."""
+
+
+@dataclass
+class _Waiting:
+    """A request that waits for its batch, then for its reply. `longest`: tokens of that."""
+
+    name: str
+    line: bytes
+    longest: int
+    came: asyncio.Future[Came]
+
+    def end(self, came: Came | BaseException) -> None:
+        if self.came.done():
+            return
+        if isinstance(came, Came):
+            self.came.set_result(came)
+        else:
+            self.came.set_exception(came)
+
+
+class Collector:
+    """The batches of one run. For one event loop."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: SecretStr | None,
+        ledger: Ledger,
+        *,
+        patience_s: float,
+        most_lines: int = MOST_LINES,
+        most_bytes: int = MOST_BYTES,
+    ):
+        """`most_lines`, `most_bytes`: of one file."""
+        self.base_url = checked_url(base_url)
+        self.key = api_key.get_secret_value() if api_key else ""
+        self.shown = mask(shown_url(self.base_url), self.key)
+        self._ledger = ledger
+        self._provider = Provider(self.base_url, api_key)
+        self._ordering = Ordering(self._provider, ledger, self.shown, patience_s)
+        self._most_lines = most_lines
+        self._most_bytes = most_bytes
+        self._waiting: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        self._moves = 0  # requests and replies that came
+        self._stirred = asyncio.Event()
+        self._earlier: dict[str, asyncio.Future[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._start(self._collect())
+
+    def tell(self, report: Report) -> None:
+        """How far the batches are is for `report`."""
+        self._ordering.report = report
+
+    async def send(
+        self, key: CallKey, prompt: Prompt, *, model: str, temperature: float, seed: int, room: Callable[[], bool]
+    ) -> Response:
+        """The server's answer, as `Transport.send` has it. Raises what that raises, and Standing where the run pauses first."""
+        dialect, tally, lowest, failures = dialects.dialect_of(self.base_url, model), Tally(), Rung.JSON_SCHEMA, 0
+        while True:
+            self._cover(tally, room)
+            form = dialect.form(lowest)
+            turns: list[Any] = [{"role": role, "content": text} for role, text in messages(prompt, form.rung)]
+            body = {"model": model, "messages": turns, **form.body(prompt, temperature=temperature, seed=seed)}
+            try:
+                came = await self._asked(key, model, line(name_of(key), body), prompt.max_output_tokens)
+                response = read(came, prompt, model, form, tally, self.key)
+            except Halted:
+                raise endings.halted(self.shown, tally) from None
+            except Refused as refused:
+                if "content_filter" in refused.code:
+                    return filtered(refused.message, model, tally)
+                found = dialects.adapt(dialect, form, refused.about)
+                if found is None:
+                    raise endings.rejected(self.shown, refused, model, tally) from None
+                lowest = max(lowest, found)
+            except Trouble as trouble:
+                failures += 1
+                if failures == ATTEMPTS:
+                    raise self._given_up(trouble, came, model, tally) from None
+            else:
+                if prompt.schema:
+                    dialect.worked(form)
+                return response
+
+    def _cover(self, tally: Tally, room: Callable[[], bool]) -> None:
+        """A request that may have been billed without a reply needs another reservation. Raises Unavailable with `short`."""
+        if tally.unanswered > tally.covered:
+            if not room():
+                raise endings.without_room(self.shown, tally)
+            tally.covered += 1
+
+    def _given_up(self, trouble: Trouble, came: Came, model: str, tally: Tally) -> Exception:
+        """Alone where others of its batch were answered."""
+        if came.order.done:
+            return endings.unavailable(self.shown, trouble, model, tally)
+        return endings.paused(
+            f"The model server {self.shown} answered none of {came.order.total} requests in a batch, the last time with: {trouble.message}."
+        )
+
+    async def _asked(self, key: CallKey, model: str, request: bytes, longest: int) -> Came:
+        """Raises Halted where it was not ordered, Standing where it is."""
+        if self._ordering.is_halted:
+            raise Halted
+        one = _Waiting(name_of(key), request, longest, asyncio.get_running_loop().create_future())
+        self._waiting[model].append(one)
+        self._moves += 1
+        self._stirred.set()
+        return await one.came
+
+    async def _collect(self) -> None:
+        while True:
+            await self._stirred.wait()
+            self._stirred.clear()
+            await self._quiet()
+            waiting, self._waiting = self._waiting, defaultdict(list)
+            for model, requests in waiting.items():
+                for file in self._files(requests):
+                    self._start(self._fill(model, file))
+
+    async def _quiet(self) -> None:
+        passes, seen = 0, -1
+        while passes < PASSES:
+            passes, seen = passes + 1 if seen == self._moves else 0, self._moves
+            await asyncio.sleep(PASS_S)
+            await self._ledger.drain()
+
+    def _files(self, requests: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
+        file: list[_Waiting] = []
+        size = 0
+        for one in requests:
+            if file and (len(file) == self._most_lines or size + len(one.line) > self._most_bytes):
+                yield file
+                file, size = [], 0
+            file.append(one)
+            size += len(one.line)
+        yield file
+
+    async def _fill(self, model: str, file: list[_Waiting]) -> None:
+        """One batch, from the order to its last reply. Whatever goes wrong is for those who wait."""
+        waiting = {one.name: one for one in file}
+
+        async def deliver(reply: Reply) -> None:
+            if reply.name in waiting:
+                waiting[reply.name].end(Came(reply, ended))
+                self._moves += 1
+                if self._moves % AT_ONCE == 0:
+                    await self._ledger.drain()
+
+        try:
+            order = await self._placed(model, file)
+            ended = await self._ended(order)
+            await self._ordering.fetched(order, ended, deliver)
+            for one in file:
+                one.end(Came(None, ended))
+            await note(self._ledger, replace(order, done=ended.done, failed=ended.failed, ended=True))
+        except Exception as error:
+            for one in file:
+                one.end(error)
+
+    async def _placed(self, model: str, file: list[_Waiting]) -> Noted:
+        content = b"".join(one.line for one in file)
+        for one in file:
+            one.line = b""
+        return await self._ordering.place(model, {one.name: one.longest for one in file}, content)
+
+    async def _ended(self, order: Noted) -> Order:
+        """Raises Standing, and Unavailable with `outage` where the provider refused the batch."""
+        ended = await self._ordering.followed(order)
+        if ended.stage == "refused":
+            await close(self._ledger, order)
+            raise endings.paused(
+                f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to {order.model!r}): "
+                f"{ended.complaint or 'no reason given'}."
+            )
+        return ended
+
+    # --- what an earlier session ordered ---------------------------------------------------------------------------
+
+    def adopt(self, settle: Settle) -> list[tuple[InFlight, int]]:
+        """Follow what earlier sessions ordered, and settle it as it comes. Gives the calls that are owed a reply."""
+        longest: dict[str, tuple[Noted, int]] = {}
+        for order in noted_orders(self._ledger):
+            longest |= {name: (order, tokens) for name, tokens in asked_in(self._ledger, order.mark).items()}
+        calls = calls_in_flight(self._ledger, longest.__contains__)
+        by_order: defaultdict[Noted, dict[str, tuple[InFlight, int]]] = defaultdict(dict)
+        for name, call in calls.items():
+            order, tokens = longest[name]
+            by_order[order][name] = call, tokens
+        for order, owed in by_order.items():
+            over = asyncio.get_running_loop().create_future()
+            self._earlier |= dict.fromkeys(owed, over)
+            self._start(self._adopted(order, owed, settle, over))
+        return [pair for owed in by_order.values() for pair in owed.values()]
+
+    async def earlier(self, key: CallKey) -> None:
+        """Until an earlier session's order of this call is settled. Raises Standing where the run pauses first, ModelError where it
+        was refused."""
+        over = self._earlier.get(name_of(key))
+        if over is not None:
+            await asyncio.shield(over)
+
+    async def _adopted(
+        self, order: Noted, owed: dict[str, tuple[InFlight, int]], settle: Settle, over: asyncio.Future[None]
+    ) -> None:
+        ready: list[Coroutine[Any, Any, None]] = []
+
+        async def deliver(reply: Reply | None, name: str = "") -> None:
+            call = owed.pop(reply.name if reply else name, None)
+            if call:
+                ready.append(settle(*call, Came(reply, ended)))  # type: ignore[arg-type]
+            if len(ready) >= AT_ONCE:
+                await flush()
+
+        async def flush() -> None:
+            settling = list(ready)
+            ready.clear()
+            await asyncio.gather(*settling)
+
+        try:
+            found = Order(order.id, "under way", 0, 0, 0) if order.id else await self._ordering.searched(order)
+            if found is None:
+                ended = Order("", "completed", 0, 0, order.total)  # it may have been taken all the same
+            else:
+                order = await note(self._ledger, replace(order, id=found.id))
+                ended = await self._ended(order)
+                await self._ordering.fetched(order, ended, deliver)
+            for name in list(owed):
+                await deliver(None, name)
+            await flush()
+            await note(self._ledger, replace(order, done=ended.done, failed=ended.failed, ended=True))
+            over.set_result(None)
+        except Exception as error:
+            over.set_exception(error)
+            over.exception()  # nobody may ever ask for any of it again
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def halt(self) -> None:
+        """Order nothing more and wait for no reply; what is ordered stays so."""
+        self._ordering.halt()
+        for requests in self._waiting.values():
+            for one in requests:
+                one.end(Halted())
+        self._waiting.clear()
+
+    async def aclose(self) -> None:
+        """Before the ledger."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await close_settled(self._ledger)
+        await self._provider.aclose()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,49 @@
+"""Batches of a run (models/collector.py) as its workplace has them: made where the run was begun so, gone on with, told about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.orders import Noted
+from enquete.models.metered import Terms
+from enquete.state.asking import CallKey
+from enquete.state.settings import Machine
+
+if TYPE_CHECKING:
+    from enquete.models.collector import Collector
+
+MOST_IN_BATCHES = 10_000
+"""Calls of a run that wait for batches, or for their replies, at once, in place of those in flight: each is in memory."""
+
+
+def make_collector(url: str, machine: Machine, ledger: Ledger) -> Collector:
+    from enquete.models.collector import Collector  # noqa: PLC0415 - the SDK takes a second to import
+
+    return Collector(url, machine.api_key, ledger, patience_s=machine.patience_s)
+
+
+def adopt(collector: Collector, ledger: Ledger, budget: Budget, terms: Callable[[CallKey, str], Terms]) -> None:
+    """Go on with what an earlier session ordered."""
+    from enquete.models.adopted import Adopted  # noqa: PLC0415
+
+    adopted = Adopted(ledger, budget, terms, collector.key)
+    for call, longest in collector.adopt(adopted.settle):
+        adopted.take(call, longest)
+
+
+def tell(collector: Collector, budget: Budget, progress: Callable[[dict[str, Any]], None]) -> None:
+    """How far the batches are, as events of a run's progress: of requests, not of agents."""
+
+    def report(order: Noted, placed: int, fault: str) -> None:
+        progress(
+            {
+                "methodology": "batch", "phase": "", "arm": "main", "round": order.number, "batches": placed, "fault": fault,
+                "done": order.done + order.failed, "total": order.total,
+                "tokens": budget.spent, "cap": budget.cap, "expected": budget.expected,
+            }
+        )  # fmt: skip
+
+    collector.tell(report)

@@ -1,0 +1,255 @@
+"""Requests gathered into batches over real HTTP: all that wait go together, and whatever becomes of a batch, nobody pays twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.orders import name_of, waited_for
+from enquete.models.collector import Collector
+from enquete.models.metered import MeteredModel, Terms
+from enquete.models.transport import Transport
+from enquete.nodes.workplace import LIMITER
+from enquete.state.asking import CallKey
+from enquete.state.desk import Completion, Prompt
+from tests.support.ledgers import with_ledger
+from tests.support.model_server import ModelServer
+
+SCHEMA = '{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}'
+Got = Completion | str
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as running:
+        yield running
+
+
+class Desk:
+    """A run's metered model whose requests go in batches."""
+
+    def __init__(self, server: ModelServer, ledger: Ledger, *, patience_s: float = 60.0, **limits: int):
+        self.ledger = ledger
+        self.budget = Budget(10**9, at_once=True)
+        self.collector = Collector(server.base_url, None, ledger, patience_s=patience_s, **limits)
+        self.budget.when_stopped = self.collector.halt
+        self.told: list[tuple[int, int, str]] = []
+        self.collector.tell(lambda order, placed, fault: self.told.append((order.number, placed, fault)))
+        self._transport = Transport(server.base_url, None, limiter=LIMITER)
+        self.model = MeteredModel(ledger, self.budget, self._transport, Terms("m", 0, 0), batches=self.collector)
+
+    def key(self, name: str) -> CallKey:
+        return CallKey(self.ledger.run, "main", "m", "T1", "answer", name, 0)
+
+    async def ask(self, *names: str, tokens: int = 500) -> dict[str, Got]:
+        async def one(name: str) -> Got:
+            prompt = Prompt(f"You are {name}.", ({"role": "user", "content": "?"},), SCHEMA, tokens)
+            return await self.model.request(self.key(name), lambda: prompt)
+
+        return dict(zip(names, await asyncio.gather(*map(one, names)), strict=True))
+
+    async def aclose(self) -> None:
+        await self.collector.aclose()
+        await self._transport.aclose()
+
+    def charged(self) -> int:
+        """Tokens that may have been billed without a reply."""
+        return int(self.ledger.read("SELECT sum(allowance) FROM calls").fetchone()[0])
+
+
+Work = Callable[[Desk], Awaitable[None]]
+
+
+def at(server: ModelServer, folder: Path, work: Work, **options: Any) -> None:
+    folder.mkdir(exist_ok=True)
+
+    async def run(ledger: Ledger) -> None:
+        desk = Desk(server, ledger, **options)
+        try:
+            await work(desk)
+        finally:
+            await desk.aclose()
+
+    with_ledger(folder, run)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    for _ in range(3000):
+        if happened():
+            return
+        await asyncio.sleep(0.01)
+    raise TimeoutError
+
+
+def sizes(server: ModelServer) -> list[int]:
+    """Requests of each batch."""
+    return [job.shown["request_counts"]["total"] for job in server.batches.jobs.values()]
+
+
+def all_settled(got: dict[str, Got]) -> bool:
+    return all(isinstance(one, Completion) for one in got.values())
+
+
+def test_all_who_wait_go_in_one_batch_and_a_file_takes_so_many(server: ModelServer, tmp_path: Path) -> None:
+    names = [f"n{number}" for number in range(40)]
+
+    async def work(desk: Desk) -> None:
+        assert all_settled(await desk.ask(*names))
+        assert (sizes(server), server.count(), server.repeated()) == ([40], 40, {})
+        assert desk.budget.reserved == 0
+        assert desk.budget.spent == desk.ledger.total("tokens") > 0
+
+    at(server, tmp_path / "one", work)
+
+    async def in_files(desk: Desk) -> None:
+        assert all_settled(await desk.ask(*names))
+        assert sizes(server) == [40, 16, 16, 8]
+
+    at(server, tmp_path / "lines", in_files, most_lines=16)
+
+    async def by_size(desk: Desk) -> None:
+        assert all_settled(await desk.ask("a", "b", "c"))
+        assert sizes(server)[4:] == [1, 1, 1]
+
+    at(server, tmp_path / "bytes", by_size, most_bytes=700)
+
+
+def test_what_failed_or_expired_goes_into_the_next_batch_and_was_not_bought(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """A line that fails once; then a batch that expires after one of three."""
+    server.batches.fails = lambda name, time: time == 0 and len(server.batches.jobs) == 1
+    server.batches.a_poll = 2
+
+    async def work(desk: Desk) -> None:
+        assert all_settled(await desk.ask("a", "b"))
+        server.batches.expires_after = 1
+        assert all_settled(await desk.ask("c", "d", "e"))
+        assert (sizes(server), server.count(), desk.charged()) == ([2, 2, 3, 2], 5, 0)
+
+    at(server, tmp_path, work)
+
+
+def test_a_request_fails_after_three_batches_and_alone_where_others_are_answered(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """`a` never works; `b`, in each of its batches, works in the third."""
+
+    async def work(desk: Desk) -> None:
+        a, b = desk.key("a"), desk.key("b")
+        server.batches.fails = lambda name, time: name == name_of(a) or (name == name_of(b) and time < 2)
+        got = await desk.ask("a", "b", "c")
+        assert (got.pop("a"), all_settled(got), desk.budget.stopped) == ("failed", True, "")
+        assert (sizes(server), server.count()) == ([3, 2, 2], 2)
+
+    at(server, tmp_path, work)
+
+
+def test_a_batch_of_which_nothing_is_answered_three_times_pauses_the_run(server: ModelServer, tmp_path: Path) -> None:
+    server.batches.fails = lambda name, time: True
+
+    async def work(desk: Desk) -> None:
+        assert set((await desk.ask("a", "b")).values()) == {"short"}
+        assert "answered none of 2 requests in a batch" in desk.budget.stopped
+        assert "The server had an error" in desk.budget.stopped
+
+    at(server, tmp_path, work)
+
+
+def test_a_line_missing_from_the_output_may_have_been_bought_and_is_charged(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """Likewise one too long to be read: here 4 MB and more."""
+    server.batches.drops = lambda name: len(server.batches.jobs) == 1
+    server.batches.pads = lambda name: 2**22 if len(server.batches.jobs) == 3 else 0
+
+    async def work(desk: Desk) -> None:
+        assert all_settled(await desk.ask("a"))
+        once = desk.charged()
+        assert once > 500
+        assert all_settled(await desk.ask("b"))
+        assert (desk.charged(), server.count()) == (2 * once, 4)
+        assert desk.budget.spent == desk.ledger.total("tokens")
+
+    at(server, tmp_path, work)
+
+
+def test_a_form_that_the_server_refuses_is_put_otherwise_in_the_next_batch(server: ModelServer, tmp_path: Path) -> None:
+    server.faults["no_json_schema"] = 1.0
+
+    async def work(desk: Desk) -> None:
+        assert all_settled(await desk.ask("a", "b"))
+        assert [request.rung for request in server.requests] == ["json_schema"] * 2 + ["json_object"] * 2
+
+    at(server, tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("meddle", "words"),
+    [
+        ("refuse", "refused batch 1 as a whole (2 requests to 'm'): Enqueued token limit reached (refused)."),
+        ("cancel", "Batch batch_1 was cancelled at the provider after 0 of 2 requests. Resume to ask for the others"),
+        ("elsewhere", "has no Batch API: it answered 404"),
+        ("closed", "no batch could be ordered for 0.2 s (ENQUETE_PATIENCE_S)"),
+    ],
+)
+def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
+    server: ModelServer, tmp_path: Path, meddle: str, words: str
+) -> None:
+    if meddle == "refuse":
+        server.batches.refuses = "Enqueued token limit reached"
+    elif meddle == "elsewhere":
+        server.base_url += "/elsewhere"
+    elif meddle == "closed":
+        server.vanish()
+
+    async def work(desk: Desk) -> None:
+        if meddle == "cancel":
+            server.batches.stop_at("poll")
+            asking = asyncio.ensure_future(desk.ask("a", "b"))
+            await asyncio.to_thread(server.batches.stopped.wait, 10)
+            server.batches.jobs["batch_1"].shown["status"] = "cancelling"
+            server.batches.go_on()
+            got = await asking
+        else:
+            got = await desk.ask("a", "b")
+        assert set(got.values()) == {"short"}
+        assert words in desk.budget.stopped
+        assert (server.count(), desk.charged()) == (0, 0)
+        assert waited_for(desk.ledger) == ""
+
+    at(server, tmp_path, work, patience_s=0.2)
+
+
+def test_a_server_that_is_gone_for_a_while_is_looked_for_until_it_is_back(server: ModelServer, tmp_path: Path) -> None:
+    """Longer than the run is patient: what is ordered is worth waiting for."""
+
+    async def work(desk: Desk) -> None:
+        server.batches.held = True
+        asking = asyncio.ensure_future(desk.ask("a", "b"))
+        await until(lambda: server.batches.polls > 0)
+        server.vanish()
+        await until(lambda: any(fault for _, _, fault in desk.told))
+        server.batches.held = False
+        server.come_back()
+        assert all_settled(await asking)
+        assert (sizes(server), server.count()) == ([2], 2)
+        assert "could not be reached" in " ".join(fault for _, _, fault in desk.told)
+
+    at(server, tmp_path, work, patience_s=0.0)
+
+
+def test_an_order_whose_reply_was_lost_is_found_and_not_placed_again(server: ModelServer, tmp_path: Path) -> None:
+    server.batches.loses_reply = True
+
+    async def work(desk: Desk) -> None:
+        assert all_settled(await desk.ask("a", "b"))
+        assert (sizes(server), server.count()) == ([2], 2)
+
+    at(server, tmp_path, work)
