@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from mcp_served import QUICK, Served, serving, simulation, text_of
 
 from enquete import study
 from enquete.study.drafts import draft_instruments
+from tests.support.model_server import ModelServer
 
 DATA = Path(__file__).parents[1] / "data"
-LONG = ["longitudinal", "delphi"]
+LONG = ["longitudinal"]
 
 
 @pytest.fixture
@@ -30,11 +32,13 @@ def fresh(served: Served) -> Served:
 
 
 @pytest.fixture
-def crowd(served: Served) -> Served:
-    """As `fresh`, with agents enough that a run takes some seconds."""
-    name = f"sim_crowd_{len(list((served.root / 'simulations').iterdir()))}"
-    simulation(served.root, name, agents=60)
-    return Served(served.url, served.root, served.finished, served.run_id, name, served.started)
+def slow(fresh: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    """As `fresh`, with a model that takes its time, one request after the other: ten agents twice take some seconds anywhere."""
+    with ModelServer(latency=0.3) as model:
+        monkeypatch.setenv("LLM_BASE_URL", model.base_url)
+        monkeypatch.setenv("LLM_MODEL_NAME", "test")
+        monkeypatch.setenv("ENQUETE_CONCURRENCY", "1")
+        yield fresh
 
 
 async def until(client: Client, sim_id: str, *statuses: str) -> dict[str, Any]:
@@ -87,9 +91,9 @@ def test_an_instrument_of_the_servers_folder_is_listed_and_asked_by_name(served:
     assert "is no file of this server" in text_of(refused)
 
 
-def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paused_and_resumed(crowd: Served) -> None:
+def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paused_and_resumed(slow: Served) -> None:
     async def work(client: Client) -> None:
-        arguments = {"sim_id": crowd.untouched, "methods": LONG, "wait_seconds": 0}
+        arguments = {"sim_id": slow.untouched, "methods": LONG, "wait_seconds": 0}
         first = (await client.call_tool("conduct_interviews", arguments)).structured_content
         assert first["status"] == "running"
         assert "interview_status" in first["next"]
@@ -104,27 +108,27 @@ def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paus
         assert (resumed["run_id"], resumed["status"]) == (first["run_id"], "running")
         await client.call_tool("pause_interviews", {"run_id": first["run_id"]})
 
-    crowd.session(work)
-    assert len(study.list_runs(crowd.untouched, root=str(crowd.root))) == 1
+    slow.session(work)
+    assert len(study.list_runs(slow.untouched, root=str(slow.root))) == 1
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_cancelling_the_request_pauses_the_run_cleanly(crowd: Served, mode: str) -> None:
+def test_cancelling_the_request_pauses_the_run_cleanly(slow: Served, mode: str) -> None:
     async def work(client: Client) -> dict[str, Any]:
         begun = asyncio.Event()
 
         async def progress(*_: Any) -> None:
             begun.set()
 
-        arguments = {"sim_id": crowd.untouched, "methods": LONG, "wait_seconds": 300}
+        arguments = {"sim_id": slow.untouched, "methods": LONG, "wait_seconds": 300}
         request = asyncio.create_task(client.call_tool("conduct_interviews", arguments, progress_callback=progress))
         await asyncio.wait_for(begun.wait(), 60)
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
             await request
-        return await until(client, crowd.untouched, "paused", "completed")
+        return await until(client, slow.untouched, "paused", "completed")
 
-    state = crowd.session(work, mode=mode)
+    state = slow.session(work, mode=mode)
     assert state["status"] == "paused"
     assert state["note"].startswith("paused on request")
     assert state["resume_token"]

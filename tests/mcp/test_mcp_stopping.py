@@ -15,12 +15,13 @@ from mcp import Client
 from mcp_served import free_port, simulation
 
 from enquete import study
-from tests.support.processes import environment, server_process
+from tests.support.model_server import ModelServer
+from tests.support.processes import environment
 
 PROGRAM = "from enquete.interfaces.cli.app import main; main()"
 ASKED = {"sim_id": "sim_slow", "methods": ["scenario"], "language": "en", "wait_seconds": 0}
-AGENTS = 40
-"""One at a time, 0.5 s each: the run would go on for 20 s."""
+AGENTS = 10
+"""One at a time, 2 s each: the run would go on for 20 s."""
 WAIT_S = 60
 
 
@@ -74,7 +75,7 @@ def begun_over_http(process: subprocess.Popen[str]) -> dict[str, Any]:
 def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path) -> None:
     """Two servers side by side, one for each signal and transport: starting them takes longest."""
     signals = (signal.SIGINT, signal.SIGTERM)
-    with server_process(tmp_path, "--latency", "0.5") as model:
+    with ModelServer(latency=2) as model:
         for number in signals:
             simulation(tmp_path / number.name, "sim_slow", agents=AGENTS)
         stdio = start(tmp_path / "SIGINT", model.base_url)

@@ -25,6 +25,7 @@ from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from enquete.reports.table.rows import responses
 from tests.support.populations import mirofish_folder
+from tests.support.unwritten import interview
 
 METHODS = ["longitudinal", "delphi", "scenario"]
 Planted = tuple[pd.DataFrame, dict]
@@ -35,9 +36,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     """The table with blocks, and the findings."""
     folder = tmp_path_factory.mktemp("planted")
     sim = mirofish_folder(folder / "sim_1", 36)
-    run = enquete.conduct_interviews(
-        sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic"
-    )
+    run = interview(sim, out=str(folder / "out"), methods=METHODS, confirm=True, respondent="synthetic")
     with open_run(Path(run.folder)) as reading:
         frame = responses(reading)
         return with_blocks(reading, frame), dict(find(reading, frame).results)
