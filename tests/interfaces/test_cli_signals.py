@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import enquete.study  # noqa: F401 - takes seconds, in which the other process would finish
 from enquete.checkpoints.bills import FIRST_WAVE
-from tests.interfaces.conftest import Command, Said, ended, start
+from tests.interfaces.conftest import Command, Said
 from tests.support.model_server import ModelServer
+from tests.support.processes import Forked
 
 CONCURRENCY = 4
 
@@ -33,20 +33,22 @@ def words(people: Path, server: ModelServer) -> list[object]:
 def test_the_first_signal_pauses_and_nothing_is_asked_twice(
     command: Command, people: Path, server: ModelServer
 ) -> None:
-    process = start(*words(people, server), "--json")
+    server.latency = 1.0  # it would go on for ten seconds, in which this process imports what it needs
+    process = Forked([*words(people, server), "--json"])
     server.wait_for(6, 30)
     locked = command(*words(people, server), "--json")
     assert locked.code == 1
     assert locked.object["error"]["type"] == "RunLocked"
     assert "another process" in locked.object["error"]["message"]
+    server.latency = 0.25
     process.send_signal(signal.SIGTERM)
-    terminated = ended(process)
+    terminated = Said(*process.ended())
     assert 6 <= paused(terminated) < 36
 
-    process = start(*shlex.split(terminated.object["next"][0])[1:], "--concurrency", CONCURRENCY, "--json")
+    process = Forked([*shlex.split(terminated.object["next"][0])[1:], "--concurrency", CONCURRENCY, "--json"])
     server.wait_for(paused(terminated) + 2, 30)
     process.send_signal(signal.SIGINT)
-    interrupted = ended(process)
+    interrupted = Said(*process.ended())
     assert paused(terminated) < paused(interrupted) < 40
 
     done = command(*shlex.split(interrupted.object["next"][0])[1:], "--json")
@@ -64,13 +66,13 @@ def paused(said: Said) -> int:
 
 def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> None:
     with ModelServer(faults={"timeout": 1.0}) as server:
-        process = start(*words(people, server), "--json")
+        process = Forked([*words(people, server), "--json"])
         server.wait_for(FIRST_WAVE, 30)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        said = ended(process, 10)
+        said = Said(*process.ended(10))
     assert time.monotonic() - began < 5
     assert said.code == said.object["exit_code"] == 130
     assert said.object["error"]["type"] == "Stopped"
@@ -79,10 +81,10 @@ def test_the_second_signal_stops_at_once_though_requests_hang(people: Path) -> N
 
 
 def test_a_killed_run_goes_on_where_it_was(command: Command, people: Path, server: ModelServer) -> None:
-    process = start(*words(people, server))
+    process = Forked([*words(people, server)])
     server.wait_for(10, 30)
-    process.kill()
-    ended(process)
+    process.send_signal(signal.SIGKILL)
+    Said(*process.ended())
     status = command("status", people, "--out", people.parent / "results", "--json")
     assert (status.code, status.object["status"]) == (0, "paused")
 

@@ -10,11 +10,17 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import enquete
 
@@ -73,8 +79,7 @@ class Driven:
 
     def __init__(self, arguments: dict[str, Any]):
         self._heard, told = FORKS.Pipe(duplex=False)
-        self._process = FORKS.Process(target=_drive, args=(arguments, told))
-        self._process.start()
+        self._process = _forked(_drive, arguments, told)
         told.close()
 
     def is_over(self) -> bool:
@@ -100,8 +105,75 @@ class Driven:
         return self._process.exitcode, summary
 
 
+class Forked:
+    """`enquete WORDS` in a process of its own, forked likewise: of subprocess.Popen what its users need."""
+
+    def __init__(self, words: Sequence[object], **environment: str):
+        pipes = [os.pipe() for _ in range(3)]
+        theirs, ours = zip(*(pipe if number == 0 else pipe[::-1] for number, pipe in enumerate(pipes)), strict=True)
+        self._process = _forked(_command, [str(word) for word in words], {**os.environ, **environment}, Streams(theirs))
+        for descriptor in theirs:
+            os.close(descriptor)
+        self.stdin, self.stdout, self.stderr = (
+            os.fdopen(descriptor, mode, encoding="utf-8") for descriptor, mode in zip(ours, "wrr", strict=True)
+        )
+
+    def send_signal(self, number: int) -> None:
+        assert self._process.pid is not None
+        assert self._process.is_alive()
+        os.kill(self._process.pid, number)
+
+    def wait(self, seconds: float = WAIT_S) -> int:
+        """The exit code; negative: by a signal."""
+        self._process.join(seconds)
+        assert self._process.exitcode is not None, "it goes on"
+        return self._process.exitcode
+
+    def ended(self, seconds: float = WAIT_S) -> tuple[int, str, str]:
+        """(exit code, what stdout said, what stderr said); the pipes are closed then."""
+        self.stdin.close()
+        with ThreadPoolExecutor(2) as pool, self.stdout, self.stderr:
+            said = [pool.submit(stream.read) for stream in (self.stdout, self.stderr)]
+            return self.wait(seconds), said[0].result(), said[1].result()
+
+
+class Streams:
+    """Descriptors on their way into a forked process, where they become its standard ones."""
+
+    def __init__(self, descriptors: Sequence[int]):
+        self._descriptors = descriptors
+
+    def __reduce__(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        return _become_standard, tuple(DupFd(descriptor) for descriptor in self._descriptors)
+
+
+def _become_standard(*passed: Any) -> None:
+    for number, (name, one) in enumerate(zip(("stdin", "stdout", "stderr"), passed, strict=True)):
+        os.dup2(one.detach(), number)
+        setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
+def _command(words: list[str], environment: dict[str, str], _: None) -> None:
+    from enquete.interfaces.cli.app import main
+
+    os.environ.clear()
+    os.environ.update(environment)
+    main(words)
+
+
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.support.warm"])
+ROOT = Path(__file__).parents[2]
+
+
+def _forked(act: Callable[..., None], *given: Any) -> ForkServerProcess:
+    """Begun. What the server imports, before it hears where we import from, is of this checkout, wherever we work."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+        forkserver.ensure_running()
+    process = FORKS.Process(target=act, args=given)
+    process.start()
+    return process
 
 
 def _drive(arguments: dict[str, Any], told: Connection) -> None:

@@ -12,7 +12,14 @@ from tempfile import TemporaryDirectory
 import enquete
 from tests.support.studies import personas
 
-for module in ("openai", "aiohttp", "langchain_openai", "sklearn.decomposition", "enquete.models.clients"):
+for module in (
+    "openai",
+    "aiohttp",
+    "langchain_openai",
+    "sklearn.decomposition",
+    "enquete.models.clients",
+    "enquete.interfaces.cli.app",
+):
     importlib.import_module(module)
 
 with TemporaryDirectory() as made:
