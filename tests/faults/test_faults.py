@@ -88,8 +88,8 @@ def with_fault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
     """The run that met a fault, all of them having begun at once; and how many requests met it as often as they are sent."""
 
     def run(fault: str) -> tuple[Run, int]:
-        if fault in BUSY:
-            return with_busy_server(tmp_path_factory.mktemp("busy"), fault), 0
+        if fault == BUSY:
+            return with_busy_server(tmp_path_factory.mktemp("busy")), 0
         with ModelServer(faults={fault: RATE}, seed=SEEDS.get(fault, 3), slow_s=0.2, retry_after="0.05") as server:
             # Long where time is not the fault: on a busy machine a short one would add time-outs of its own.
             methods = METHODS[:1] if fault in ON_THE_WAY else METHODS
@@ -101,25 +101,24 @@ def with_fault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Awaited]:
         return made, sum(times >= ATTEMPTS for times in refused.values())
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        begun = {name: pool.submit(run, name) for name in (*BUSY, *PASSING)}  # the longest first
+        begun = {name: pool.submit(run, name) for name in (BUSY, *PASSING)}  # the longest first
         yield lambda name: begun[name].result()
 
 
-BUSY = ("all requests for .7 s", "half are 429", "half are 429 as text")
+BUSY = "busy"
 
 
-def with_busy_server(folder: Path, busy: str) -> Run:
-    faults = {} if busy == BUSY[0] else {"http_429_text" if busy == BUSY[2] else "http_429": 0.5}
-    with ModelServer(faults=faults, retry_after="", latency=0.02, seed=4) as server:
-        server.busy_s = 0.0 if faults else 0.7
+def with_busy_server(folder: Path) -> Run:
+    with ModelServer(retry_after="", latency=0.02, seed=4) as server:
+        server.busy_s = 0.7
         made = interview(folder, server, 6, methods=METHODS[:1], patience_s=60, timeout_s=20)
         assert len(server.requests) > len(call_keys(made.folder))
     return made
 
 
-@pytest.mark.parametrize("busy", BUSY)
-def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(with_fault: Awaited, busy: str) -> None:
-    run, _ = with_fault(busy)
+def test_a_server_that_answers_429_for_half_of_the_time_fails_nobody(with_fault: Awaited) -> None:
+    """Half of all requests, with and without a time to wait: tests/models/test_models_pacing.py."""
+    run, _ = with_fault(BUSY)
     assert run.status == "completed"
     assert set(shares(run)) == {"ok"}
 

@@ -104,10 +104,11 @@ def test_it_speaks_german(command: Command, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_export_names_the_files_of_a_format(command: Command, uploads: Path) -> None:
     command("run", SIM_ID, "--root", uploads, "--methods", "longitudinal", "--quiet")
-    named = {
-        format_: command("export", SIM_ID, "--root", uploads, "--format", format_, "--json").object["files"]
+    said = {
+        format_: command("export", SIM_ID, "--root", uploads, "--format", format_, "--json").object
         for format_ in ("csv", "jsonl", "codebook", "all")
     }
+    named = {format_: one["files"] for format_, one in said.items()}
     assert named["csv"] == ["exports/agents.csv", "exports/all_responses.csv"]
     assert named["codebook"] == ["exports/codebook.json", "exports/codebook.md"]
     assert "exports/episodes.jsonl" in named["jsonl"]
@@ -117,8 +118,7 @@ def test_export_names_the_files_of_a_format(command: Command, uploads: Path) -> 
     assert {"report.md", "report.html", "crossing.json", "health.json", *named["csv"], *named["jsonl"]} <= set(
         named["all"]
     )
-    path = Path(command("export", SIM_ID, "--root", uploads, "--json").object["path"])
-    assert all((path / file).is_file() for file in named["all"])
+    assert all((Path(said["all"]["path"]) / file).is_file() for file in named["all"])
 
 
 def test_an_unknown_format_is_refused(command: Command, uploads: Path) -> None:
