@@ -11,9 +11,11 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import JsonValue, SecretStr
@@ -314,6 +316,24 @@ def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
         answer = asyncio.run(main())
     answer.raw.encode()
     answer.text.encode()
+
+
+def test_langchain_used_whole_asks_and_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where tracing is asked for. Oracle: ChatOpenAI itself, against the request that Enquete writes."""
+    heard: list[tuple[str, dict[str, Any], Response]] = []
+    with ModelServer(script=lambda body: '{"a": "äöü"}') as server:
+        for wanted in ("", "1"):
+            monkeypatch.setenv("ENQUETE_TRACING", wanted)
+            monkeypatch.setenv("LANGSMITH_TRACING", "false")
+            answer = replace(one(server), latency_ms=0)
+            body = {name: value for name, value in server.requests[-1].body.items() if name != "stream"}
+            heard.append((server.requests[-1].authorization, body, answer))
+    direct, whole = heard
+    assert direct[:2] == whole[:2]
+    assert replace(direct[2], raw="") == replace(whole[2], raw="")
+    read = [json.loads(raw) for raw in (direct[2].raw, whole[2].raw)]
+    usage = [{k: v for k, v in told["usage"].items() if v is not None} for told in read]  # the SDK's types add None
+    assert usage[0] == usage[1]
 
 
 SEND_AND_RUN_A_CHAIN = """
