@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from urllib.parse import parse_qs
 from zlib import crc32
 
@@ -61,19 +62,21 @@ class Embedded:
     def html(self) -> Iterator[str]:
         """One folded table an item, then those of agents that figures lead to (see `href`)."""
         yield from self._of_items()
+        columns = ["methodology", "participant", "agent_name", "item_id", "phase", "round", "value", "chosen", "text"]
+        of_agents: dict[tuple[str, str], list[tuple[int, tuple[object, ...]]]] = {}
+        for place, (methodology, who, name, item, *rest) in enumerate(_tuples(self._rows[columns])):
+            told = (name, self._wordings.get((methodology, item), item), *rest)
+            of_agents.setdefault((methodology, who), []).append((place, told))
         for anchor, (methodology, people) in self._wanted.items():
-            own = self._rows[self._rows["methodology"].eq(methodology) & self._rows["participant"].isin(people)]
-            names = ", ".join(dict.fromkeys(map(str, own["agent_name"])))
-            cells = own[["agent_name", "item_id", "phase", "round", "value", "chosen", "text"]]
-            told = {item: self._wordings.get((methodology, str(item)), str(item)) for item in set(own["item_id"])}
-            rows = [(name, told[item], *rest) for name, item, *rest in cells.itertuples(index=False, name=None)]
+            placed = (one for who in set(people) for one in of_agents.get((methodology, who), ()))
+            rows = [row for _, row in sorted(placed)]  # no two have one place, so that rows are not compared
+            names = ", ".join(dict.fromkeys(str(name) for name, *_ in rows))
             yield self._folded(anchor, names, self._heads(N_("Question")), rows)
 
     def _of_items(self) -> Iterator[str]:
         columns = ["agent_name", "stakeholder_type", "phase", "round", "value", "chosen", "text"]
         by_item: dict[tuple[object, object], list[tuple[object, ...]]] = {}
-        keyed = self._rows[["methodology", "item_id", *columns]].itertuples(index=False, name=None)
-        for methodology, item, *row in keyed:
+        for methodology, item, *row in _tuples(self._rows[["methodology", "item_id", *columns]]):
             by_item.setdefault((methodology, item), []).append(tuple(row))
         for (methodology, item), rows in by_item.items():
             wording = self._wordings.get((str(methodology), str(item)), str(item))
@@ -98,6 +101,10 @@ class Embedded:
         given = number(value, self._language, 0) if pd.notna(value) else chosen  # type: ignore[call-overload]
         cells = (name, second, when, given, text)
         return "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>"
+
+
+def _tuples(rows: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    return rows.itertuples(index=False, name=None)
 
 
 def _slug(methodology: str, item: str) -> str:
