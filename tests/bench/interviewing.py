@@ -6,6 +6,7 @@ desk           the same with the model and its prompts taken out: what graph, de
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.instruments.load import load_shipped
+from enquete.interfaces.cli.app import OBJECTS_PER_COLLECTION
 from enquete.models.dialect import Form, Rung, messages
 from enquete.nodes import workplace
 from enquete.respondents.llm import call_key
@@ -86,6 +88,7 @@ def used(run_folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
+    gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)  # as `enquete` does
     contender, work = {"interviewing": interviewing, "desk": desk}[sys.argv[1]], Work(**json.loads(sys.argv[2]))
     with TemporaryDirectory() as name:
         contender(Path(name), work, WARM)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 WARM = 20  # calls before the clock starts
+PATIENCE_S = 600.0  # for connections too: openai's five seconds are too few for 256 of them on a busy machine
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ async def _openai(work: Work, requests: list[dict[str, Any]], transport: Any) ->
     import openai
 
     async with openai.AsyncOpenAI(
-        base_url=work.base_url, api_key="none", http_client=transport, max_retries=0
+        base_url=work.base_url, api_key="none", http_client=transport, max_retries=0, timeout=PATIENCE_S
     ) as client:
 
         async def send(request: dict[str, Any]) -> Tokens:
@@ -83,6 +84,7 @@ async def langchain_structured(work: Work, requests: list[dict[str, Any]]) -> di
         base_url=work.base_url,
         api_key="none",
         max_retries=0,
+        timeout=PATIENCE_S,
         temperature=requests[0]["temperature"],
         seed=requests[0]["seed"],
         max_completion_tokens=requests[0]["max_completion_tokens"],
