@@ -1,4 +1,4 @@
-"""Knowledge graphs as files: GraphML of every agent's and of the pooled one, by networkx; the implication matrix as a table, the
+"""Knowledge graphs as files: GraphML of every agent's and of the pooled one; the implication matrix as a table, the
 codebook, the interviews with their codes in the margin."""
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-import networkx as nx
 import yaml
 
 from enquete.reports.markdown import escape
@@ -19,66 +18,81 @@ GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 ElementTree.register_namespace("", GRAPHML)
 
 
+Facts = Mapping[str, str | int | float | bool]
+KINDS: Mapping[type, str] = {bool: "boolean", int: "long", float: "double", str: "string"}
+
+
 def agents_graphml(graphs: Sequence[Mapping[str, Any]]) -> str:
     """One GraphML of all agents' graphs side by side; node ids are "<participant>/<node>"."""
-    graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
+    nodes: dict[str, Facts] = {}
+    edges: list[tuple[str, str, Facts]] = []  # two relationships of different types may join the same concepts
     for one in graphs:
         who = one["participant"]
         for node in one["nodes"]:
-            graph.add_node(
-                f"{who}/{node['id']}",
-                participant=who,
-                label=_text(node["text"]),
-                type=node["type"],
-                turn=node["turn"],
-                confidence=node["confidence"],
-                retracted=node.get("retracted", False),
-                elements=", ".join(node["elements"]),
-                sources="; ".join(source["utterance"] for source in node["sources"]),
-                quote=_text(node["sources"][0]["quote"]),
-            )
+            nodes[f"{who}/{node['id']}"] = {
+                "participant": who,
+                "label": _text(node["text"]),
+                "type": node["type"],
+                "turn": node["turn"],
+                "confidence": node["confidence"],
+                "retracted": node.get("retracted", False),
+                "elements": ", ".join(node["elements"]),
+                "sources": "; ".join(source["utterance"] for source in node["sources"]),
+                "quote": _text(node["sources"][0]["quote"]),
+            }
         for edge in one["edges"]:
-            graph.add_edge(
-                f"{who}/{edge['source']}",
-                f"{who}/{edge['target']}",
-                key=f"e{graph.number_of_edges() + 1}",  # what Gephi and others read as the edge's id: one of its own each
-                type=edge["type"],
-                turn=edge["turn"],
-                confidence=edge["confidence"],
-                sources="; ".join(source["utterance"] for source in edge["sources"]),
-                quote=_text(edge["sources"][0]["quote"]),
-            )
-    return _graphml(graph)
+            facts = {
+                "type": edge["type"],
+                "turn": edge["turn"],
+                "confidence": edge["confidence"],
+                "sources": "; ".join(source["utterance"] for source in edge["sources"]),
+                "quote": _text(edge["sources"][0]["quote"]),
+            }
+            edges.append((f"{who}/{edge['source']}", f"{who}/{edge['target']}", facts))
+    return _graphml(nodes, edges)
 
 
 def pooled_graphml(concepts: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]) -> str:
     """The pooled graph: concepts with their agents, direct links with theirs."""
-    graph = nx.MultiDiGraph()
-    for concept in concepts:
-        graph.add_node(
-            concept["id"], label=_text(concept["label"]), type=concept["type"], agents=concept["agents"],
-            opposite=_text(concept.get("opposite", "")),
-        )  # fmt: skip
-    for cell in cells:
-        if cell["direct"]:
-            graph.add_edge(
-                cell["source"], cell["target"], key=f"e{graph.number_of_edges() + 1}", weight=cell["direct"],
-                direct=cell["direct"], indirect=cell["indirect"], relation=cell.get("relation", ""),
-            )  # fmt: skip
-    return _graphml(graph)
+    nodes: dict[str, Facts] = {
+        concept["id"]: {
+            "label": _text(concept["label"]),
+            "type": concept["type"],
+            "agents": concept["agents"],
+            "opposite": _text(concept.get("opposite", "")),
+        }
+        for concept in concepts
+    }
+    edges: list[tuple[str, str, Facts]] = [
+        (cell["source"], cell["target"], {"weight": cell["direct"], "direct": cell["direct"], "indirect": cell["indirect"],
+                                          "relation": cell.get("relation", "")})
+        for cell in cells if cell["direct"]
+    ]  # fmt: skip
+    return _graphml(nodes, edges)
 
 
-def _graphml(graph: nx.Graph) -> str:
-    """As networkx writes it, but with keys named after what they are of ("node.turn"): networkx numbers them, and Gephi, as yEd
-    does, takes whatever is numbered d3 for a node's label and d7 for an edge's (ImporterGraphML.java)."""
-    root = ElementTree.fromstring("\n".join(nx.generate_graphml(graph)))
-    names = dict[str | None, str]()
-    for key in root.iter(f"{{{GRAPHML}}}key"):
-        names[key.get("id")] = f"{key.get('for')}.{key.get('attr.name')}"
-        key.set("id", names[key.get("id")])
-    for data in root.iter(f"{{{GRAPHML}}}data"):
-        data.set("key", names[data.get("key")])
+def _graphml(nodes: Mapping[str, Facts], edges: Sequence[tuple[str, str, Facts]]) -> str:
+    """Keys are named after what they are of ("node.turn"): Gephi, as yEd does, takes whatever is numbered d3 for a node's label
+    and d7 for an edge's (ImporterGraphML.java). Edges have ids of their own."""
+    root = ElementTree.Element(f"{{{GRAPHML}}}graphml")
+    kinds = {("node", name): type(fact) for facts in nodes.values() for name, fact in facts.items()}
+    kinds |= {("edge", name): type(fact) for *_, facts in edges for name, fact in facts.items()}
+    for (of, name), kind in kinds.items():
+        about = {"id": f"{of}.{name}", "for": of, "attr.name": name, "attr.type": KINDS[kind]}
+        ElementTree.SubElement(root, f"{{{GRAPHML}}}key", about)
+    graph = ElementTree.SubElement(root, f"{{{GRAPHML}}}graph", {"edgedefault": "directed"})
+    for name, facts in nodes.items():
+        _told(ElementTree.SubElement(graph, f"{{{GRAPHML}}}node", {"id": name}), "node", facts)
+    for number, (source, target, facts) in enumerate(edges, start=1):
+        about = {"source": source, "target": target, "id": f"e{number}"}
+        _told(ElementTree.SubElement(graph, f"{{{GRAPHML}}}edge", about), "edge", facts)
+    ElementTree.indent(root)
     return ElementTree.tostring(root, "unicode") + "\n"
+
+
+def _told(parent: ElementTree.Element, of: str, facts: Facts) -> None:
+    for name, fact in facts.items():
+        ElementTree.SubElement(parent, f"{{{GRAPHML}}}data", {"key": f"{of}.{name}"}).text = str(fact)
 
 
 def _text(text: str) -> str:
