@@ -13,6 +13,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from pydantic import SecretStr
@@ -161,7 +162,10 @@ class Collector:
         while True:
             await self._stirred.wait()
             self._stirred.clear()
-            await self._quiet()
+            try:
+                await self._quiet()
+            except Exception as error:  # nobody may wait for ever
+                self._give_back(error)
             waiting, self._waiting = self._waiting, defaultdict(list)
             for model, requests in waiting.items():
                 for file in self._files(requests):
@@ -288,9 +292,11 @@ class Collector:
     def halt(self) -> None:
         """Order nothing more and wait for no reply; what is ordered stays so."""
         self._ordering.halt()
-        for requests in self._waiting.values():
-            for one in requests:
-                one.end(Halted())
+        self._give_back(Halted())
+
+    def _give_back(self, why: Exception) -> None:
+        for one in chain.from_iterable(self._waiting.values()):
+            one.end(why)
         self._waiting.clear()
 
     async def aclose(self) -> None:

@@ -205,6 +205,8 @@ class MeteredModel:
             if standing.why:
                 await self._budget.stop(standing.why)
             return "short"
+        except ModelError as error:  # of what an earlier session ordered; its own are dealt with where they come
+            return await self._give_up(error)
 
     async def _buy(
         self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None

@@ -35,6 +35,7 @@ from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import critic_settings, study_arms
 from enquete.nodes.baselines import baseline_personas, choose_baseline, unused_baseline
+from enquete.nodes.batching import in_batches, require_as_begun
 from enquete.nodes.boxed import boxed
 from enquete.nodes.choosing import chosen, told
 from enquete.nodes.fitting import fit_of
@@ -56,7 +57,7 @@ from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
 from enquete.simulations.population import Population, load_population
-from enquete.state.asking import Arm, Language, Participant
+from enquete.state.asking import Language, Participant
 from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.errors import RunMismatch, RunNotFound, SettingsError, Unfit
 from enquete.state.request import MemoryKind, RunRequest, offered
@@ -102,6 +103,7 @@ def choose_run(
     require_own_limits(draft, request.limits or {})
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
+            require_as_begun(request, run.record)
             return Choice("resume", run.folder, run.record), population
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
@@ -280,15 +282,6 @@ def draft_record(
         critic=critic,
         batch=in_batches(request, arms, local=weights is not None),
     )
-
-
-def in_batches(request: RunRequest, arms: Sequence[Arm], *, local: bool) -> bool:
-    """Raises SettingsError where no server with a Batch API is asked."""
-    if request.batch and (local or not any(arm.respondent == "llm" for arm in arms)):
-        raise SettingsError(
-            f"batch: {'a local model has' if local else 'no model answers, so there is'} no Batch API; leave it out"
-        )
-    return request.batch
 
 
 def choose_memory(request: RunRequest, environment: Environment) -> MemoryKind:

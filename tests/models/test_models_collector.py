@@ -11,10 +11,11 @@ import pytest
 
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.ledger import Ledger
-from enquete.checkpoints.orders import name_of, waited_for
+from enquete.checkpoints.orders import name_of, sweep_unordered, waited_for
 from enquete.models.collector import Collector
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.transport import Transport
+from enquete.nodes.batching import adopt
 from enquete.nodes.workplace import LIMITER
 from enquete.state.asking import CallKey
 from enquete.state.desk import Completion, Prompt
@@ -41,6 +42,7 @@ class Desk:
         self.budget.when_stopped = self.collector.halt
         self.told: list[tuple[int, int, str]] = []
         self.collector.tell(lambda order, placed, fault: self.told.append((order.number, placed, fault)))
+        adopt(self.collector, ledger, self.budget, lambda key, model: Terms(model, 0, 0))
         self._transport = Transport(server.base_url, None, limiter=LIMITER)
         self.model = MeteredModel(ledger, self.budget, self._transport, Terms("m", 0, 0), batches=self.collector)
 
@@ -70,6 +72,7 @@ def at(server: ModelServer, folder: Path, work: Work, **options: Any) -> None:
     folder.mkdir(exist_ok=True)
 
     async def run(ledger: Ledger) -> None:
+        await sweep_unordered(ledger)
         desk = Desk(server, ledger, **options)
         try:
             await work(desk)
@@ -253,3 +256,59 @@ def test_an_order_whose_reply_was_lost_is_found_and_not_placed_again(server: Mod
         assert (sizes(server), server.count()) == ([2], 2)
 
     at(server, tmp_path, work)
+
+
+def test_what_an_earlier_session_ordered_is_settled_whether_or_not_it_is_asked_for(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """Of three that stand when the run pauses one fails and one has no reply: both are asked again when somebody asks."""
+
+    async def pauses(desk: Desk) -> None:
+        server.batches.held = True
+        asking = asyncio.ensure_future(desk.ask("a", "b", "c"))
+        await until(lambda: server.batches.polls > 0)
+        await desk.budget.stop("interrupted")
+        assert set((await asking).values()) == {"short"}
+        assert (desk.ledger.total("tokens"), waited_for(desk.ledger)) == (0, "batch 1 of 1: 0 of 3 done")
+
+    async def goes_on(desk: Desk) -> None:
+        held = desk.budget.reserved
+        assert held > 3 * 500
+        b, c = (name_of(desk.key(name)) for name in "bc")
+        server.batches.fails = lambda name, time: name == b and time == 0
+        server.batches.drops = lambda name: name == c and len(server.batches.jobs) == 1
+        server.batches.held = False
+        await until(lambda: desk.budget.reserved == 0)
+        assert isinstance(desk.ledger.settled(desk.key("a")), Completion)
+        assert desk.charged() == desk.ledger.read("SELECT reserved FROM calls WHERE subject='c'").fetchone()[0]
+        assert all_settled(await desk.ask("a", "b", "c"))
+        assert (sizes(server), server.count()) == ([3, 2], 4)
+        assert desk.budget.spent == desk.ledger.total("tokens")
+
+    at(server, tmp_path, pauses)
+    at(server, tmp_path, goes_on)
+
+
+def test_an_order_that_is_refused_while_nobody_looks_pauses_the_next_session(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    async def pauses(desk: Desk) -> None:
+        server.batches.held = True
+        asking = asyncio.ensure_future(desk.ask("a"))
+        await until(lambda: server.batches.polls > 0)
+        desk.collector.halt()
+        assert await asking == {"a": "short"}
+
+    async def is_told(desk: Desk) -> None:
+        errors = {"data": [{"code": "x", "line": None, "message": "No credit left", "param": None}]}
+        server.batches.jobs["batch_1"].shown.update(status="failed", errors=errors)
+        assert await desk.ask("a") == {"a": "short"}
+        assert "refused batch 1 as a whole (1 requests to 'm'): No credit left (x)" in desk.budget.stopped
+
+    async def asks_again(desk: Desk) -> None:
+        server.batches.held = False
+        assert all_settled(await desk.ask("a"))
+        assert (sizes(server), desk.charged()) == ([1, 1], 0)
+
+    for work in (pauses, is_told, asks_again):
+        at(server, tmp_path, work)

@@ -14,6 +14,7 @@ from enquete.checkpoints.folders import read_record
 from enquete.interfaces.cli.costs import time_text
 from enquete.interfaces.cli.progress import title
 from enquete.interfaces.service.status import note_of
+from enquete.nodes.batching import require_as_begun
 from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.study.starting import chosen
@@ -121,6 +122,8 @@ def test_batches_need_a_server_and_a_run_keeps_to_them(server: ModelServer, peop
     assert singly is not None
     assert (batch.record.batch, singly.record.batch) == (True, False)
     assert batch.record.fingerprint == singly.record.fingerprint
+    with pytest.raises(SettingsError, match="was begun without batches, so it goes on without"):
+        require_as_begun(parse_request(batch=True), singly.record)
 
 
 def test_kills_at_every_step_of_an_order_buy_nothing_twice(server: ModelServer, people: Path, tmp_path: Path) -> None:
