@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -47,22 +48,30 @@ def peers(size: Size) -> dict[str, Any]:
 
 
 def _compared(size: Size, contenders: dict[str, Contender]) -> dict[str, Any]:
-    found = []
-    with TemporaryDirectory() as name, bench_server() as server:
+    """All conditions and contenders once a round. Ctrl-C ends it with the rounds that are complete."""
+    conditions = list(product(size.latencies, size.in_flight))
+    rounds: list[dict[tuple[str, int], dict[str, Record]]] = []
+    with TemporaryDirectory() as name, bench_server() as server, suppress(KeyboardInterrupt):
         population = personas(Path(name), size.agents)
         prompts = Path(name) / "prompts.jsonl"
         items = write_prompts(prompts, population)
-        for latency, in_flight in product(size.latencies, size.in_flight):
-            work = Work(str(prompts), server.base_url(latency), in_flight, size.agents)
-            records: dict[str, list[Record]] = {contender: [] for contender in contenders}
-            for number in range(size.rounds):
+        for number in range(size.rounds):
+            taken: dict[tuple[str, int], dict[str, Record]] = {condition: {} for condition in conditions}
+            for latency, in_flight in conditions:
+                work = Work(str(prompts), server.base_url(latency), in_flight, size.agents)
                 for contender in _turned(list(contenders), number):
                     record = _measured(contenders[contender], work, server)
-                    records[contender].append(record)
-                    print(f"  {latency} s, {in_flight}, {number + 1}: {contender} {_cpu_ms(record):.2f} ms", flush=True)
-            rows = {contender: _row(taken, records) for contender, taken in records.items()}
-            found.append({"latency": latency, "in_flight": in_flight, "contenders": rows})
-    return {"agents": size.agents, "rounds": size.rounds, "items": items, "conditions": found}
+                    taken[latency, in_flight][contender] = record
+                    print(f"  {number + 1}: {latency} s, {in_flight}: {contender} {_cpu_ms(record):.2f} ms", flush=True)
+            rounds.append(taken)
+    if not rounds:
+        raise KeyboardInterrupt
+    found = []
+    for latency, in_flight in conditions:
+        records = {contender: [taken[latency, in_flight][contender] for taken in rounds] for contender in contenders}
+        rows = {contender: _row(mine, records) for contender, mine in records.items()}
+        found.append({"latency": latency, "in_flight": in_flight, "contenders": rows})
+    return {"agents": size.agents, "rounds": len(rounds), "items": items, "conditions": found}
 
 
 def _turned(names: list[str], by: int) -> list[str]:
