@@ -33,7 +33,7 @@ def render(name: str, language: Language, /, **facts: Any) -> str:
 
 @cache
 def _environment(language: Language) -> Environment:
-    made = environment(language)
+    made = environment(language, optimized=False)  # folding constants takes longer than filling a template in once
     made.globals |= {"of": of, "missing": MISSING, "quote": partial(_quoted, language)}
     made.filters |= {
         "md": escape,
