@@ -28,8 +28,9 @@ async def carry(source: Path, target: Ledger, methodologies: Collection[str]) ->
                 _copy(connection, table, _rows(origin, table, "methodology", names))
             occasions = "occasion IN (SELECT id FROM occasions WHERE methodology IN ({marks}))"
             _copy(connection, "answers", _where(origin, "answers", occasions, names))
-            systems = "hash IN (SELECT system_hash FROM calls WHERE methodology IN ({marks}))"
-            _copy(connection, "systems", _where(origin, "systems", systems, names))
+            for column in ("system_hash", "messages_hash"):
+                sent = f"hash IN (SELECT {column} FROM calls WHERE methodology IN ({{marks}}))"
+                _copy(connection, "texts", _where(origin, "texts", sent, names))
             counters = (
                 (*row[:4], SPENT.get(str(row[4]), row[4]), row[5])
                 for row in _rows(origin, "counters", "methodology", names)

@@ -183,20 +183,19 @@ class Ledger:
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
         messages = json.dumps(prompt.messages, ensure_ascii=False)
-        system_hash, prompt_hash = short_hash(prompt.system), short_hash(prompt.system + messages)
+        hashes = [short_hash(text) for text in (prompt.system, messages, prompt.system + messages)]
+        texts = list(zip(hashes, (prompt.system, messages), strict=False))
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT INTO systems VALUES(?, ?) ON CONFLICT(hash) DO NOTHING", (system_hash, prompt.system)
-            )
+            connection.executemany("INSERT INTO texts VALUES(?, ?) ON CONFLICT(hash) DO NOTHING", texts)
             changed = connection.execute(
-                "INSERT INTO calls(methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages,"
+                "INSERT INTO calls(methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages_hash,"
                 " prompt_hash, reserved, reserved_at) VALUES(?,?,?,?,?,?,'reserved',?,?,?,?,?,?)"
                 " ON CONFLICT(methodology, phase, arm, purpose, subject, attempt) DO UPDATE SET status='reserved',"
-                " model=excluded.model, system_hash=excluded.system_hash, messages=excluded.messages,"
+                " model=excluded.model, system_hash=excluded.system_hash, messages_hash=excluded.messages_hash,"
                 " prompt_hash=excluded.prompt_hash, reserved=excluded.reserved, reserved_at=excluded.reserved_at, error=''"
                 " WHERE calls.status IN ('failed', 'lost')",
-                (*call_values(key), model, system_hash, messages, prompt_hash, tokens, now()),
+                (*call_values(key), model, *hashes, tokens, now()),
             ).rowcount
             if changed != 1:
                 raise RuntimeError(f"call {key} is already settled or in flight")
@@ -248,7 +247,7 @@ class Ledger:
             lost = connection.execute(
                 "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
                 " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
-                " length(CAST(messages AS BLOB)) + (SELECT length(CAST(text AS BLOB)) FROM systems WHERE hash=system_hash)"
+                " (SELECT sum(length(CAST(text AS BLOB))) FROM texts WHERE hash IN (system_hash, messages_hash))"
             ).fetchall()
             for *names, tokens, model, size in lost:
                 key = CallKey(self.run, *names)

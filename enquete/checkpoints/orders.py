@@ -114,14 +114,15 @@ def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, 
     """By name, those whose name is wanted."""
     rows = ledger.read(
         "SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved,"
-        " (SELECT text FROM systems WHERE hash=system_hash), messages FROM calls WHERE status='reserved'"
+        " (SELECT text FROM texts WHERE hash=system_hash), (SELECT text FROM texts WHERE hash=messages_hash)"
+        " FROM calls WHERE status='reserved'"
     )
     found = {}
     for number, *names, model, tokens, system, messages in rows.fetchall():
         key = CallKey(ledger.run, *names)
         name = name_of(key)
         if wanted(name):
-            found[name] = InFlight(number, key, model, tokens, system or "", messages)
+            found[name] = InFlight(number, key, model, tokens, system or "", messages or "")
     return found
 
 

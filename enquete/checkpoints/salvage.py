@@ -30,7 +30,7 @@ from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular
 
 TABLE_ORDER = (
-    "participants", "occasions", "calls", "forms", "failures", "systems", "answers", "digests", "frozen", "stages"
+    "participants", "occasions", "calls", "forms", "failures", "texts", "answers", "digests", "frozen", "stages"
 )  # fmt: skip
 """What is copied, in the order of what refers to what; meta and counters are made anew."""
 

@@ -2,6 +2,7 @@
 
 STRICT tables and NOT NULL everywhere: with INSERT OR IGNORE and nullable keys, errors and duplicates passed unseen.
 An answer's key is its occasion (the block key without `part`, interned as an integer) and its item.
+What was sent is in `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from enquete.state.errors import LedgerError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class NewerLedger(LedgerError):
@@ -64,13 +65,13 @@ CREATE TABLE answers(
   notes TEXT NOT NULL, position INTEGER NOT NULL, options_shown TEXT NOT NULL, asked_at TEXT NOT NULL,
   PRIMARY KEY(occasion, item)) STRICT, WITHOUT ROWID;
 
-CREATE TABLE systems(hash TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE texts(hash TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE calls(
   id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
   purpose TEXT NOT NULL, subject TEXT NOT NULL, attempt INTEGER NOT NULL,
   status TEXT NOT NULL CHECK(status IN ('reserved', 'settled', 'failed', 'lost')),
-  model TEXT NOT NULL, system_hash TEXT NOT NULL, messages TEXT NOT NULL, prompt_hash TEXT NOT NULL,
+  model TEXT NOT NULL, system_hash TEXT NOT NULL, messages_hash TEXT NOT NULL, prompt_hash TEXT NOT NULL,
   reserved INTEGER NOT NULL, allowance INTEGER NOT NULL DEFAULT 0,
   input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, sends INTEGER NOT NULL DEFAULT 0,
   response TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', raw TEXT NOT NULL DEFAULT '',

@@ -62,9 +62,10 @@ GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purp
 
 CALLS = """
 SELECT c.purpose, c.subject, c.arm, c.attempt, c.status, c.model, c.finish, c.reserved, c.allowance, c.input_tokens,
-  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, c.messages, c.response, c.raw,
+  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, m.text AS messages, c.response, c.raw,
   c.error, c.reserved_at, c.settled_at, s.text AS system
-FROM calls c LEFT JOIN systems s ON s.hash = c.system_hash WHERE c.methodology = ? AND c.phase = ?
+FROM calls c LEFT JOIN texts s ON s.hash = c.system_hash
+  LEFT JOIN texts m ON m.hash = c.messages_hash WHERE c.methodology = ? AND c.phase = ?
 ORDER BY c.arm, c.purpose, c.subject, c.attempt
 """
 

@@ -14,6 +14,7 @@ import pytest
 from enquete.checkpoints.connection import connect
 from enquete.checkpoints.folders import read_run
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.schema import SCHEMA_VERSION
 from enquete.checkpoints.tally import NAME
 from enquete.nodes.workplace import using
 from enquete.state.errors import LedgerError
@@ -55,7 +56,7 @@ class TestFiles:
         path = self.made(tmp_path)
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE meta SET value=? WHERE key='schema_version'", (version,))
-        assert f"schema '{version}', this version of Enquete reads 1: " in self.refused(path)
+        assert f"schema '{version}', this version of Enquete reads {SCHEMA_VERSION}: " in self.refused(path)
         assert message in self.refused(path)
 
     @pytest.mark.parametrize("kind", ["view", "trigger"])

@@ -187,7 +187,7 @@ def test_a_question_too_long_is_asked_in_its_short_form_and_counted(tmp_path: Pa
             out=str(tmp_path / "out"),
         )  # fmt: skip
     assert run.status == "completed"
-    sent = rows(run.folder, "SELECT text FROM systems")
+    sent = rows(run.folder, "SELECT text FROM texts WHERE hash IN (SELECT system_hash FROM calls)")
     assert sorted(CUT in text for (text,) in sent) == [False, True]
     assert rows(run.folder, "SELECT sum(value) FROM counters WHERE name='shortened'") == [
         (1,)

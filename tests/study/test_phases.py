@@ -52,7 +52,7 @@ def test_t0_is_without_memory_and_t1_with(tmp_path: Path) -> None:
     sim = mirofish_folder(tmp_path / "sim_1", AGENTS)
     run = unwritten.interview(sim, methods=["longitudinal"])
     systems = dict(
-        rows(run.folder, "SELECT c.phase || c.subject, s.text FROM calls c JOIN systems s ON s.hash=c.system_hash"
+        rows(run.folder, "SELECT c.phase || c.subject, s.text FROM calls c JOIN texts s ON s.hash=c.system_hash"
                          " WHERE methodology='longitudinal'")
     )  # fmt: skip
     for subject, text in systems.items():

@@ -172,9 +172,7 @@ def test_without_it_nothing_changes(tmp_path: Path) -> None:
     """A's calls, prompts and answers are the same bytes with B and without; a run without B says nothing of one."""
     both = planted(tmp_path, 3)
     alone = planted(tmp_path, 3, respondent_b=False, new=True)
-    asked = (
-        "SELECT methodology, purpose, subject, attempt, messages, response FROM calls WHERE arm='main' ORDER BY subject"
-    )
+    asked = "SELECT methodology, purpose, subject, attempt, messages_hash, response FROM calls WHERE arm='main' ORDER BY subject"
     assert rows(alone.folder, asked) == rows(both.folder, asked)
     assert stored_answers(alone.folder) == stored_answers(both.folder)
     assert "critic" not in json.loads(rows(alone.folder, "SELECT value FROM frozen WHERE name='record'")[0][0])

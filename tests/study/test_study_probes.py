@@ -135,7 +135,7 @@ def test_only_the_simulation_s_memory_moves_anybody(probed: Run) -> None:
     assert not memory["placebo"]
     systems = rows(
         probed.folder,
-        "SELECT c.arm, s.text FROM calls c JOIN systems s ON s.hash=c.system_hash WHERE c.phase='T1' AND c.arm IN ('main','placebo')",
+        "SELECT c.arm, s.text FROM calls c JOIN texts s ON s.hash=c.system_hash WHERE c.phase='T1' AND c.arm IN ('main','placebo')",
     )
     assert {("am Hafen etwas beobachtet" in text, arm) for arm, text in systems} == {(True, "main"), (False, "placebo")}
 
@@ -173,7 +173,9 @@ class TestFalseMedian:
         # By hand: half of 1–5 is 2.
         assert {abs(real[item] - false[item]) for item in real} == {2}
         assert all(1 <= median <= 5 for median in false.values())
-        (text,) = rows(panel.folder, "SELECT messages FROM calls WHERE arm='false_median' LIMIT 1")[0]
+        (text,) = rows(
+            panel.folder, "SELECT text FROM calls JOIN texts ON hash=messages_hash WHERE arm='false_median' LIMIT 1"
+        )[0]
         item, median = next(iter(false.items()))
         assert f"{item}: median {median:g}," in text
 
@@ -315,7 +317,7 @@ def test_a_model_is_asked_under_every_condition(tmp_path: Path) -> None:
     assert run.status == "completed"
     asked = rows(
         run.folder,
-        "SELECT c.arm, c.subject, s.text, c.messages FROM calls c JOIN systems s ON s.hash=c.system_hash"
+        "SELECT c.arm, c.subject, s.text, m.text FROM calls c JOIN texts s ON s.hash=c.system_hash JOIN texts m ON m.hash=c.messages_hash"
         " WHERE c.purpose='answer' AND c.attempt=0",
     )
     by_arm: dict[str, dict[str, tuple[str, str]]] = {}

@@ -86,7 +86,8 @@ def test_an_answer_shows_its_request_as_the_ledger_has_it(site: Site) -> None:
     page = html.unescape(site.client.get(next(link for link in links(listed) if "/answer?" in link)).text)
     (call,) = rows(
         site.run.folder,
-        "SELECT c.response, c.messages, s.text, c.input_tokens, c.model FROM calls c JOIN systems s ON s.hash=c.system_hash"
+        "SELECT c.response, m.text, s.text, c.input_tokens, c.model FROM calls c JOIN texts s ON s.hash=c.system_hash"
+        " JOIN texts m ON m.hash=c.messages_hash"
         " WHERE c.methodology='laddering' AND c.purpose='answer' AND c.arm='main' AND c.subject LIKE '%|1|turn'"
         " ORDER BY c.id LIMIT 1",
     )

@@ -17,8 +17,9 @@ WHERE o.arm = ? AND o.methodology = ? AND o.phase = ? AND o.session = ? AND o.ro
 """
 CALLS = """
 SELECT c.purpose, c.subject, c.attempt, c.status, c.model, c.finish, c.input_tokens, c.output_tokens, c.allowance, c.sends,
-  c.latency_ms, c.fingerprint, c.prompt_hash, c.messages, c.response, c.raw, c.error, c.reserved_at, c.settled_at, s.text AS system
-FROM calls c LEFT JOIN systems s ON s.hash = c.system_hash WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
+  c.latency_ms, c.fingerprint, c.prompt_hash, m.text AS messages, c.response, c.raw, c.error, c.reserved_at, c.settled_at, s.text AS system
+FROM calls c LEFT JOIN texts s ON s.hash = c.system_hash LEFT JOIN texts m ON m.hash = c.messages_hash
+WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
 """
 OF_ANSWER = f"{CALLS} AND c.purpose = 'answer' AND c.subject = ? ORDER BY c.attempt"
 OF_TURN = f"{CALLS} AND c.purpose <> 'answer' AND c.subject = ? ORDER BY c.purpose, c.attempt"
