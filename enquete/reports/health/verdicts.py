@@ -120,7 +120,9 @@ def judge(
     """The same from tables alone. frame: rows of all arms, with `block`. frozen: values of (methodology, arm) by name;
     humans: what a methodology's instrument says of people's answers.
     """
-    judged = []
+    checks: list[Check] = []
+    verdicts: dict[str, Overall] = {}
+    probes: dict[str, Probes] = {}
     for name in map(str, dict.fromkeys(frame.loc[frame["arm_role"].eq("main"), "methodology"])):
         rows = chosen(frame, frame["methodology"].eq(name))
         one = Judged(methodologies[name], probing(rows, results.get(name, {}), partial(frozen, name)))
@@ -130,15 +132,11 @@ def judge(
             if on_bug is None:
                 raise
             on_bug(name, error)
-        judged.append((one, rows))
-    found = {one.methodology.name: (one, rows) for one, rows in judged if one.checks}
-    return Health(
-        tuple(check for one, _ in judged for check in one.checks),
-        {name: one.overall(rows) for name, (one, rows) in found.items()},
-        tuple(shapes(chosen(frame, frame["arm_role"].eq("main")))),
-        synthetic,
-        {name: one.probes() for name, (one, _) in found.items()},
-    )
+        if one.checks:
+            checks += one.checks
+            verdicts[name], probes[name] = one.overall(rows), one.probes()
+    found = tuple(shapes(chosen(frame, frame["arm_role"].eq("main"))))
+    return Health(tuple(checks), verdicts, found, synthetic, probes)
 
 
 @dataclass
