@@ -13,6 +13,7 @@ import enquete
 from enquete.checkpoints.folders import read_record
 from enquete.interfaces.cli.costs import time_text
 from enquete.interfaces.cli.progress import title
+from enquete.interfaces.cli.summary import headline
 from enquete.interfaces.service.status import note_of
 from enquete.nodes.batching import require_as_begun
 from enquete.state.errors import SettingsError
@@ -77,6 +78,7 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
             await asyncio.sleep(0.01)
         while_driven = enquete.load_run(people, out=tmp_path / "out")
         assert note_of(while_driven, "running", None) == "batch 1 of 1: 0 of 18 done"
+        assert "It waits for the model server: batch 1 of 1: 0 of 18 done" in headline(while_driven)
         driver.pause()
         assert await driving == "paused"
 

@@ -98,6 +98,8 @@ def headline(run: Run) -> list[str]:
     found = [say("run", run_id=run.run_id, sim_id=run.record.sim_id, status=status)]
     if driven:
         found.append(say("driven"))
+        if run.waits_for:
+            found.append(say("waits_for", batches=run.waits_for))
     elif run.note:
         found.append(say("note", note=run.note))
     elif run.status == "paused":

@@ -198,6 +198,7 @@ TEXTS: Mapping[str, str] = {
     "language": N_("Language"),
     "exported": N_("Written again from the ledger: {path}"),
     "own": N_("default server"),
+    "waits_for": N_("It waits for the model server: {batches}"),
     "driven": N_("A process is driving it right now; the figures are those of this moment."),
     "killed": N_("no end is filed: its process was killed. Nothing is lost; resume it"),
     "found": N_("What was found:"),
