@@ -103,13 +103,17 @@ def test_a_plural_fits_its_number() -> None:
 FRENCH = """msgid ""
 msgstr "Content-Type: text/plain; charset=utf-8\\n"
 
+msgctxt "decimal mark"
+msgid "."
+msgstr ","
+
 msgid "What was found"
 msgstr "Ce qui a été trouvé"
 """
 
 
 def test_a_further_language_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two words: page one has one of them, everything else in English, numbers as the language writes them."""
+    """Of three words: page one has one of them, everything else in English, numbers with the mark that it says."""
     (tmp_path / "fr.po").write_text(FRENCH, "utf-8")
     with monkeypatch.context() as patch:
         patch.setenv("ENQUETE_LOCALE", str(tmp_path))

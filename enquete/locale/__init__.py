@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from babel.messages.catalog import Message
+    from polib import POEntry
 
 SOURCE = "en"
 """The language of code and templates."""
@@ -64,16 +64,13 @@ def catalogue(language: str) -> Mapping[str, str | tuple[str, ...]]:
         return {}
     if language not in languages():
         raise LookupError(f"no words in {language!r}; there are {', '.join(languages())}")
-    from babel.messages.pofile import read_po  # noqa: PLC0415 - half a dozen modules that English never needs
+    from polib import pofile  # noqa: PLC0415 - which English never needs
 
     entries: dict[str, str | tuple[str, ...]] = {}
     for folder in (*_elsewhere(), *_own(), HERE):  # ours last: it wins
         file = folder / f"{language}.po"
         if file.is_file():
-            with file.open("rb") as stream:
-                entries |= {
-                    _key(one): _forms(one.string) for one in read_po(stream, locale=language) if one.id and one.string
-                }
+            entries |= {_key(one): _forms(one) for one in pofile(file.read_text("utf-8")) if one.translated()}
     return entries
 
 
@@ -95,13 +92,12 @@ def _elsewhere() -> Iterator[Traversable]:
             yield files(package) / "locale"
 
 
-def _key(message: Message) -> str:
-    text = message.id if isinstance(message.id, str) else message.id[0]
-    return f"{message.context}{_CONTEXT}{text}" if message.context else text
+def _key(entry: POEntry) -> str:
+    return f"{entry.msgctxt}{_CONTEXT}{entry.msgid}" if entry.msgctxt else entry.msgid
 
 
-def _forms(string: str | tuple[str, ...] | list[str]) -> str | tuple[str, ...]:
-    return string if isinstance(string, str) else tuple(string)
+def _forms(entry: POEntry) -> str | tuple[str, ...]:
+    return tuple(entry.msgstr_plural.values()) if entry.msgid_plural else entry.msgstr
 
 
 @dataclass(frozen=True)
@@ -164,17 +160,11 @@ def in_language(table: Mapping[str, str], language: str) -> Mapping[str, str]:
 # --- numbers as the language writes them -----------------------------------------------------------------------------
 
 
-@cache
-def _symbols(language: str) -> tuple[str, str, str]:
-    """Decimal mark, thousands mark, and what follows a figure in per cent, from the Unicode consortium's data."""
-    if language == SOURCE:
-        return ".", ",", "%"
-    from babel import Locale  # noqa: PLC0415 - as above
+MARKS = (C_("decimal mark", "."), C_("thousands mark", ","), C_("after a figure in per cent", "%"))
 
-    known = Locale.parse(language)
-    marks = known.number_symbols["latn"]
-    percent = known.percent_formats[None].pattern.partition("0")[2]
-    return marks["decimal"], marks["group"], percent.replace("\xa0", " ")
+
+def _symbols(language: str) -> tuple[str, ...]:
+    return tuple(tell(mark, language) for mark in MARKS)
 
 
 def decimals(text: str, language: str) -> str:
