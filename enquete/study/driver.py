@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import gc
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -86,7 +83,7 @@ class Driver:
 
     async def drive(self) -> str:
         """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
-        with driving(self._folder), _loaded_left_alone():
+        with driving(self._folder):
             return await self._drive()
 
     async def _drive(self) -> str:
@@ -169,16 +166,6 @@ class Driver:
 
 
 @lru_cache(maxsize=4)
-@contextmanager
-def _loaded_left_alone() -> Iterator[None]:
-    """Python looks again and again through all that was loaded before for what is garbage: an eighth of a call's CPU."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 def _drawing(builder: Any) -> str:
     """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small round."""
     return str(builder.compile().get_graph(xray=True).draw_mermaid())
