@@ -304,7 +304,8 @@ def test_the_html_report_is_one_file_that_needs_nothing_else(full):
 
 def test_html_in_answers_stays_text():
     row = {"arm_role": "main", "status": "ok", "methodology": "m", "item_id": "a", "participant": "agent:eve",
-           "agent_name": "<b>Eve</b>", "phase": "T1", "stakeholder_type": "<i>x", "round": 0, "value": 2.0, "chosen": "", "text": "<img src=x onerror=alert(1)>"}  # fmt: skip
+           "agent_name": "<b>Eve</b>", "phase": "T1", "stakeholder_type": "<i>x",
+           "round": 0, "value": 2.0, "chosen": "", "text": "<img src=x onerror=alert(1)>"}  # fmt: skip
     text = page(
         "# <b>x</b>\n\n<script>alert(1)</script>\n\n## y & <i>\n",
         "# a",
