@@ -98,7 +98,7 @@ class Workplace(OpenedRun[Ledger]):
             self.budget.when_stopped = self._halt
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
-        most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 2 * machine.concurrency)
+        most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
         self._admission = asyncio.Semaphore(most)
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
