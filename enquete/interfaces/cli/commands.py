@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
+
+from enquete.state.imported import loaded
 
 
 class Listed(NamedTuple):
@@ -62,8 +63,7 @@ class Commands(TyperGroup):
 
 
 def _imported(name: str, listed: Listed) -> Any:
-    module, _, attribute = listed.path.partition(":")
-    found = getattr(import_module(module), attribute)
+    found = loaded(listed.path)
     if not isinstance(found, typer.Typer):
         found, command = typer.Typer(rich_markup_mode=None, add_completion=False), found
         found.command(name, cls=_with_settings() if listed.with_settings else None)(command)
