@@ -8,10 +8,10 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from enquete.models import endings
-from enquete.models.batches import PASSING, Order, Reply
+from enquete.models.batches import Order, Reply
 from enquete.models.dialect import Form
-from enquete.models.faults import Refused, Tally, Trouble, complaint, hopeless
-from enquete.models.response import Completed, Response, response_from
+from enquete.models.faults import Tally, Trouble, is_passing, status_fault
+from enquete.models.response import Response, completed, response_from
 from enquete.state.desk import Prompt
 
 
@@ -31,11 +31,7 @@ def read(came: Came, prompt: Prompt, model: str, form: Form, tally: Tally, key: 
     tally.sends += 1
     if reply.status == 200:
         return _response(reply.body, prompt, model, tally, key)
-    said = reply.said
-    if (reply.status in PASSING or reply.status >= 500) and reply.status != 501 and not hopeless(reply.status, said):
-        raise Trouble(f"answered {reply.status}" + (f": {said.message}" if said.message else ""), status=reply.status)
-    about = complaint(reply.status, said)
-    raise Refused(reply.status, said.message, about, f"{said.code} {said.param}", form=form)
+    raise status_fault(reply.status, reply.said, form, passing=is_passing(reply.status))
 
 
 def _unanswered(came: Came, tally: Tally) -> Exception:
@@ -54,10 +50,5 @@ def _unanswered(came: Came, tally: Tally) -> Exception:
 
 
 def _response(body: JsonValue, prompt: Prompt, model: str, tally: Tally, key: str) -> Response:
-    try:
-        completed = Completed.of(body)
-    except ValueError as error:
-        tally.broken += 1
-        raise Trouble(f"sent a {error}", answered=True) from None
-    response = response_from(completed, prompt, model, 0, key)
+    response = response_from(completed(body, tally), prompt, model, 0, key)
     return replace(response, sends=tally.sends, timeouts=tally.timeouts, broken=tally.broken)

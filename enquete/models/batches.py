@@ -18,7 +18,7 @@ import openai
 from openai.types import Batch
 from pydantic import JsonValue, SecretStr
 
-from enquete.models.faults import Redirected, Said, connection_fault, mask, read_error
+from enquete.models.faults import PASSING, Redirected, Said, connection_fault, mask, read_error
 from enquete.models.wire import BoundedClient
 
 ENDPOINT: Final = "/v1/chat/completions"
@@ -29,7 +29,6 @@ LONGEST_LINE = 4 * 2**20
 SECONDS = openai.Timeout(600.0, connect=20.0)
 RUN, MARK = "enquete_run", "enquete_mark"  # metadata by which an order is found again
 PAGE = 100
-PASSING = frozenset({408, 409, 425, 429})
 
 Stage = Literal["under way", "completed", "expired", "cancelled", "refused"]
 _ENDS: dict[str, Stage] = {

@@ -21,6 +21,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langsmith.run_helpers import tracing_context
 from pydantic import JsonValue, SecretStr
 
+from enquete.models.dialect import request_body
 from enquete.models.prices import is_local
 from enquete.models.serving import Facts, facts_of
 
@@ -110,9 +111,8 @@ class Clients:
         chat, line = self._of_model(model)
         if self._traced:
             return await chat.complete([_MESSAGE[role](content=content) for role, content in messages], body)
-        turns: list[JsonValue] = [{"role": role, "content": content} for role, content in messages]
         # No callbacks of a surrounding graph, hence no LangSmith tracer that an inherited variable switched on.
-        return await line.complete({"model": model, "messages": turns, **body})
+        return await line.complete(request_body(model, messages, body))
 
     async def aclose(self) -> None:
         """Close the connections of every loop. Requests in flight fail."""

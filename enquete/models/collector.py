@@ -34,7 +34,7 @@ from enquete.models import dialect as dialects
 from enquete.models import endings
 from enquete.models.batch_replies import Came, read
 from enquete.models.batches import MOST_BYTES, MOST_LINES, Order, Provider, Reply, line
-from enquete.models.dialect import Rung, messages
+from enquete.models.dialect import Rung, messages, request_body
 from enquete.models.faults import Halted, Refused, Tally, Trouble, checked_url, mask, shown_url
 from enquete.models.ordering import Ordering, Report
 from enquete.models.response import Response, filtered
@@ -110,8 +110,8 @@ class Collector:
         while True:
             self._cover(tally, room)
             form = dialect.form(lowest)
-            turns: list[Any] = [{"role": role, "content": text} for role, text in messages(prompt, form.rung)]
-            body = {"model": model, "messages": turns, **form.body(prompt, temperature=temperature, seed=seed)}
+            fields = form.body(prompt, temperature=temperature, seed=seed)
+            body = request_body(model, messages(prompt, form.rung), fields)
             try:
                 came = await self._asked(key, model, line(name_of(key), body), prompt.max_output_tokens)
                 response = read(came, prompt, model, form, tally, self.key)

@@ -137,6 +137,11 @@ def adapt(dialect: Dialect, form: Form, about: str) -> Rung | None:
     return form.rung.below if about == "unknown" else None
 
 
+def request_body(model: str, turns: list[tuple[str, str]], fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Of a chat completion. `turns`: (role, content)."""
+    return {"model": model, "messages": [{"role": role, "content": content} for role, content in turns], **fields}
+
+
 def messages(prompt: Prompt, rung: Rung) -> list[tuple[str, str]]:
     """(role, content), fit for UTF-8; with the schema, where there is one, at the end of the last user message, unless the
     prompt says its form and the schema is sent beside it."""

@@ -14,24 +14,22 @@ from enquete.models.clients import Clients
 from enquete.models.course import Request
 from enquete.models.dialect import Form, messages
 from enquete.models.faults import (
-    GATEWAY,
     Oversized,
     Redirected,
     Refused,
     Tally,
     Trouble,
-    complaint,
     connection_fault,
-    hopeless,
+    is_passing,
     mask,
     read_error,
+    status_fault,
     unknown_fault,
 )
-from enquete.models.response import Completed
+from enquete.models.response import Completed, completed
 
 LONGEST_WAIT = 60.0
 """Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
-RETRIED = frozenset({408, 409, 425, 429})
 
 
 class Exchange:
@@ -66,11 +64,7 @@ class Exchange:
         except Exception as error:  # SDK, langchain and aiohttp read what came; nothing of our own is called in here
             tally.broken += 1
             raise unknown_fault(error) from None
-        try:
-            return Completed.of(told)
-        except ValueError as error:
-            tally.broken += 1
-            raise Trouble(f"sent a {error}", answered=True) from None
+        return completed(told, tally)
 
     def _redirect_fault(self, error: Redirected, form: Form) -> Trouble | Refused:
         words = mask(str(error), self._key)
@@ -80,12 +74,9 @@ class Exchange:
 
     def _status_fault(self, error: openai.APIStatusError, form: Form) -> Trouble | Refused:
         status, said = error.status_code, read_error(error.body, self._key)
-        passing = status in RETRIED or status >= 500 or status < 400  # below 400: no answer to a question, nor an error
-        if passing and status != 501 and not hopeless(status, said):
-            words = f"answered {status}" + (f": {said.message}" if said.message else "")
-            wait = retry_after(error.response.headers.get("retry-after"))
-            return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})
-        return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
+        passing = is_passing(status) or status < 400  # below 400: no answer to a question, nor an error
+        wait = retry_after(error.response.headers.get("retry-after"))
+        return status_fault(status, said, form, passing=passing, wait=wait)
 
 
 @asynccontextmanager

@@ -18,6 +18,8 @@ from enquete.state.errors import ModelRejected, ModelUnavailable, SettingsError
 GATEWAY = frozenset({502, 503, 504, 529})
 """Statuses that say the server is missing or overloaded, not that it stumbled over this request."""
 
+PASSING = frozenset({408, 409, 425, 429})
+
 Setting = Literal["LLM_API_KEY", "LLM_MODEL_NAME", "LLM_BASE_URL", ""]
 
 
@@ -246,6 +248,19 @@ _UNSUPPORTED = re.compile(r"not support|unsupported|not implemented|not availabl
 def hopeless(status: int, said: Said) -> bool:
     """A "later" that will never come: no credit left, or a prompt larger than what a whole minute allows."""
     return "insufficient_quota" in said.code or (status == 429 and _TOO_LARGE.search(said.message) is not None)
+
+
+def is_passing(status: int) -> bool:
+    """Whether the same request may be answered another time."""
+    return status in PASSING or status >= 500
+
+
+def status_fault(status: int, said: Said, form: Form, *, passing: bool, wait: float | None = None) -> Trouble | Refused:
+    """What an error status comes to. `wait`: seconds, by the server's Retry-After."""
+    if passing and status != 501 and not hopeless(status, said):
+        words = f"answered {status}" + (f": {said.message}" if said.message else "")
+        return Trouble(words, status=status, retry_after=wait, answered=status not in GATEWAY | {429})
+    return Refused(status, said.message, complaint(status, said), f"{said.code} {said.param}", form=form)
 
 
 def complaint(status: int, said: Said) -> str:

@@ -9,7 +9,7 @@ from typing import Self, TypeGuard
 from pydantic import JsonValue
 
 from enquete.models.cleaning import clean_text, clean_value
-from enquete.models.faults import Tally, mask
+from enquete.models.faults import Tally, Trouble, mask
 from enquete.state.desk import Prompt
 
 LONG_KEY = 12
@@ -87,6 +87,15 @@ class Completed:
         parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
         texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
         return "".join(text for text in texts if isinstance(text, str))
+
+
+def completed(told: JsonValue, tally: Tally) -> Completed:
+    """Raises Trouble where it is none; it may have been billed."""
+    try:
+        return Completed.of(told)
+    except ValueError as error:
+        tally.broken += 1
+        raise Trouble(f"sent a {error}", answered=True) from None
 
 
 def response_from(completed: Completed, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
