@@ -2,7 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Python compiles what it imports; compiling all that is installed takes as long as installing it, and 170 MB.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
 # Hundreds of processes of the tests load the package; where an image forbids bytecode each would compile it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -63,7 +64,7 @@ bench: $(VENV)/dev          ## CPU, memory, bytes and tokens beside clients writ
 # Other programs, each in an environment of its own, since they pin what Enquete needs otherwise.
 .peers/%/bin/python:
 	$(PYTHON) -m venv .peers/$*
-	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
+	.peers/$*/bin/python -m pip install --quiet --disable-pip-version-check --no-compile openai $(if $(filter inspect,$*),inspect-ai,$*) || { rm -rf .peers/$*; false; }
 
 bench-peers: $(VENV)/dev .peers/inspect/bin/python .peers/edsl/bin/python  ## Inspect AI and EDSL on the same work
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick,--write) peers
@@ -77,9 +78,9 @@ chaos: $(VENV)/dev          ## kills, faults and hostile files, hundreds of each
 # Clients whose own requirements exclude ours: each in an environment of its own, so that tests can drive the real ones.
 $(VENV)/clients: $(VENV)/core
 	$(PYTHON) -m venv $(VENV)/schemathesis
-	$(VENV)/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check 'schemathesis>=4.32,<5'
+	$(VENV)/schemathesis/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'schemathesis>=4.32,<5'
 	$(PYTHON) -m venv .mcp-clients/agent
-	.mcp-clients/agent/bin/python -m pip install --quiet --disable-pip-version-check 'langchain-mcp-adapters>=0.3' langchain langgraph
+	.mcp-clients/agent/bin/python -m pip install --quiet --disable-pip-version-check --no-compile 'langchain-mcp-adapters>=0.3' langchain langgraph
 	if command -v npm >/dev/null; then npm install --silent --prefix .mcp-clients/inspector @modelcontextprotocol/inspector@0.15.0 || true; fi
 	@touch $@
 

@@ -1,8 +1,10 @@
-"""Megabytes of what the core requires, as it is installed here; without extras and what they need."""
+"""Megabytes of what the core requires, as it is installed and compiled here; without extras and what they need."""
 
 from __future__ import annotations
 
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -43,5 +45,7 @@ def _add(requirement: Requirement, sizes: dict[str, float], seen: set[tuple[str,
 
 
 def _megabytes(found: Distribution) -> float:
-    paths = (found.locate_file(file) for file in found.files or [])
-    return sum(path.stat().st_size for path in paths if path.is_file()) / 1e6  # type: ignore[attr-defined]
+    listed = {Path(str(found.locate_file(file))) for file in found.files or []}
+    # Python compiles on import what an installer has not, and no list of the package's files names that.
+    compiled = {Path(cache_from_source(str(path))) for path in listed if path.suffix == ".py"}
+    return sum(path.stat().st_size for path in listed | compiled if path.is_file()) / 1e6
