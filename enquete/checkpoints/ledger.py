@@ -166,19 +166,14 @@ class Ledger:
     def settled(self, key: CallKey) -> Completion | None:
         """The stored response to this call, if it was ever paid for."""
         row = next(
-            iter(self._rows(f"SELECT response, finish FROM calls WHERE {CALL} AND status='settled'", call_values(key))),
+            iter(
+                self._rows(
+                    f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'", call_values(key)
+                )
+            ),
             None,
         )
-        return Completion(row[0], row[1]) if row else None
-
-    def model_of(self, key: CallKey) -> str:
-        """The model whose response is the last one settled for this work, whatever the attempt; "" if none is."""
-        rows = self._rows(
-            "SELECT model FROM calls WHERE methodology=? AND phase=? AND arm=? AND purpose=? AND subject=?"
-            " AND status='settled' ORDER BY attempt DESC LIMIT 1",
-            call_values(key)[:5],
-        )
-        return str(rows[0][0]) if rows else ""
+        return Completion(*row) if row else None
 
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""

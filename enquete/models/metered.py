@@ -245,7 +245,7 @@ class MeteredModel:
         finally:
             if usage is not None:
                 await hold.settle(usage, self._terms, answered=completion is not None)
-        return completion
+        return replace(completion, model=self._terms.model)
 
     def _hold(self, key: CallKey, prompt: Prompt, *, paid: bool) -> Hold:
         bound, terms = input_bound(prompt), self._terms

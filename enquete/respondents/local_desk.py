@@ -129,6 +129,10 @@ class LocalDesk:
         return Reply("done", tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers))
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:
+        done = await self.worked(task)
+        return done if isinstance(done, str) else done[0]
+
+    async def worked(self, task: InterviewerTask[ResultT]) -> tuple[ResultT, str] | Literal["short", "failed"]:
         """The interviewer's own work: by the model if there is one, else by the task's rule. Both go through the ledger.
 
         The fallback model has attempts of its own, and what it once answered stands: the first is not asked again.
@@ -141,16 +145,12 @@ class LocalDesk:
                 return result
         return await self._work_by(task, task.fallback, ATTEMPTS)
 
-    def answered_by(self, task: InterviewerTask[ResultT]) -> str:
-        """Which model did this work ("rule" without one); "" before it is done."""
-        return self.ledger.model_of(self._task_key(task, 0))
-
     def _task_key(self, task: InterviewerTask[ResultT], attempt: int) -> CallKey:
         return CallKey(self.run, self.arm.id, self.methodology, self.phase, task.purpose, task.subject, attempt)
 
     async def _work_by(
         self, task: InterviewerTask[ResultT], model: str, first: int
-    ) -> ResultT | Literal["short", "failed"]:
+    ) -> tuple[ResultT, str] | Literal["short", "failed"]:
         """`first`: the number of this model's first attempt."""
         interviewer = self.interviewers(model)
         problem = ""
@@ -168,7 +168,7 @@ class LocalDesk:
                 else _read_result(task, completion, self.language)
             )
             if not isinstance(result, str):
-                return result
+                return result, completion.model
             problem = result
         return "failed"
 

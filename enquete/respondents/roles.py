@@ -75,12 +75,12 @@ class Role(Generic[DataT, ResultT]):
     ) -> tuple[ResultT, str] | Literal["short"]:
         """The result, and who gave it: the model's name, or RULE. "short" where the budget is; then nothing is done yet."""
         task = self.task(subject, data, *self.models(settings))
-        result = await desk.work(task)
-        if result == "short":
+        done = await desk.worked(task)
+        if done == "short":
             return "short"
-        if result == "failed":
+        if done == "failed":
             return self.rule(data), RULE
-        by = desk.answered_by(task)
+        result, by = done
         used = result if by == RULE else self.check(data, result)
         return (self.rule(data), RULE) if used is None else (used, by)
 

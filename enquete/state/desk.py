@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -34,6 +34,7 @@ class Completion:
 
     text: str
     finish: str = "stop"  # stop, length, content_filter, refusal
+    model: str = field(default="", compare=False)  # that was asked
 
 
 class Metered(Protocol):
@@ -116,8 +117,8 @@ class Desk(Protocol):
         """The interviewer's own work, by a model through the same ledger, or by its rule without one."""
         ...
 
-    def answered_by(self, task: InterviewerTask[ResultT]) -> str:
-        """Which model did this work ("rule" without one); "" before it is done."""
+    async def worked(self, task: InterviewerTask[ResultT]) -> tuple[ResultT, str] | Literal["short", "failed"]:
+        """The same, and which model did it ("rule" without one)."""
         ...
 
     async def freeze(self, name: str, value: JsonValue) -> JsonValue:

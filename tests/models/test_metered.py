@@ -251,7 +251,7 @@ def test_admission_bounds_what_a_kill_can_lose_and_a_pause_must_wait_for(tmp_pat
         await budget.stop("interrupted")
         gate.set()
         got = await asyncio.gather(*requests)
-        assert sorted(map(str, got)) == sorted([str(Completion("x"))] * 4 + ["short"] * 16)
+        assert sorted(map(str, got)) == sorted([str(Completion("x", model="m"))] * 4 + ["short"] * 16)
         assert rows(tmp_path, filed) == [("settled", 4)]
 
     with_ledger(tmp_path, work)

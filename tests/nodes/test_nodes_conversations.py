@@ -57,9 +57,9 @@ class MortalDesk(LocalDesk):
             self._live()
             return reply
 
-    async def work(self, task: InterviewerTask[ResultT]) -> Any:
+    async def worked(self, task: InterviewerTask[ResultT]) -> Any:
         self._live()
-        result = await super().work(task)
+        result = await super().worked(task)
         self._live()
         return result
 

@@ -71,8 +71,9 @@ class MemoryDesk:
             self.replies[key] = self._works(task)
         return self.replies[key]
 
-    def answered_by(self, task: InterviewerTask[Any]) -> str:
-        return self._by
+    async def worked(self, task: InterviewerTask[Any]) -> Any:
+        done = await self.work(task)
+        return done if isinstance(done, str) else (done, self._by)
 
     async def freeze(self, name: str, value: JsonValue) -> JsonValue:
         return self.values.setdefault(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, model_validator
@@ -153,10 +154,6 @@ class Ontology(LayerFile):
             return None
         return self.ladder[self.ladder.index(node_type) + 1]
 
-    def edge_between(self, source: str, target: str) -> str | None:
-        """The first edge type whose own pairs join them; edges between any pair are no guess to make."""
-        return next((name for name, edge in self.edge_types.items() if (source, target) in edge.pairs), None)
-
     @property
     def contrasts(self) -> list[tuple[str, str, str]]:
         """(edge type, pole, other pole) of the relationships that make two concepts one construct."""
@@ -168,7 +165,12 @@ class Ontology(LayerFile):
 
     def linkable(self, one: str, other: str) -> bool:
         """Whether some relationship other than one between any pair can join the two types, in either direction."""
-        return bool(self.edge_between(one, other) or self.edge_between(other, one))
+        return (one, other) in self._joined or (other, one) in self._joined
+
+    @cached_property
+    def _joined(self) -> frozenset[tuple[str, str]]:
+        """Every technique is held against every concept each turn."""
+        return frozenset(pair for edge in self.edge_types.values() for pair in edge.pairs)
 
     def on_ladder(self, types: Sequence[str]) -> list[str]:
         """Those that count for depth: rungs, or every type where there is no ladder."""

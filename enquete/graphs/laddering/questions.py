@@ -203,11 +203,16 @@ def asked_before(question: str, asked: Collection[str]) -> bool:
     if text in asked:
         return True
     words = _telling_words(text)
-    for one in asked:  # some hundred questions a turn are held against every one so far: no generator
-        others = _telling_words(one)
-        if words and others and 2 * len(words & others) >= SAME_QUESTION * (len(words) + len(others)):
+    for others in _heard(frozenset(asked)):
+        shared = len(words & others)  # no generator: it would cost more than the comparison
+        if 2 * shared >= SAME_QUESTION * (len(words) + len(others)):
             return True
     return False
+
+
+@lru_cache(maxsize=1024)  # some hundred questions a turn are held against every one so far
+def _heard(asked: frozenset[str]) -> list[frozenset[str]]:
+    return [words for one in asked if (words := _telling_words(one))]
 
 
 @lru_cache(maxsize=65_536)  # a question is compared with every later one of its interview

@@ -130,6 +130,10 @@ def test_a_strategy_with_its_technique_is_spent_on_a_concept_whoever_worded_it()
 class Worded(MemoryDesk):
     """A model that words every question anew, so that no text is ever the same."""
 
+    def __init__(self, number: int):
+        super().__init__(person(number))
+        self._by = "gpt"
+
     async def work(self, task: InterviewerTask[Any]) -> Any:
         if not isinstance(task.data, QuestionInput) or task.data.opening:
             return await super().work(task)
@@ -139,15 +143,12 @@ class Worded(MemoryDesk):
             question=f"{chr(96 + number)}{number} {head}, {rest}" if rest else f"{chr(96 + number)} {head}"
         )
 
-    def answered_by(self, task: InterviewerTask[Any]) -> str:
-        return "gpt"
-
 
 @pytest.mark.parametrize("name", FIVE)
 def test_models_never_ask_the_same_thing_twice_and_the_pool_is_alive(name: str) -> None:
     uses: list[Use] = []
     for number in range(3):
-        interview = interviewed(Worded(person(number)), LadderingSettings(methodology=name, turns=30))
+        interview = interviewed(Worded(number), LadderingSettings(methodology=name, turns=30))
         spent = [turn.choice.use for turn in interview.turns if turn.choice]
         assert len(spent) == len(set(spent))
         assert any(turn.by["question"] == "gpt" for turn in interview.turns)

@@ -130,13 +130,10 @@ class Failing(MemoryDesk):
 
     def __init__(self, replies: dict[str, Any]):
         super().__init__(person())
-        self.given = replies
+        self.given, self._by = replies, "gpt"
 
     async def work(self, task: InterviewerTask[Any]) -> Any:
         return self.given.get(task.purpose) or await super().work(task)
-
-    def answered_by(self, task: InterviewerTask[Any]) -> str:
-        return "gpt"
 
 
 def test_where_model_and_fallback_fail_the_rule_does_the_work_and_the_turn_says_so() -> None:
