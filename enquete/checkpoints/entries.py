@@ -75,8 +75,12 @@ def occasion_values(key: BlockKey) -> tuple[str, str, str, str, str, int, int]:
     return key.arm, key.methodology, key.phase, key.participant, key.session, key.round, key.turn
 
 
-def short_hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:16]
+def short_hashes(first: str, second: str) -> list[str]:
+    """Of both texts, and of one after the other."""
+    running, other = sha256(first.encode()), second.encode()
+    alone = running.hexdigest()
+    running.update(other)
+    return [digest[:16] for digest in (alone, sha256(other).hexdigest(), running.hexdigest())]
 
 
 def answer_from_row(row: Sequence[object]) -> Answer:

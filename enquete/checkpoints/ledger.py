@@ -31,7 +31,7 @@ from enquete.checkpoints.entries import (
     count,
     now,
     occasion_values,
-    short_hash,
+    short_hashes,
     store_answers,
 )
 from enquete.checkpoints.folders import record_in
@@ -178,7 +178,7 @@ class Ledger:
     async def reserve(self, key: CallKey, prompt: Prompt, model: str, tokens: int) -> None:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
         messages = json.dumps(prompt.messages, ensure_ascii=False)
-        hashes = [short_hash(text) for text in (prompt.system, messages, prompt.system + messages)]
+        hashes = short_hashes(prompt.system, messages)
         texts = list(zip(hashes, (prompt.system, messages), strict=False))
 
         def write(connection: sqlite3.Connection) -> None:

@@ -117,10 +117,10 @@ class Transport:
             return prompt
         lane = self._lane(model)
         with contextlib.suppress(Halted):
-            async with self._waiting():
-                lane.learn(await self._clients.facts(model))
-                context = lane.facts.context
-                if context is not None and not lane.speed.is_counted and lane.facts.small:
+            await self._learn(lane, model)
+            context = lane.facts.context
+            if context is not None and not lane.speed.is_counted and lane.facts.small:
+                async with self._waiting():
                     await self._count(prompt, lane, context)
         return prompt if lane.facts.context is None else within(prompt, lane.facts.context, lane.speed)
 
@@ -231,12 +231,16 @@ class Transport:
             lane.settled(request.prompt, counted, response.input_tokens + response.output_tokens)
         return response
 
+    async def _learn(self, lane: Lane, model: str) -> None:
+        """What the server says of this model. Raises Halted."""
+        if model not in self._clients.known:
+            async with self._waiting():
+                await self._clients.facts(model)
+        lane.learn(self._clients.known.get(model, lane.facts))
+
     async def _fitted(self, request: Request, lane: Lane, course: Course) -> Request:
         """The request within the model's context. Raises Rejected where no server needs to be asked to know that it is not."""
-        if request.model not in self._clients.known:
-            async with self._waiting():
-                await self._clients.facts(request.model)
-        lane.learn(self._clients.known.get(request.model, lane.facts))
+        await self._learn(lane, request.model)
         context = lane.facts.context
         if context is None:
             return request

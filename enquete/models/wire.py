@@ -1,8 +1,8 @@
-"""The SDK's HTTP client and langchain's model, kept within limits: bodies of a few megabytes, no other origin, any usage.
+"""The SDK's HTTP client, kept within limits: bodies of a few megabytes, no other origin.
 
 A body is read piece by piece and dropped at the limit, so that neither a gigabyte nor a bomb of a few kilobytes that unpacks
 to one is ever in memory. What is sent holds personas: it goes to the server that was named and nowhere else.
-Imported with the first request: the SDK and langchain take seconds.
+Imported with the first request: the SDK takes half a second.
 
 Of a request's CPU the SDK and langchain took four fifths: a typed walk over a schema that never changes, headers and address
 built anew, a result typed twice. `Line` asks them for all that stays the same once (bench/results.md).
@@ -16,9 +16,6 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 import openai
-from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatResult
-from langchain_openai import ChatOpenAI
 from pydantic import JsonValue
 
 from enquete.models.faults import Oversized, Redirected
@@ -32,7 +29,6 @@ SMALL_BYTES = 256 * 2**10
 """A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
 LARGE_AT_ONCE = 4
 MOST_REDIRECTS = 3
-_COMPLETION = "completion"
 _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -95,10 +91,9 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
 
 
 class Line:
-    """Chat completions of one model, over the connections of its `ChatOpenAI`."""
+    """Chat completions, as the SDK's client would ask for them."""
 
-    def __init__(self, chat: Chat, http: BoundedClient):
-        client = chat.root_async_client
+    def __init__(self, client: openai.AsyncOpenAI, http: BoundedClient):
         headers = {**client.default_headers, **client.auth_headers}
         self._http = http
         self._like = http.build_request(
@@ -131,26 +126,3 @@ def _told(content: bytes) -> object:
         return json.loads(content)
     except (ValueError, RecursionError):
         return content.decode(errors="replace").strip()
-
-
-class Chat(ChatOpenAI):
-    """Hands the completion on as it came, its usage to nobody else: langchain adds it up, and would lose an answer whose usage
-    is text or a list."""
-
-    async def complete(self, messages: list[BaseMessage], body: dict[str, JsonValue]) -> JsonValue:
-        """The same as a line's, with langchain's callbacks and LangSmith's tracing around it."""
-        result = await self.agenerate([messages], extra_body=body)
-        told = [one.generation_info or {} for one in result.generations[0]]
-        completion: JsonValue = told[0][_COMPLETION] if told else {"choices": []}
-        return completion
-
-    def _create_chat_result(
-        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
-    ) -> ChatResult:
-        completion: Any = response
-        if isinstance(response, openai.BaseModel):
-            completion, response.usage = response.model_dump(warnings=False), None  # type: ignore[attr-defined]
-        result = super()._create_chat_result(response, generation_info)
-        for generation in result.generations[:1]:
-            generation.generation_info = {**(generation.generation_info or {}), _COMPLETION: completion}
-        return result

@@ -115,14 +115,13 @@ def _in_order(
     """Exactly one answer per item, in the order shown, with what was shown. Complete answers end as the constraint wants them."""
     if constraint and len(answers) == len(block.items):
         answers = constraint.repair(answers)
-    return tuple(
-        replace(
-            answers.get(item.id) or Answer(item.id, open_items[item.id]),
-            position=position,
-            options_shown=tuple(option.value for option in item.options_in_shown_order()),
-        )
-        for position, item in enumerate(block.in_shown_order(), start=1)
-    )
+    found = []
+    for position, item in enumerate(block.in_shown_order(), start=1):
+        answer = answers.get(item.id) or Answer(item.id, open_items[item.id])
+        answer.position = position
+        answer.options_shown = item.shown or tuple([option.value for option in item.options])
+        found.append(answer)
+    return tuple(found)
 
 
 class LLMRespondent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
@@ -60,8 +60,8 @@ def read_reply(completion: Completion, items: Sequence[Item], names: Names) -> R
 
 def _note_unknown(reading: Reading) -> None:
     """Unknown item ids are ignored and counted: the count is a note on the first answer."""
-    for item, answer in reading.answers.items():
-        reading.answers[item] = replace(answer, notes=(*answer.notes, f"{reading.unknown} unknown items ignored"))
+    for answer in reading.answers.values():
+        answer.notes = (*answer.notes, f"{reading.unknown} unknown items ignored")
         return
 
 
@@ -83,9 +83,8 @@ def read_answer(item: Item, given: JsonValue) -> Answer | None:
     confidence, notes = _confidence(item, members)
     notes = ("no reason given", *notes) if item.reason and not text else notes
     notes = (NAMES + " ".join(named), *notes) if named else notes
-    if not (text or notes) and confidence is None:
-        return found
-    return replace(found, text=text, confidence=confidence, notes=(*found.notes, *notes))
+    found.text, found.confidence, found.notes = text, confidence, (*found.notes, *notes)
+    return found
 
 
 def _confidence(item: Item, members: dict[str, JsonValue]) -> tuple[float | None, tuple[str, ...]]:

@@ -109,6 +109,8 @@ def digests(
 
 def unmarked(text: str) -> tuple[str, list[str]]:
     """An answer without the marks of what it rests on, and these; as it is where nothing else is in it."""
+    if "[" not in text:
+        return text, []
     marks = [mark for group in NAMED.findall(text) for mark in re.findall(r"\w+", group)]
     bare = NAMED.sub("", text).strip()
     return (bare, list(dict.fromkeys(marks))) if marks and any(map(str.isalnum, bare)) else (text, [])
