@@ -9,19 +9,19 @@ import html
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from cmarkgfm import markdown_to_html_with_extensions
 
 from enquete.reports.embedded import Embedded, slug
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.marks import Href
 from enquete.reports.figures.svg import svg
-from enquete.reports.table_html import with_quick_tables
 from enquete.reports.templates import render
 from enquete.state.asking import Language
 
+_TAG = re.compile(r"(?<!\\)<")
+"""What might begin HTML, of which cmark would leave a remark instead of the text."""
+_IMAGE = re.compile(r'<img src="([^"]*)"[^>]*>')
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _ALONE = re.compile(r"<p>(<figure.*?</figure>)</p>", re.DOTALL)
 TALL = 1.1
@@ -56,17 +56,17 @@ class Writer:
     ) -> None:  # fmt: skip
         self._drawn, self._href, self._below = drawn, href, below
         self._strips = {f"figures/{name}.svg": svg for name, svg in strips.items()}
-        plain = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
-        self._renderer = with_quick_tables(plain)
-        self._renderer.renderer.rules["image"] = self._image  # type: ignore[attr-defined]
 
     def html(self, markdown: str) -> str:
-        text: str = self._renderer.render(markdown)
-        text = _ALONE.sub(r"\1", text).replace("<th>", '<th scope="col">').replace("<th style", '<th scope="col" style')
+        text = markdown_to_html_with_extensions(_TAG.sub("&lt;", markdown), extensions=["table"])
+        text = _ALONE.sub(r"\1", _IMAGE.sub(self._image, text)).replace("<th>", '<th scope="col">')
+        text = text.replace("<th align", '<th scope="col" align').replace(
+            ' align="right">', ' style="text-align:right">'
+        )
         return _TABLE.sub(r'<div class="table" tabindex="0"><table>\1</table></div>', text)
 
-    def _image(self, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-        source = str(tokens[place].attrs.get("src", ""))
+    def _image(self, found: re.Match[str]) -> str:
+        source = html.unescape(found[1])
         if source in self._strips:
             return f'<figure class="strip">{self._strips[source]}</figure>'
         figure = self._drawn.get(source)

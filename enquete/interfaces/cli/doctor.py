@@ -36,7 +36,7 @@ TIMEOUT_S = 5.0
 LEAST_PYTHON = (3, 11)
 LEAST_SQLITE = (3, 37)  # STRICT tables
 PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
-            "scipy", "scikit-learn", "typer", "rich", "jinja2", "markdown-it-py")  # fmt: skip
+            "scipy", "scikit-learn", "typer", "rich", "jinja2", "cmarkgfm")  # fmt: skip
 SECRET = frozenset({"LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY"})
 VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
              "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
