@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
@@ -374,7 +375,10 @@ class Ledger:
 
     def population(self) -> list[Participant]:
         rows = self._rows("SELECT id, agent_id, name, stakeholder_type, persona FROM participants ORDER BY position")
-        return [Participant(id=r[0], agent_id=r[1], name=r[2], stakeholder_type=r[3], persona=r[4]) for r in rows]
+        return [
+            Participant(identity, name, intern(kind), persona, agent_id=number)
+            for identity, number, name, kind, persona in rows
+        ]
 
     async def store_digests(self, phase: str, digests: dict[str, str | None]) -> None:
         """What each agent remembers in this phase; frozen with the first call of the phase."""

@@ -16,6 +16,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from enquete.checkpoints import tally
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged
@@ -29,6 +31,7 @@ from enquete.state.asking import Participant
 from enquete.state.errors import LedgerError
 from enquete.state.regular_files import read_regular
 
+PEOPLE = TypeAdapter(list[Participant])
 TABLE_ORDER = (
     "participants", "occasions", "calls", "forms", "failures", "texts", "answers", "digests", "frozen", "stages"
 )  # fmt: skip
@@ -209,7 +212,7 @@ def _require_enough(fresh: sqlite3.Connection, folder: Path, report: SalvageRepo
     try:
         text = read_regular(folder / RECORD).decode()
         record = RunRecord.model_validate_json(text)
-        people = [Participant.model_validate(who) for who in json.loads(text).get("population", {}).get("agents", [])]
+        people = PEOPLE.validate_python(json.loads(text).get("population", {}).get("agents", []))
     except (OSError, ValueError) as error:
         if not whole_record or not agents:
             what = "agents" if whole_record else "record"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,6 +105,5 @@ def baseline_personas(folder: Path, population: Population) -> tuple[Any, ...]:
         ledger.close_reading()
     partner = {now_id: before[then] for then, now_id in join(list(before.values()), population.participants).matched}
     return tuple(
-        partner[who.id].model_copy(update={"agent_id": who.agent_id}) if who.id in partner else who
-        for who in population.participants
+        replace(partner[who.id], agent_id=who.agent_id) if who.id in partner else who for who in population.participants
     )

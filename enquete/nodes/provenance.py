@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
@@ -66,27 +67,27 @@ def _git(folder: Path, *words: str) -> str:
 
 def as_file(record: RunRecord, ledger: Ledger) -> str:
     """The text of instruments_used.json: the record, and what was asked of whom as far as the run has come."""
-    content: dict[str, JsonValue] = {
+    content = {
         **record.model_dump(mode="json"),
         "fingerprint": record.fingerprint,
         "population": _population(record, ledger),
         "prompts": _prompts(ledger),
     }
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    return to_json(content, indent=2).decode() + "\n"
 
 
-def _population(record: RunRecord, ledger: Ledger) -> dict[str, JsonValue]:
+def _population(record: RunRecord, ledger: Ledger) -> dict[str, object]:
     """Personas and memories themselves, with a hash of each kind."""
     memories = {phase: ledger.digests(phase) for phase in record.phases}
     memories = {phase: texts for phase, texts in memories.items() if texts}
-    agents: list[JsonValue] = [
+    agents = (
         {
-            **who.model_dump(mode="json", exclude={"digest"}),
-            "memories": {phase: texts.get(who.id) for phase, texts in memories.items()},
+            "id": who.id, "name": who.name, "stakeholder_type": who.stakeholder_type, "persona": who.persona,
+            "agent_id": who.agent_id, "memories": {phase: texts.get(who.id) for phase, texts in memories.items()},
         }
         for who in ledger.population()
-    ]
-    hashes: dict[str, JsonValue] = {phase: _hash(sorted(texts.items())) for phase, texts in memories.items()}
+    )  # fmt: skip
+    hashes = {phase: _hash(sorted(texts.items())) for phase, texts in memories.items()}
     return {"hash": record.population_hash, "memory_hashes": hashes, "agents": agents}
 
 

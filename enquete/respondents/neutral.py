@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import cycle
@@ -80,7 +81,7 @@ def neutral() -> Neutral:
 def nobody(who: Participant, language: Language) -> Participant:
     """`who` without a persona, a name or a type; the id stays, so that answers are filed under the same agent."""
     persona = neutral().persona[language]
-    return who.model_copy(update={"name": persona.name, "stakeholder_type": "", "persona": persona.text})
+    return replace(who, name=persona.name, stakeholder_type="", persona=persona.text)
 
 
 def neutral_digest(who: Participant, language: Language, seed: int) -> str | None:

@@ -8,6 +8,7 @@ not mixed up with it. Never touched: questions in words, which keep their place;
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from heapq import nsmallest
 from itertools import groupby
 
@@ -49,13 +50,12 @@ def sampled(population: Sequence[Participant], size: int, seed: int) -> list[Par
 def answering(who: Participant, arm: Arm, population: Sequence[Participant], language: Language) -> Participant:
     """As whom, and with which memory, `who` answers in this arm. The id stays: answers are filed under the same agent."""
     if arm.digest == "neutral":
-        who = who.model_copy(update={"digest": neutral_digest(who, language, arm.draw_seed)})
+        who = who.remembering(neutral_digest(who, language, arm.draw_seed))
     if arm.persona == "null":
         return nobody(who, language)
     if arm.persona == "swapped":
         other = partner(who, population, arm.draw_seed)
-        exchanged = {"name": other.name, "stakeholder_type": other.stakeholder_type, "persona": other.persona}
-        return who.model_copy(update=exchanged)
+        return replace(who, name=other.name, stakeholder_type=other.stakeholder_type, persona=other.persona)
     return who
 
 

@@ -54,7 +54,7 @@ class SyntheticRespondent:
         return await interview(who, block, model, self._language, offline=lambda: self._reply(who, block))
 
     def _reply(self, who: Participant, block: Block) -> str:
-        who = who.model_copy(update={"digest": None}) if self._unmoved else who
+        who = who.remembering(None) if self._unmoved else who
         answers = self._true(who, block)
         if self._varies is not None:
             answers = varied(who, block, answers, self._varies)

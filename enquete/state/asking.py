@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
@@ -29,10 +29,9 @@ MORE_ATTEMPTS: Final = 2
 """Beyond those, where answers break a constraint over their block."""
 
 
-class Participant(BaseModel):
-    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index."""
-
-    model_config = ConfigDict(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Who answers. `id` is stable ("agent:<uuid>", "person:<id>", "expert:<id>"), never a row index. Slots: there may be 50,000."""
 
     id: str
     name: str
@@ -43,7 +42,7 @@ class Participant(BaseModel):
 
     def remembering(self, digest: str | None) -> Participant:
         """The same agent with this memory; most have none, and are not held twice."""
-        return self if digest == self.digest else self.model_copy(update={"digest": digest})
+        return self if digest == self.digest else replace(self, digest=digest)
 
 
 AS_WRITTEN = "as_written"

@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -172,7 +172,7 @@ def test_lost_agents_and_record_are_taken_from_the_readable_copy(tmp_path: Path,
     ledger = Ledger.reading(source / LEDGER, whole.run)
     agents = ledger.population()
     ledger.close_reading()
-    people = [who.model_dump(mode="json", exclude={"digest"}) for who in agents]
+    people = [{**asdict(who), "memories": {}} for who in agents]
     copy = json.dumps(json.loads(whole.record) | {"population": {"agents": people}})
     records = [page for page in range(whole.pages) if b'{"run_id": "' in whole.content[page * PAGE : (page + 1) * PAGE]]
     folder = planted(tmp_path, whole, overwritten(whole, [*whole.of("participants"), *records]), copy)

@@ -270,9 +270,9 @@ def test_no_digest_no_shift():
     people = population(9)
     for digest in (None, ""):
         for p in people:
-            again = p.model_copy(update={"digest": digest})
+            again = p.remembering(digest)
             assert all(MADE.latent(again, f, "T1", 0) == MADE.latent(p, f, "T0", 0) for f in FAMILIES)
-    remembering = people[0].model_copy(update={"digest": "posts"})
+    remembering = replace(people[0], digest="posts")
     assert SHIPPED.latent(remembering, "governance", "T1", 0) - SHIPPED.latent(
         people[0], "governance", "T0", 0
     ) == pytest.approx(-0.3)

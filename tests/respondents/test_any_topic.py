@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_families_drift_by_turns_and_controls_do_not() -> None:
 def test_sorts_are_of_four_kinds_whoever_sorts(kinds: int) -> None:
     values = load_shipped(DiversityInstrument, "diversity").model_dump(mode="json", exclude_none=True)
     truth = sorters(DiversityInstrument.model_validate(values | {"topic": {"de": "Anderes", "en": "Something else"}}))
-    crowd = [who.model_copy(update={"stakeholder_type": KINDS[i % kinds]}) for i, who in enumerate(people(80))]
+    crowd = [replace(who, stakeholder_type=KINDS[i % kinds]) for i, who in enumerate(people(80))]
     assert len(Counter(truth.archetype_of(who) for who in crowd)) == 4
 
 
@@ -90,7 +91,7 @@ def test_a_panel_has_camps_and_speaks_of_the_topic(language) -> None:
         options = tuple(Option(value=v, label="") for v in range(1, 6))
         item = Item(id=f"theme:{name}/importance", kind="scale", wording=theme.claims[language][0], options=options)
         for kinds in (1, 5):  # also where all are of one type
-            crowd = [who.model_copy(update={"stakeholder_type": KINDS[i % kinds]}) for i, who in enumerate(people(60))]
+            crowd = [replace(who, stakeholder_type=KINDS[i % kinds]) for i, who in enumerate(people(60))]
             rated = [truth(who, block(who, (item,), method="delphi", round_=2), language, 0)[0].value for who in crowd]
             found = describe(rated, 1, 5)
             assert is_disagreement(found) == theme.polarised, name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -103,7 +104,7 @@ class TestPersona:
 
     def test_null_says_nothing_about_the_agent(self) -> None:
         one, two = (answering(who, Arm(persona="null"), participants(2), "de") for who in participants(2))
-        assert one.model_copy(update={"id": two.id, "agent_id": two.agent_id}) == two
+        assert replace(one, id=two.id, agent_id=two.agent_id) == two
         assert one.persona == neutral().persona["de"].text
         assert one.stakeholder_type == ""
 
@@ -118,7 +119,7 @@ class TestNeutralDigest:
         self, length: int, language: str, n: int
     ) -> None:
         (who,) = participants(1, digest="x" * length)
-        text = neutral_digest(who.model_copy(update={"id": f"agent:{n}"}), language, 7)  # type: ignore[arg-type]
+        text = neutral_digest(replace(who, id=f"agent:{n}"), language, 7)  # type: ignore[arg-type]
         assert text is not None
         # At most one line of the file (below 125 characters, and its mark) too long or too short.
         assert abs(len(text) - length) < 131

@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import string
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -280,7 +281,7 @@ class TestAGullibleModel:
     @pytest.mark.parametrize("attack", ATTACKS)
     def test_is_not_steered_by_persona_posts_or_other_agents(self, tmp_path: Path, attack: str) -> None:
         (who,) = participants(1)
-        hostile = who.model_copy(update={"name": attack, "persona": attack, "digest": f"- post: {attack}\n{attack}"})
+        hostile = replace(who, name=attack, persona=attack, digest=f"- post: {attack}\n{attack}")
         theme = SCALE.model_copy(update={"about": attack})
         asked = block(theme, TEXT, quoted=(("What others said", attack),))
         assert self.answer(tmp_path, hostile, asked) == HONEST
