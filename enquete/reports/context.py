@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
@@ -164,14 +164,22 @@ def with_ids(frame: pd.DataFrame) -> pd.DataFrame:
     answered = responded(frame)
     if answered.empty:
         return answered.assign(answer_id=pd.Series(dtype="str"))
-    columns = [answered[part].tolist() for part in PARTS]
-    names = ["/".join(map(str, parts)) for parts in zip(*columns, strict=True)]
-    return answered.assign(answer_id=pd.Series(names, index=answered.index, dtype=object))
+    return answered.assign(answer_id=pd.Series(list(ids(answered)), index=answered.index, dtype=object))
 
 
-def cited(rows: pd.DataFrame, most: int) -> list[str]:
-    """The ids of the first `most` rows of a table made by `with_ids`, none twice."""
-    return list(dict.fromkeys(rows["answer_id"]))[:most]
+def ids(answered: pd.DataFrame) -> Iterator[str]:
+    """Of answers, in their order; made as they are read, because those of a large table weigh more than its answers."""
+    return ("/".join(map(str, parts)) for parts in zip(*(answered[part] for part in PARTS), strict=True))
+
+
+def cited(answered: pd.DataFrame, most: int) -> list[str]:
+    """The ids of the first `most` answers, none twice."""
+    found: dict[str, None] = {}
+    for name in ids(answered):
+        found[name] = None
+        if len(found) == most:
+            break
+    return list(found)
 
 
 def alternating(*lists: Iterable[str]) -> list[str]:

@@ -5,7 +5,9 @@ Read from the ledger at one moment, while another process may be driving the run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 
@@ -136,7 +138,15 @@ def complete(run: RunReading, name: str, phase: str) -> int:
     from enquete.reports.table.rows import undetermined  # noqa: PLC0415 - tables are slow to import
 
     main, procedure = run.record.main.id, run.procedure(name)
-    usable = {tuple(key): bool(is_usable) for *key, is_usable in run.ledger.rows(USABLE, (main, name, phase))}
+    usable = array("q")  # keys by their hashes: those of a large study would fill the memory
+    agents, lacking = set[str](), undetermined(run, name, phase)
+    for *key, is_usable in run.ledger.rows(USABLE, (main, name, phase)):
+        agents.add(key[3])
+        if is_usable:
+            usable.append(hash(tuple(key)))
+        else:
+            lacking.add(key[3])
+    usable = array("q", sorted(usable))
     desk = run.desk(name, phase, run.record.main)
     for number in rounds_owed(procedure.rounds, desk):
         for unit in procedure.units(number, desk):
@@ -144,10 +154,16 @@ def complete(run: RunReading, name: str, phase: str) -> int:
             with suppress(Exception) if has_bug else nullcontext():  # which may keep it from saying what it owes
                 for block in procedure.blocks(unit, number, desk):
                     k = block.key
-                    for item in block.items:
-                        usable.setdefault((k.session, k.round, k.turn, k.participant, item.id), False)
-    lacking = {key[3] for key, is_usable in usable.items() if not is_usable}
-    return len({key[3] for key in usable} - lacking - undetermined(run, name, phase))
+                    agents.add(k.participant)
+                    keys = (hash((k.session, k.round, k.turn, k.participant, item.id)) for item in block.items)
+                    if not all(_holds(usable, key) for key in keys):
+                        lacking.add(k.participant)
+    return len(agents - lacking)
+
+
+def _holds(ordered: Sequence[int], number: int) -> bool:
+    place = bisect_left(ordered, number)
+    return place < len(ordered) and ordered[place] == number
 
 
 def stand(run: RunReading, *, driven: bool) -> Standing:

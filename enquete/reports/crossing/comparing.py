@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.locale import N_, Words, said
-from enquete.reports.context import alternating, cited
+from enquete.reports.context import PARTS, alternating, cited
 from enquete.reports.crossing.claims import (
     Absent,
     Claim,
@@ -160,7 +160,7 @@ def _first(*inputs: object) -> Missing:
 
 def _ends(measure: Measure, labels: pd.Series[str], groups: Sequence[Group]) -> Iterator[pd.DataFrame]:
     """Answers of the members of the largest group, then of the smallest."""
-    rows = measure.evidence
+    rows = measure.evidence[["value", *PARTS]]
     for place in (0, -1):
-        own = rows.loc[rows["participant"].isin(members(labels, groups, place)), ["value", "answer_id"]]
+        own = rows.loc[rows["participant"].isin(members(labels, groups, place))]
         yield own.sort_values("value", ascending=place == -1, kind="stable") if measure.by_value else own

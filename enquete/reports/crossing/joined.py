@@ -14,7 +14,7 @@ from itertools import groupby
 import pandas as pd
 
 from enquete.locale import N_, Words, said
-from enquete.reports.context import TYPE_NAMES, Found, at, chosen, with_ids
+from enquete.reports.context import TYPE_NAMES, Found, at, chosen, responded
 from enquete.reports.crossing.claims import Absent, Claim, Crossing, Grouping, Measure
 from enquete.reports.crossing.comparing import NOBODY, between_sides, by_groups
 from enquete.reports.evaluation import Evaluation
@@ -27,7 +27,7 @@ def cross(evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], f
 
     Measures are compared between the groups of other methodologies, then between stakeholder types, then between two sides.
     """
-    rows = with_ids(chosen(frame, frame["arm_role"].eq("main")))
+    rows = responded(chosen(frame, frame["arm_role"].eq("main")))
     types = stakeholder_types(rows, results)
     made: list[Claim | Absent] = []
     measures: list[Measure] = []
