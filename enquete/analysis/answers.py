@@ -140,6 +140,10 @@ class _Rows:
     order: NDArray[np.object_]
     block: NDArray[np.object_]
 
+    def where(self, kept: Flags) -> _Rows:
+        """All of them are not copied."""
+        return self if kept.all() else self.taking(kept)
+
     def taking(self, kept: Flags | Codes) -> _Rows:
         return _Rows(*(getattr(self, one.name)[kept] for one in fields(self)))
 
@@ -166,7 +170,7 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     _check(rows, person)
     first = np.unique(person, return_index=True)[1]
     has_scale = ~np.isnan(rows.scale_min)
-    closed, who = rows.taking(has_scale), person[has_scale]
+    closed, who = rows.where(has_scale), person[has_scale]
     what, items = pd.factorize(closed.item, sort=True)
     facts = closed.taking(_firsts(closed, what))
     value = np.where(np.isin(closed.status, RESPONDED), closed.value, np.nan)
@@ -261,10 +265,11 @@ def _options(closed: _Rows, value: Floats) -> tuple[tuple[tuple[float, ...], ...
     table = np.full((len(orders) + 1, max([1, *map(len, orders)])), np.nan)
     for row, order in enumerate(orders):
         table[row, : len(order)] = order
-    match = table[code] == value[:, None]
-    found = match.any(axis=1)
-    closed.refuse((code >= 0) & ~np.isnan(value) & ~found, "is not among the options shown", "value")
-    return orders, code, np.where(found, match.argmax(axis=1), np.nan)
+    chosen = np.full(len(code), np.nan)
+    for place in reversed(range(table.shape[1])):
+        chosen[table[code, place] == value] = place
+    closed.refuse((code >= 0) & ~np.isnan(value) & np.isnan(chosen), "is not among the options shown", "value")
+    return orders, code, chosen
 
 
 def _parsed(order: object) -> tuple[float, ...]:

@@ -170,7 +170,7 @@ def types_apart(r: Floats, first: Codes, second: Codes, types: NDArray[np.object
     rng = np.random.default_rng(seed)
     one, other, given = first[known], second[known], r[known]
     total = float(given.sum())
-    dealt = [rng.permutation(kind) for _ in range(DRAWS)]
+    dealt = (rng.permutation(kind) for _ in range(DRAWS))
     null = np.array([_difference(given, k[one] == k[other], total) for k in dealt])
     return Apart(within, between, within - between, exceeded(within - between, null))
 

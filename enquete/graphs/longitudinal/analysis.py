@@ -19,7 +19,7 @@ from enquete.graphs.longitudinal.placebo import Placebo, placebo_figures
 from enquete.graphs.longitudinal.reliability import OVERALL, Retest, reliability_figures
 from enquete.graphs.longitudinal.waves import comments, counts, described_items
 from enquete.locale import N_, in_language
-from enquete.reports.context import UNIT, AnalysisContext, findings
+from enquete.reports.context import UNIT, AnalysisContext, chosen, findings
 
 RETEST = "retest"
 """Id of the probe arm that asks the same again with nothing in between."""
@@ -43,7 +43,7 @@ def analyse(
     change index and for drift minus placebo alone. Every other row counts as the main arm's.
     """
     main, retest, placebo = _by_use(frame)
-    waves = {wave: main[main["phase"].eq(wave)] for wave in WAVES}
+    waves = {wave: chosen(main, main["phase"].eq(wave)) for wave in WAVES}
     asked = [wave for wave in WAVES if len(waves[wave])]
     kind = _kind(asked, context)
     change = Change.between(waves["T0"], waves["T1"], instrument) if kind else None
@@ -72,7 +72,7 @@ def analyse(
 def _by_use(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Main arm, retest arm, placebo arm; the last two are empty where the run has none."""
     retest, placebo = frame["arm"].eq(RETEST), frame["arm_role"].eq("placebo")
-    return frame[~retest & ~placebo], frame[retest], frame[placebo]
+    return chosen(frame, ~retest & ~placebo), frame[retest], frame[placebo]
 
 
 def _kind(asked: list[str], context: AnalysisContext) -> str | None:

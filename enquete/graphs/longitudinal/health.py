@@ -20,22 +20,23 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(found)
-    waves = [closed(occasion(rows, phase)) for phase in ("T0", "T1")]
-    before, after = map(answers, waves)
+    before, after = (answers(closed(occasion(rows, phase))) for phase in ("T0", "T1"))
+    both_waves = bool(len(before.participants) and len(after.participants))
     if why:
         yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))
     else:
         yield from each("", (zero_drift(before, after), direction_flips(before, after)))
     controls = [str(one["item"]) for one in listed(found, "items") if one.get("control")]
-    both = set(waves[0]["item_id"]) & set(waves[1]["item_id"])
+    both = set(before.items) & set(after.items)
     if not why and both.issuperset(controls) and controls:
         yield "", negative_control(before, after, controls)
     yield (
         "",
-        answer_stability(before, after) if all(map(len, waves)) else missing("answer_stability", "one_wave"),
+        answer_stability(before, after) if both_waves else missing("answer_stability", "one_wave"),
     )
-    for phase, wave, table in zip(("T0", "T1"), waves, (before, after), strict=True):
-        yield from each(phase, [family_alpha(table)] if len(wave) else [])
+    for phase, table in (("T0", before), ("T1", after)):
+        yield from each(phase, [family_alpha(table)] if len(table.participants) else [])
+    del before, after, table
     yield from any_other(found, rows, humans)
 
 

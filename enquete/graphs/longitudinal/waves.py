@@ -29,7 +29,11 @@ def described_items(
     waves: Mapping[str, pd.DataFrame], instrument: LongitudinalInstrument, language: Language
 ) -> list[dict[str, Any]]:
     """Every closed item in the instrument's order, each wave described on raw values."""
-    groups = {wave: dict(list(rows.groupby("item_id"))) for wave, rows in waves.items() if len(rows)}
+    groups = {
+        wave: dict(list(rows[["item_id", "value", "confidence"]].groupby("item_id")))
+        for wave, rows in waves.items()
+        if len(rows)
+    }
     described = []
     for item in instrument.items:
         scale = instrument.scale_of(item.item_id)

@@ -21,13 +21,14 @@ PLAIN = ("block",)
 """Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is none."""
 
 LARGE = 50_000
-"""Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight. In a small one each would
-cost its own handling."""
+"""Rows of a table in which columns of AS_ASKED are categories, a byte or four a row in place of eight, and other whole numbers
+take four. In a small one each would cost its own handling."""
 AS_ASKED = (
-    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "baseline", "model", "language",
-    "elicitation", "prompt_hash", "instrument_hash", "asked_at", "block",
+    "sim_id", "run_id", "arm", "arm_role", "respondent", "methodology", "phase", "session", "agent_id", "agent_name", "family",
+    "dimension", "status", "choice", "chosen", "baseline", "model", "language", "elicitation", "distribution", "option_order",
+    "prompt_hash", "instrument_hash", "asked_at", "latency_ms", "input_tokens", "output_tokens", "block",
 )  # fmt: skip
-"""Texts that say how was asked, and that nobody counts."""
+"""What says how was asked, and what nobody counts or calculates with."""
 ROUND_BITS = 32
 
 
@@ -126,12 +127,18 @@ class Table:
         return frame if in_order else frame.iloc[places.argsort(kind="stable")].reset_index(drop=True)
 
     def _series(self, name: str, column: _Texts | _Numbers | list[Any], *, large: bool) -> pd.Series[Any]:
-        if large and name in AS_ASKED and isinstance(column, _Texts):
+        if isinstance(column, list):
+            return pd.Series(column)
+        if large and name in AS_ASKED:
             return pd.Series(column.categories())
-        values: Any = column if isinstance(column, list) else column.filled()
-        if name in (*ALWAYS, *FLAGS):
-            values = values.astype("bool" if name in FLAGS else "int64")
-        found: pd.Series[Any] = pd.Series(values, dtype=None if isinstance(values, list) else values.dtype)
+        values = column.filled()
+        if name in FLAGS:
+            values = values.astype("bool")
+        elif name in ALWAYS:
+            values = values.astype("int32" if large else "int64")
+        elif isinstance(column, _Numbers) and not (large and name in INTEGERS):
+            values = values.astype("float64")
+        found: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
         return found
 
 
@@ -142,38 +149,48 @@ def _column(name: str) -> _Texts | _Numbers | list[Any]:
 
 
 class _Texts(dict[str | None, int]):
-    """A column of texts: each once, with its number, and the numbers of all rows."""
+    """A column of texts: each once, with its number, and the numbers of all rows in as few bytes as hold them."""
 
     def __init__(self) -> None:
-        self._rows = array("i")
+        self._rows: list[np.ndarray[Any, Any]] = []
 
     def __missing__(self, text: str | None) -> int:
         self[text] = number = len(self)
         return number
 
     def extend(self, texts: Sequence[str | None]) -> None:
-        self._rows.extend(map(self.__getitem__, texts))
+        numbers = np.fromiter(map(self.__getitem__, texts), dtype=np.int32, count=len(texts))
+        self._rows.append(numbers.astype(np.min_scalar_type(len(self))))
 
     def filled(self) -> np.ndarray[Any, Any]:
-        known = np.empty(len(self), dtype=object)
-        known[:] = [text or "" for text in self]
-        return known[np.frombuffer(self._rows, dtype=np.int32)] if self._rows else known
+        return self._known()[np.concatenate(self._rows)] if self._rows else np.empty(0, dtype=object)
 
     def categories(self) -> pd.Categorical[Any]:
         """Sorted and grouped as the texts are."""
-        texts, places = np.unique(np.array([text or "" for text in self], dtype=object), return_inverse=True)
-        rows = np.frombuffer(self._rows, dtype=np.int32)
-        return pd.Categorical.from_codes(places[rows].astype(np.int32), pd.Index(texts, dtype=object))
+        texts, places = np.unique(self._known(), return_inverse=True)
+        rows = np.concatenate(self._rows) if self._rows else np.empty(0, dtype=np.int32)
+        return pd.Categorical.from_codes(places.astype(np.int32)[rows], pd.Index(texts, dtype=object))
+
+    def _known(self) -> np.ndarray[Any, Any]:
+        known = np.empty(len(self), dtype=object)
+        known[:] = [text or "" for text in self]
+        return known
 
 
 class _Numbers:
-    """A column of numbers, NaN where there is none."""
+    """A column of numbers, NaN where there is none, in four bytes where these hold them all."""
 
     def __init__(self) -> None:
-        self._rows = array("d")
+        self._rows: list[np.ndarray[Any, Any]] = []
 
     def extend(self, numbers: Sequence[float | None]) -> None:
-        self._rows.extend(np.nan if number is None else number for number in numbers)
+        given = (np.nan if number is None else number for number in numbers)
+        exact = np.fromiter(given, dtype=np.float64, count=len(numbers))
+        short = exact.astype(np.float32)
+        self._rows.append(short if np.array_equal(short, exact, equal_nan=True) else exact)
 
     def filled(self) -> np.ndarray[Any, Any]:
-        return np.frombuffer(self._rows, dtype=np.float64) if self._rows else np.empty(0)
+        return np.concatenate(self._rows) if self._rows else np.empty(0)
+
+    def categories(self) -> pd.Categorical[Any]:
+        return pd.Categorical(self.filled())
