@@ -33,7 +33,6 @@ class Record(BaseModel):
     methodology: str = ""
     phase: str = ""
     answer_ids: list[str] = []
-    at: str = ""  # when it was said or found, ISO 8601
 
 
 class Preference(BaseModel):

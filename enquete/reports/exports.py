@@ -58,7 +58,9 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     book = codebook(reading, frame, material.asked)
     write_json(exports / "codebook.json", book)
     write_atomically(exports / "codebook.md", markdown(book, language))
-    write_jsonl(exports / "episodes.jsonl", episodes(reading, material.frame, material.asked, material.found.results))
+    if not reading.record.replay_of:  # which says nothing new
+        said = episodes(reading, material.frame, material.asked, material.found.results)
+        write_jsonl(exports / "episodes.jsonl", said)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / "crossing.json", crossing_file(material, language))
     write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))

@@ -1,4 +1,4 @@
-"""After a stop or the end of a run: its complete episodes go to the embedded memory, and from there to the run's graph.
+"""After a stop or the end of a run: its complete episodes go to the run's graph, if it has one.
 
 Nothing of it can fail a run. What became of it stands in memory.json in the run's folder: how many episodes the graph got now, which
 are still to be sent, and why; `enquete memory sync` sends them later.
@@ -9,10 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -20,12 +16,11 @@ from enquete.checkpoints.folders import write_atomically
 from enquete.memory.connecting import connect
 from enquete.memory.delivery import Delivery, deliver
 from enquete.memory.local import LocalMemory
-from enquete.memory.recalled import MemoryFault, Record
+from enquete.memory.recalled import MemoryFault
 from enquete.nodes.workplace import Workplace
 from enquete.state.errors import EnqueteError
 
 FILE = "memory.json"
-AT_ONCE = 500
 LONGEST_S = 60.0
 """Seconds that a stop of a run takes to send episodes; the rest is for a sync."""
 PATIENCE_S = 10.0
@@ -34,17 +29,12 @@ log = logging.getLogger("enquete")
 
 
 def remember(workplace: Workplace) -> None:
-    """A replay says nothing new, so nothing is remembered of it. Raises nothing, unless bugs are to be raised."""
+    """A replay says nothing new, so nothing is sent of it. Raises nothing, unless bugs are to be raised."""
     record = workplace.record
-    exports = workplace.interviews / "synthesis" / record.run_id / "exports"
-    if record.replay_of:
+    if record.memory == "local" or record.replay_of:
         return
     try:
-        with LocalMemory.opened(workplace.interviews) as memory:
-            episodes = complete(exports / "episodes.jsonl")
-            while records := list(islice(episodes, AT_ONCE)):
-                memory.remember(records)
-            sent = send(workplace, memory)
+        sent = _send(workplace)
     except (sqlite3.Error, OSError, EnqueteError, ValidationError) as error:
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -53,8 +43,6 @@ def remember(workplace: Workplace) -> None:
         sent = Delivery(why=f"{type(error).__name__}: {error}")
     if sent.why:
         log.warning("%s: memory: %s (enquete memory sync sends what is left)", record.run_id, sent.why)
-    if record.memory == "local" and not sent.why:
-        return
     told = {"memory": record.memory, "sent": sent.sent, "left": [one.id for one in sent.left], "why": sent.why}
     try:
         write_atomically(workplace.folder / FILE, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
@@ -62,20 +50,7 @@ def remember(workplace: Workplace) -> None:
         log.warning("%s: %s", record.run_id, error)
 
 
-def complete(file: Path) -> Iterator[Record]:
-    """Episodes that nothing will be added to. Raises MemoryFault where the file is damaged."""
-    try:
-        with file.open(encoding="utf-8") as opened:
-            for line in opened:
-                episode: dict[str, Any] = json.loads(line)
-                if episode.pop("complete"):
-                    yield Record.model_validate(episode)
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise MemoryFault(f"{file} is damaged; enquete export writes the run's files again") from error
-
-
-def send(workplace: Workplace, memory: LocalMemory) -> Delivery:
-    """To the run's graph, if it has one."""
+def _send(workplace: Workplace) -> Delivery:
     record = workplace.record
     try:
         graph = connect(record.memory, workplace.sim_path, record.sim_id, workplace.machine)
@@ -84,6 +59,7 @@ def send(workplace: Workplace, memory: LocalMemory) -> Delivery:
     if graph is None:
         return Delivery()
     try:
-        return deliver(memory, graph, patience_s=PATIENCE_S, longest_s=LONGEST_S)
+        with LocalMemory.opened(workplace.interviews) as memory:
+            return deliver(memory, graph, patience_s=PATIENCE_S, longest_s=LONGEST_S)
     finally:
         graph.close()

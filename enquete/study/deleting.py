@@ -112,14 +112,12 @@ def _planned(interviews: Path, runs: list[Path]) -> Deletion:
 
 def _forget(planned: Deletion) -> None:
     """The memory's file goes with the last run."""
-    if not (planned.interviews / MEMORY).exists():
-        return
-    with LocalMemory.opened(planned.interviews) as memory:
-        memory.forget(planned.runs)
-        empty = not memory.search("", limit=1)
-    if empty and len(run_folders(planned.interviews)) == len(planned.runs):
+    if len(run_folders(planned.interviews)) == len(planned.runs):
         for file in planned.interviews.glob(f"{MEMORY}*"):
             file.unlink()
+    elif (planned.interviews / MEMORY).exists():
+        with LocalMemory.opened(planned.interviews) as memory:
+            memory.forget(planned.runs)
 
 
 def _remove_empty(folder: Path, top: Path) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from enquete.checkpoints.folders import StoredRun
 from enquete.memory.connecting import connect
 from enquete.memory.delivery import Delivery, deliver
+from enquete.memory.episodes import episodes, search
 from enquete.memory.local import LocalMemory
 from enquete.memory.preferences import Standing, standings
 from enquete.memory.recalled import Record
 from enquete.nodes.survey import survey
-from enquete.reports.remembering import complete
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import MemoryKind, RunRequest
 from enquete.state.settings import Environment, resolve_machine
@@ -35,14 +33,13 @@ def search_memory(
 ) -> list[Record]:
     """Episodes of a simulation's interviews that fit the words, best first; the newest without words.
 
-    agent: only of whom this name or id is. Creates nothing and asks no graph: the embedded memory holds everything. Raises
-    RunNotFound where nobody was interviewed.
+    agent: only of whom this name or id is. Creates nothing and asks no graph: runs' own files are read. Raises RunNotFound
+    where nobody was interviewed, MemoryFault where such a file is damaged.
     """
     interviews = interviews_of(str(sim_id), root, out)
     if not (interviews / "runs").is_dir():
         raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
-    with LocalMemory.opened(interviews, read_only=True) as memory:
-        return memory.search(query, agent=agent, limit=max(0, min(limit, MOST)))
+    return search(episodes(interviews), query, agent=agent, limit=max(0, min(limit, MOST)))
 
 
 def sync_memory(
@@ -55,8 +52,8 @@ def sync_memory(
 ) -> Delivery:
     """Send what the graph has not got of all runs' episodes, waiting for it as long as it asks and `patience_s` allows.
 
-    memory: which graph; else that of the latest run that has one, else the environment's. What was not remembered when its
-    run ended is made up for. Raises SettingsError where there is no graph, MemoryFault where it cannot be reached.
+    memory: which graph; else that of the latest run that has one, else the environment's. Raises
+    SettingsError where there is no graph, MemoryFault where it cannot be reached.
     """
     environment = Environment.read()
     interviews = interviews_of(str(sim_id), root, out)
@@ -72,19 +69,9 @@ def sync_memory(
         raise SettingsError(f"{sim_id}: no run has a graph; name one: memory=zep-cloud or zep")
     try:
         with LocalMemory.opened(interviews) as local:
-            for record in _unremembered(interviews, runs):
-                local.remember([record])
             return deliver(local, graph, patience_s=patience_s)
     finally:
         graph.close()
-
-
-def _unremembered(interviews: Path, runs: Sequence[StoredRun]) -> Iterator[Record]:
-    """Episodes in the files of runs; to remember one again does nothing."""
-    for run in runs:
-        file = interviews / "synthesis" / run.folder.name / "exports" / "episodes.jsonl"
-        if file.is_file() and not run.record.replay_of:
-            yield from complete(file)
 
 
 def memory_preferences(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> list[Standing]:

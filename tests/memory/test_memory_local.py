@@ -1,4 +1,4 @@
-"""The embedded memory: found by words, written once, annotated by merging, whatever was killed in between."""
+"""The memory: episodes are found by words where runs wrote them; answers are annotated by merging; markers, preferences."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from enquete.memory.local import FILE, LocalMemory
+from enquete.memory.episodes import episodes, search
+from enquete.memory.local import LocalMemory
 from enquete.memory.preferences import standings
 from enquete.memory.recalled import Preference, Record
+from tests.support.episodes import write_episodes
 
 
 def said(name: str, who: str, text: str, **more: object) -> Record:
@@ -22,68 +24,70 @@ MARIE = said("r/T1/marie", "Marie Holm", "Agent Marie Holm (interview/likert/T1)
 OLAF = said("r/T1/olaf", "Olaf Jensen", "Agent Olaf Jensen (interview/likert/T1): quotas ruin the harbour")
 
 
-def test_an_episode_is_found_by_agent_and_topic_and_written_once(tmp_path: Path) -> None:
-    with LocalMemory.opened(tmp_path) as memory:
-        assert memory.remember([MARIE, OLAF]) == 2
-        assert memory.remember([MARIE.model_copy(update={"text": "changed"})]) == 0
-    with LocalMemory.opened(tmp_path, read_only=True) as memory:
-        assert {one.id for one in memory.search("quota")} == {MARIE.id, OLAF.id}  # a word counts as a beginning
-        assert [one.id for one in memory.search("quota", agent="olaf")] == [OLAF.id]
-        assert [one.id for one in memory.search("", agent="agent:Marie Holm")] == [MARIE.id]
-        assert memory.search('harbour" OR 1 NEAR(')
-        assert memory.search("nothing-of-this") == []
-        found = memory.record(MARIE.id)
-        assert found is not None
-        assert found.text == MARIE.text
-        assert found.at
+def test_an_episode_is_found_by_agent_and_topic_and_once(tmp_path: Path) -> None:
+    write_episodes(tmp_path, MARIE, OLAF)
+    write_episodes(tmp_path, MARIE.model_copy(update={"text": "changed"}), run="s")  # a later run's file names it too
+    write_episodes(tmp_path, said("r/T1/ida", "Ida", "the quota"), run="t", complete=False)
+    found = list(episodes(tmp_path))
+    assert found == [MARIE, OLAF]
+    assert {one.id for one in search(found, "quota")} == {MARIE.id, OLAF.id}  # a word counts as a beginning
+    assert search(found, "quota", agent="olaf") == [OLAF]
+    assert search(found, "", agent="agent:Marie Holm") == [MARIE]
+    assert search(found, 'harbour" OR 1 NEAR(') == [OLAF]
+    assert search(found, "nothing-of-this") == []
+    assert search(found, "", limit=1) == [OLAF]
+
+
+def test_who_is_named_comes_first() -> None:
+    twins = [said(name, name, "the quota must fall") for name in ("Marie", "Olaf", "Ida")]
+    assert search(twins, "quota olaf")[0] == twins[1]
 
 
 def test_looking_creates_nothing(tmp_path: Path) -> None:
     with LocalMemory.opened(tmp_path, read_only=True) as memory:
-        assert memory.search("quota") == []
+        assert memory.undelivered("graph") == []
         assert memory.preferences() == []
     assert not list(tmp_path.iterdir())
 
 
-def test_annotations_are_merged_and_weigh(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_annotations_are_merged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with LocalMemory.opened(tmp_path) as memory:
-        twin = said("twin", "Olaf Jensen", OLAF.text)
-        memory.remember([OLAF, twin])
-        assert memory.annotate("twin", {"respondent_id": "b"})
-        assert memory.annotate("twin", {"critic_score": 5})
-        kept = memory.record("twin")
-        assert kept is not None
-        assert kept.model_extra == {"respondent_id": "b", "critic_score": 5}
-        assert kept.text == OLAF.text
-        assert [one.id for one in memory.search("harbour")] == ["twin", OLAF.id]  # (5 − 3) · 0.05 more
+        memory.remember([OLAF])
+        memory.remember([OLAF.model_copy(update={"text": "changed"})])
+        assert memory.annotate(OLAF.id, {"respondent_id": "b"})
+        assert memory.annotate(OLAF.id, {"critic_score": 5})
         with caplog.at_level(logging.WARNING, "enquete"):
             assert not memory.annotate("nobody", {"critic_score": 1})
+    with LocalMemory.opened(tmp_path, read_only=True) as memory:
+        kept = memory.record(OLAF.id)
+    assert kept is not None
+    assert kept.model_extra == {"respondent_id": "b", "critic_score": 5}
+    assert kept.text == OLAF.text
     assert "no record nobody" in caplog.text
 
 
-def test_a_kill_between_index_and_record_loses_nothing(tmp_path: Path) -> None:
-    with LocalMemory.opened(tmp_path) as memory:
-        memory._connection.execute(
-            "INSERT INTO words VALUES(?,?,?,?)", (MARIE.id, "interview", "Marie Holm", MARIE.text)
-        )
-        assert memory.search("quota") == []
-        assert memory.remember([MARIE]) == 1
-        assert [one.id for one in memory.search("quota")] == [MARIE.id]
-        assert [one.id for one in memory.undelivered("graph")] == [MARIE.id]
-
-
 def test_markers_stand_by_graph(tmp_path: Path) -> None:
+    write_episodes(tmp_path, MARIE, OLAF)
     with LocalMemory.opened(tmp_path) as memory:
-        memory.remember([MARIE, OLAF, said("x", "Olaf", "an answer").model_copy(update={"kind": "answer"})])
         memory.mark("one", MARIE.id, "sent")
         memory.mark("one", OLAF.id, "sending")
         assert memory.delivered("one") == {MARIE.id: "sent", OLAF.id: "sending"}
         assert [one.id for one in memory.undelivered("one")] == [OLAF.id]
         assert [one.id for one in memory.undelivered("two")] == [MARIE.id, OLAF.id]
-        assert memory.search("answer") == []
         memory.mark("one", OLAF.id, "")
         assert memory.delivered("one") == {MARIE.id: "sent"}
-    assert (tmp_path / FILE).is_file()
+
+
+def test_what_is_noted_of_a_run_is_forgotten_with_it(tmp_path: Path) -> None:
+    with LocalMemory.opened(tmp_path) as memory:
+        for run in ("r", "r2"):
+            memory.remember([said(f"{run}/a", "Ida", "x")])
+            memory.mark("one", f"{run}/a", "sent")
+            memory.remember_preference(compared(run, "q", "a"))
+        memory.forget({"r"})
+        assert (memory.record("r/a"), memory.record("r2/a") is not None) == (None, True)
+        assert memory.delivered("one") == {"r2/a": "sent"}
+        assert [one.run_id for one in memory.preferences()] == ["r2"]
 
 
 def compared(run: str, question: str, winner: str, kind: str = "scale") -> Preference:

@@ -13,6 +13,7 @@ from enquete.memory.recalled import Graph, MemoryFault, Record
 from enquete.memory.wire import seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
+from tests.support.episodes import write_episodes
 from tests.support.zep_server import AT, KEY, ZepServer, edge, node
 
 MARIE = "agent:u1"
@@ -118,9 +119,9 @@ class TestReading:
 class TestWriting:
     def test_each_episode_once_in_order_over_deliveries(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1), said(2)])
+            write_episodes(tmp_path, said(1), said(2))
             assert deliver(memory, graph, patience_s=0).sent == 2
-            memory.remember([said(1), said(3)])
+            write_episodes(tmp_path, said(1), said(3))
             assert deliver(memory, graph, patience_s=0).sent == 1
         assert episodes(server) == ["Agent Marie: 1", "Agent Marie: 2", "Agent Marie: 3"]
         if graph.name.startswith("zep/"):
@@ -129,7 +130,7 @@ class TestWriting:
     def test_a_limit_is_waited_for_as_long_as_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         waits: list[float] = []
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1), said(2)])
+            write_episodes(tmp_path, said(1), said(2))
             server.next(posting(graph), 429, 429)
             server.retry_after = "7"
             first = deliver(memory, graph, patience_s=10, wait=waits.append)
@@ -143,7 +144,7 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path, fault: int | str
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1), said(2)])
+            write_episodes(tmp_path, said(1), said(2))
             server.next(posting(graph), fault)
             first = deliver(memory, impatient if fault == "slow" else graph, patience_s=9)
             assert [one.id for one in first.left] == ["r/1", "r/2"]
@@ -153,7 +154,7 @@ class TestWriting:
     def test_no_more_time_is_taken_than_allowed(self, server: ZepServer, graph: Graph, tmp_path: Path) -> None:
         times = iter([0.0, 1.0, 61.0])
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1), said(2)])
+            write_episodes(tmp_path, said(1), said(2))
             done = deliver(memory, graph, patience_s=0, longest_s=60, clock=lambda: next(times))
         assert (done.sent, [one.id for one in done.left]) == (1, ["r/2"])
         assert done.why == "60 seconds were not enough"
@@ -162,7 +163,7 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, impatient: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1)])
+            write_episodes(tmp_path, said(1))
             if graph.name.startswith("zep/"):
                 graph.write(said(0))  # the session is there
             before = len(episodes(server))
@@ -176,7 +177,7 @@ class TestWriting:
     ) -> None:
         asking = "GET /graph" if graph.name.startswith("zep-cloud") else "GET /sessions"
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1)])
+            write_episodes(tmp_path, said(1))
             if graph.name.startswith("zep/"):
                 graph.write(said(0))  # the session is there
             before = len(episodes(server))
@@ -191,7 +192,7 @@ class TestWriting:
         self, server: ZepServer, graph: Graph, tmp_path: Path
     ) -> None:
         with LocalMemory.opened(tmp_path) as memory:
-            memory.remember([said(1), said(2)])
+            write_episodes(tmp_path, said(1), said(2))
             server.next(posting(graph), 422)
             done = deliver(memory, graph, patience_s=0)
         assert (done.sent, [one.id for one in done.left]) == (1, ["r/1"])

@@ -40,7 +40,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and "runs" not in path.relative_to(folder).parts and not path.name.startswith("memory.sqlite")
+        if path.is_file() and "runs" not in path.relative_to(folder).parts
     }
 
 

@@ -20,8 +20,8 @@ memory = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 def about() -> None:
     """Find interviews again, send them to a graph, see which configuration was preferred.
 
-    Every run leaves episodes in its simulation's interviews/memory.sqlite; one with --memory zep-cloud or zep sends them to
-    that graph, too. docs/memory.md.
+    Every run leaves episodes in its exports; one with --memory zep-cloud or zep sends them to that graph, too.
+    docs/memory.md.
     """
 
 

@@ -1,0 +1,14 @@
+"""Episodes as a run writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from enquete.memory.recalled import Record
+
+
+def write_episodes(interviews: Path, *records: Record, run: str = "r", complete: bool = True) -> None:
+    file = interviews / "synthesis" / run / "exports" / "episodes.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lines = [one.model_copy(update={"complete": complete}).model_dump_json() for one in records]
+    file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
