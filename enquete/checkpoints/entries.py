@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import sha256
+from time import time
 
 from enquete.state.asking import Answer, BlockKey, CallKey
 
@@ -67,6 +68,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def now_ms() -> int:
+    """As calls and answers keep it, of which there are more than of anything else."""
+    return round(time() * 1000)
+
+
+def time_of(column: str) -> str:
+    """SQL for the time in this column, as `now_ms` made it; "" where there is none yet."""
+    return f"iif({column} = 0, '', strftime('%Y-%m-%dT%H:%M:%fZ', {column} / 1000.0, 'unixepoch'))"
+
+
 def call_values(key: CallKey) -> tuple[str, str, str, str, str, int]:
     return key.methodology, key.phase, key.arm, key.purpose, key.subject, key.attempt
 
@@ -83,6 +94,28 @@ def short_hashes(first: str, second: str) -> list[str]:
     return [digest[:16] for digest in (alone, sha256(other).hexdigest(), running.hexdigest())]
 
 
+def text_rows(text: str, hashed: str) -> list[tuple[str, str, str]]:
+    """Of `texts`: without its first paragraph where it has more, which is a row of its own."""
+    first, gap, own = text.partition("\n\n")
+    if not own:
+        return [(hashed, "", text)]
+    head = _head(first + gap)
+    return [head, (hashed, head[0], own)]
+
+
+@lru_cache(maxsize=256)
+def _head(text: str) -> tuple[str, str, str]:
+    return sha256(text.encode()).hexdigest()[:16], "", text
+
+
+def text_of(column: str) -> str:
+    """SQL for the whole text whose hash stands in this column."""
+    return (
+        "(SELECT iif(t.head = '', '', h.text) || t.text FROM texts t LEFT JOIN texts h ON h.hash = t.head"
+        f" WHERE t.hash = {column})"
+    )
+
+
 def answer_from_row(row: Sequence[object]) -> Answer:
     item, status, value, text, confidence, data, notes, position, options = row
     return Answer(
@@ -96,7 +129,7 @@ def answer_from_row(row: Sequence[object]) -> Answer:
 @lru_cache(maxsize=4096)
 def options_text(options: tuple[int | str, ...]) -> str:
     """Options in the order shown. Few orders, millions of rows: written once each."""
-    return json.dumps(options, ensure_ascii=False) if options else ""
+    return json.dumps(options, ensure_ascii=False, separators=(",", ":")) if options else ""
 
 
 def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
@@ -110,7 +143,7 @@ def answer_to_row(part: str, answer: Answer) -> tuple[object, ...]:
 
 
 def store_answers(
-    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]], asked_at: str
+    connection: sqlite3.Connection, key: BlockKey, rows: Sequence[tuple[object, ...]], asked_at: int
 ) -> None:
     """Rows as `answer_to_row` makes them. A failed row is replaced; raises RuntimeError for any other rewrite."""
     occasion, part_is_new, replaced = _occasion(connection, key, rows)

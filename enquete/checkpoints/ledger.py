@@ -31,9 +31,12 @@ from enquete.checkpoints.entries import (
     call_values,
     count,
     now,
+    now_ms,
     occasion_values,
     short_hashes,
     store_answers,
+    text_of,
+    text_rows,
 )
 from enquete.checkpoints.folders import record_in
 from enquete.checkpoints.record import RunRecord
@@ -180,10 +183,10 @@ class Ledger:
         """File the request before it is sent. A failed or lost one is taken up again; a settled one is refused (bug)."""
         messages = json.dumps(prompt.messages, ensure_ascii=False)
         hashes = short_hashes(prompt.system, messages)
-        texts = list(zip(hashes, (prompt.system, messages), strict=False))
+        texts = [*text_rows(prompt.system, hashes[0]), (hashes[1], "", messages)]
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT INTO texts VALUES(?, ?) ON CONFLICT(hash) DO NOTHING", texts)
+            connection.executemany("INSERT INTO texts VALUES(?, ?, ?) ON CONFLICT(hash) DO NOTHING", texts)
             changed = connection.execute(
                 "INSERT INTO calls(methodology, phase, arm, purpose, subject, attempt, status, model, system_hash, messages_hash,"
                 " prompt_hash, reserved, reserved_at) VALUES(?,?,?,?,?,?,'reserved',?,?,?,?,?,?)"
@@ -191,7 +194,7 @@ class Ledger:
                 " model=excluded.model, system_hash=excluded.system_hash, messages_hash=excluded.messages_hash,"
                 " prompt_hash=excluded.prompt_hash, reserved=excluded.reserved, reserved_at=excluded.reserved_at, error=''"
                 " WHERE calls.status IN ('failed', 'lost')",
-                (*call_values(key), model, *hashes, tokens, now()),
+                (*call_values(key), model, *hashes, tokens, now_ms()),
             ).rowcount
             if changed != 1:
                 raise RuntimeError(f"call {key} is already settled or in flight")
@@ -207,7 +210,7 @@ class Ledger:
                 f" allowance=allowance+?, sends=sends+?, latency_ms=?, fingerprint=?, raw=?, settled_at=?"
                 f" WHERE {CALL} AND status='reserved' RETURNING model",
                 (completion.text, completion.finish, usage.input_tokens, usage.output_tokens, usage.allowance, usage.sends,
-                 usage.latency_ms, usage.fingerprint, usage.raw, now(), *call_values(key)),
+                 usage.latency_ms, usage.fingerprint, usage.raw, now_ms(), *call_values(key)),
             ).fetchall()  # fmt: skip
             if not changed:
                 raise RuntimeError(f"call {key} was settled twice or never reserved")
@@ -226,7 +229,7 @@ class Ledger:
             changed = connection.execute(
                 f"UPDATE calls SET status='failed', error=?, allowance=allowance+?, sends=sends+?, latency_ms=?,"
                 f" settled_at=? WHERE {CALL} AND status='reserved' RETURNING model",
-                (error, usage.allowance, usage.sends, usage.latency_ms, now(), *call_values(key)),
+                (error, usage.allowance, usage.sends, usage.latency_ms, now_ms(), *call_values(key)),
             ).fetchall()
             if not changed:
                 raise RuntimeError(f"call {key} is not in flight")
@@ -243,7 +246,7 @@ class Ledger:
             lost = connection.execute(
                 "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
                 " RETURNING arm, methodology, phase, purpose, subject, attempt, reserved, model,"
-                " (SELECT sum(length(CAST(text AS BLOB))) FROM texts WHERE hash IN (system_hash, messages_hash))"
+                f" length(CAST({text_of('system_hash')} || {text_of('messages_hash')} AS BLOB))"
             ).fetchall()
             for *names, tokens, model, size in lost:
                 key = CallKey(self.run, *names)
@@ -266,7 +269,7 @@ class Ledger:
 
     async def store(self, key: BlockKey, answers: Sequence[Answer]) -> None:
         """Commit answers and counters in one transaction. A failed row may be replaced; any other rewrite is a bug."""
-        rows, asked_at = [answer_to_row(key.part, answer) for answer in answers], now()
+        rows, asked_at = [answer_to_row(key.part, answer) for answer in answers], now_ms()
         await self._writer.submit(lambda connection: store_answers(connection, key, rows, asked_at))
 
     def iterate_answers(

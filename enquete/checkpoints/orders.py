@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from enquete.checkpoints.entries import now
+from enquete.checkpoints.entries import now, text_of
 from enquete.checkpoints.ledger import Ledger
 from enquete.state.asking import CallKey
 
@@ -114,7 +114,7 @@ def calls_in_flight(ledger: Ledger, wanted: Callable[[str], bool]) -> dict[str, 
     """By name, those whose name is wanted."""
     rows = ledger.read(
         "SELECT id, arm, methodology, phase, purpose, subject, attempt, model, reserved,"
-        " (SELECT text FROM texts WHERE hash=system_hash), (SELECT text FROM texts WHERE hash=messages_hash)"
+        f" {text_of('system_hash')}, {text_of('messages_hash')}"
         " FROM calls WHERE status='reserved'"
     )
     found = {}

@@ -2,7 +2,8 @@
 
 STRICT tables and NOT NULL everywhere: with INSERT OR IGNORE and nullable keys, errors and duplicates passed unseen.
 An answer's key is its occasion (the block key without `part`, interned as an integer) and its item.
-What was sent is in `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds.
+What was sent is in `texts`, once each: a panel is asked in the same words, agents have a system prompt of their own for all rounds,
+whose first paragraph, its `head`, they share.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from enquete.state.errors import LedgerError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class NewerLedger(LedgerError):
@@ -62,10 +63,11 @@ CREATE TABLE answers(
   occasion INTEGER NOT NULL REFERENCES occasions(id), item TEXT NOT NULL, part TEXT NOT NULL,
   status TEXT NOT NULL CHECK(status IN ('ok', 'repaired', 'refused', 'invalid', 'failed')),
   value REAL, text TEXT NOT NULL, confidence REAL CHECK(confidence BETWEEN 0 AND 1), data TEXT NOT NULL,
-  notes TEXT NOT NULL, position INTEGER NOT NULL, options_shown TEXT NOT NULL, asked_at TEXT NOT NULL,
+  notes TEXT NOT NULL, position INTEGER NOT NULL, options_shown TEXT NOT NULL, asked_at INTEGER NOT NULL,
   PRIMARY KEY(occasion, item)) STRICT, WITHOUT ROWID;
 
-CREATE TABLE texts(hash TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE texts(
+  hash TEXT NOT NULL PRIMARY KEY, head TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE calls(
   id INTEGER NOT NULL PRIMARY KEY, arm TEXT NOT NULL, methodology TEXT NOT NULL, phase TEXT NOT NULL,
@@ -76,7 +78,7 @@ CREATE TABLE calls(
   input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0, sends INTEGER NOT NULL DEFAULT 0,
   response TEXT NOT NULL DEFAULT '', finish TEXT NOT NULL DEFAULT '', raw TEXT NOT NULL DEFAULT '',
   fingerprint TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '', latency_ms INTEGER NOT NULL DEFAULT 0,
-  reserved_at TEXT NOT NULL, settled_at TEXT NOT NULL DEFAULT '',
+  reserved_at INTEGER NOT NULL, settled_at INTEGER NOT NULL DEFAULT 0,
   UNIQUE(methodology, phase, arm, purpose, subject, attempt)) STRICT;
 
 CREATE TABLE frozen(

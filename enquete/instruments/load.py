@@ -110,10 +110,10 @@ def freeze_instrument(instrument: T, source: str) -> Frozen[T]:
 
 
 def instrument_hash(instrument: BaseModel) -> str:
-    """sha256 (hex) of the validated instrument as canonical JSON: key order, comments and layout do not matter."""
+    """sha256 (its first 16 hex digits) of the validated instrument as canonical JSON: key order, comments and layout do not matter."""
     values = instrument.model_dump(mode="json", exclude_none=True)
     canonical = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def _in_order(problems: list[tuple[int, str]]) -> list[str]:

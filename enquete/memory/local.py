@@ -18,8 +18,8 @@ from langgraph.store.sqlite import SqliteStore
 from pydantic import JsonValue
 
 from enquete.checkpoints.connection import connect
-from enquete.memory.episodes import episodes
 from enquete.memory.recalled import Preference, Record
+from enquete.memory.searching import episodes
 
 FILE = "memory.sqlite"
 RECORDS, PREFERENCES, DELIVERIES = ("records",), ("preferences",), "deliveries"

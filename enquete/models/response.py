@@ -38,8 +38,8 @@ class Response:
     """An answered request. Token counts are None when the server did not report them, or reported what cannot be
     (`unbelieved`), never 0.
 
-    `finish`: stop, length, content_filter or refusal. `raw`: JSON of content, refusal, finish_reason and usage as
-    reported, for the audit. `sends`, `timeouts`, `broken`: see Tally; they include this answer's own request.
+    `finish`: stop, length, content_filter or refusal. `raw`: JSON of what was reported beside the text, for the audit: refusal,
+    finish_reason and usage. `sends`, `timeouts`, `broken`: see Tally; they include this answer's own request.
     """
 
     text: str
@@ -107,7 +107,7 @@ def response_from(completed: Completed, prompt: Prompt, model: str, latency_ms: 
     usage = clean_value(completed.whole.get("usage"))
     counted = _tokens(usage, prompt, len(text or refusal))
     input_tokens, output_tokens = counted or (None, None)
-    raw = {"content": text, "refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
+    raw = {"refusal": refusal or None, "finish_reason": reason or None, "usage": usage or None}
     return Response(
         text=text or refusal,
         finish="refusal" if refusal else _FINISH.get(reason.lower(), "stop"),
@@ -124,7 +124,7 @@ def response_from(completed: Completed, prompt: Prompt, model: str, latency_ms: 
 
 def filtered(message: str, model: str, tally: Tally) -> Response:
     """A prompt that the server's content filter refused with an error: an answer about one agent, not a fault."""
-    raw = json.dumps({"content": "", "refusal": message, "finish_reason": "content_filter", "usage": None})
+    raw = json.dumps({"refusal": message, "finish_reason": "content_filter", "usage": None})
     counts = (tally.sends, tally.timeouts, tally.broken)
     return Response("", "content_filter", None, None, model, "", 0, raw, *counts)
 

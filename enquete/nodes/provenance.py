@@ -73,7 +73,7 @@ def as_file(record: RunRecord, ledger: Ledger) -> str:
         "population": _population(record, ledger),
         "prompts": _prompts(ledger),
     }
-    return to_json(content, indent=2).decode() + "\n"
+    return to_json(content, indent=1).decode() + "\n"
 
 
 def _population(record: RunRecord, ledger: Ledger) -> dict[str, object]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.entries import text_of, time_of
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_RESULT = 256_000_000  # bytes of a result file, which we wrote ourselves
-ANSWERS = """
+ANSWERS = f"""
 SELECT o.arm, o.session, o.round, o.turn, o.participant, a.item, a.part, a.status, a.value, a.text, a.confidence,
-  a.data, a.notes, a.position, a.options_shown, a.asked_at
+  a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")}
 FROM occasions o JOIN answers a ON a.occasion = o.id
 WHERE o.methodology = ? AND o.phase = ? AND o.arm = ?
 """
@@ -60,12 +61,12 @@ FROM calls WHERE methodology NOT IN (SELECT value FROM json_each(?))
 GROUP BY methodology, phase, arm, purpose ORDER BY methodology, phase, arm, purpose
 """
 
-CALLS = """
+CALLS = f"""
 SELECT c.purpose, c.subject, c.arm, c.attempt, c.status, c.model, c.finish, c.reserved, c.allowance, c.input_tokens,
-  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, m.text AS messages, c.response, c.raw,
-  c.error, c.reserved_at, c.settled_at, s.text AS system
-FROM calls c LEFT JOIN texts s ON s.hash = c.system_hash
-  LEFT JOIN texts m ON m.hash = c.messages_hash WHERE c.methodology = ? AND c.phase = ?
+  c.output_tokens, c.sends, c.latency_ms, c.fingerprint, c.system_hash, c.prompt_hash, {text_of("c.messages_hash")} AS messages,
+  c.response, c.raw, c.error, {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at,
+  {text_of("c.system_hash")} AS system
+FROM calls c WHERE c.methodology = ? AND c.phase = ?
 ORDER BY c.arm, c.purpose, c.subject, c.attempt
 """
 

@@ -37,10 +37,10 @@ def disk(size: Size) -> dict[str, Any]:
 def _kind(path: Path) -> str:
     if path.name in (LEDGER, CHECKPOINTS):
         return path.stem
+    if path.parent.name == "exports":
+        return "episodes" if path.stem == "episodes" else "exports"
     if path.suffix == ".jsonl":
         return "audit" if path.stem == "audit" else "responses"
-    if path.parent.name == "exports":
-        return "exports"
     return "report and figures" if "synthesis" in path.parts else "the rest"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tests.bench.apart import REPOSITORY
-from tests.bench.targets import compared
+from tests.bench.targets import beside_audit, compared
 
 MEASURED = REPOSITORY / "bench" / "measured.json"
 RESULTS = REPOSITORY / "bench" / "results.md"
@@ -139,7 +139,7 @@ def _methods(found: dict[str, Any]) -> list[str]:
 
 def _disk(found: dict[str, Any]) -> list[str]:
     lines = [f"{found['agents']:,} agents, {found['answers']:,} answers of a model, with report.", ""]
-    rows = [*found["bytes"].items(), ("all but audit", _beside_audit(found["bytes"]))]
+    rows = [*found["bytes"].items(), ("all but audit", beside_audit(found["bytes"]))]
     return [*lines, *_table(["", "bytes an answer"], ([kind, float(size)] for kind, size in rows))]
 
 
@@ -164,10 +164,6 @@ def _polls(found: dict[str, Any]) -> list[str]:
         f"{found['every_s']:g} s, with polls / without: {found['ratio']:.3g} of the time, {found['ratio_cpu']:.3g} of the server's CPU; "
         f"{found['polls']:,.0f} polls, the slowest {found['slowest_poll_s']:.2g} s ({found['rounds']} rounds, in turn)."
     ]
-
-
-def _beside_audit(sizes: dict[str, float]) -> float:
-    return sum(size for kind, size in sizes.items() if kind != "audit")
 
 
 TITLES = {

@@ -49,7 +49,7 @@ VALUES: dict[str, Value] = {
     "memory": lambda measured: _at(measured, "50000")["peak_mb"] / _at(measured, "500")["peak_mb"],
     "report_s": lambda measured: _large(measured)["cpu_s"],
     "report_mb": lambda measured: _large(measured)["peak_mb"],
-    "bytes": lambda measured: sum(n for kind, n in measured["disk"]["bytes"].items() if kind != "audit"),
+    "bytes": lambda measured: _on_disk(measured["disk"]),
     "unsettled": lambda measured: measured["kills"]["unsettled"],
     "install": lambda measured: measured["install"]["mb"],
     "help": _start("enquete --help"),
@@ -66,6 +66,16 @@ def _large(measured: dict[str, Any]) -> dict[str, float]:
     if found["agents"] < 5_000:
         raise ValueError("not at 5,000 agents")
     return found
+
+
+def _on_disk(found: dict[str, Any]) -> float:
+    if found["agents"] < 1_500:
+        raise ValueError("not at 1,500 agents")
+    return beside_audit(found["bytes"])
+
+
+def beside_audit(found: dict[str, float]) -> float:
+    return sum(n for kind, n in found.items() if kind != "audit")
 
 
 def _at(measured: dict[str, Any], agents: str) -> dict[str, float]:

@@ -7,6 +7,7 @@ import random
 import sqlite3
 import tempfile
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enquete.checkpoints.entries import text_of
 from enquete.checkpoints.ledger import Failure, Ledger, Usage
 from enquete.state.asking import Answer, BlockKey, CallKey
 from enquete.state.desk import Completion
@@ -85,12 +87,14 @@ class TestCalls:
 
     def test_what_is_sent_in_the_same_words_is_stored_once(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
-            await asyncio.gather(*(ledger.reserve(call(f"a{i}"), prompt(f"{i // 2}?"), "m", 1) for i in range(20)))
+            asked = [replace(prompt(f"{i // 2}?"), system=f"Rules.\n\nYou are {i // 4}.") for i in range(20)]
+            await asyncio.gather(*(ledger.reserve(call(f"a{i}"), one, "m", 1) for i, one in enumerate(asked)))
 
         with_ledger(tmp_path, work)
         texts = [text for (text,) in rows(tmp_path, "SELECT text FROM texts")]
-        assert len(texts) == 11
-        assert "You are Ada." in texts
+        assert len(texts) == 10 + 5 + 1
+        assert {"Rules.\n\n", "You are 4."} <= {*texts}
+        assert rows(tmp_path, f"SELECT {text_of('system_hash')} FROM calls WHERE id=20") == [("Rules.\n\nYou are 4.",)]
         assert rows(tmp_path, "SELECT count(DISTINCT prompt_hash) FROM calls") == [(10,)]
 
     def test_calls_of_other_arms_purposes_and_attempts_are_other_calls(self, tmp_path: Path) -> None:

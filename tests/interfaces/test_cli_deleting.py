@@ -9,8 +9,8 @@ import pytest
 from filelock import FileLock
 
 import enquete
-from enquete.memory.episodes import episodes
 from enquete.memory.local import LocalMemory
+from enquete.memory.searching import episodes
 from tests.interfaces.conftest import Command
 from tests.support.studies import personas
 

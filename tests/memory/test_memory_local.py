@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from enquete.memory.episodes import episodes, search
 from enquete.memory.local import LocalMemory
 from enquete.memory.preferences import standings
 from enquete.memory.recalled import Preference, Record
+from enquete.memory.searching import episodes, search
 from tests.support.episodes import write_episodes
 
 

@@ -46,7 +46,7 @@ COLUMN_MEANINGS: Mapping[str, str] = {
     "option_order": N_("option values in the order shown (a JSON list)"),
     "attempts": N_("requests for the item's block; do not sum"),
     "prompt_hash": N_("hash of the block's first prompt"),
-    "instrument_hash": N_("SHA-256 of the instrument"),
+    "instrument_hash": N_("hash of the instrument"),
     "asked_at": N_("when the answer was stored (UTC)"),
     "latency_ms": N_("milliseconds for the block; do not sum"),
     "input_tokens": N_("input tokens of the block, on its first row only"),

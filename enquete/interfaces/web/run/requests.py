@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from enquete.checkpoints.entries import text_of, time_of
 from enquete.checkpoints.folders import reading
 
-STORED = """
-SELECT a.part, a.data, a.notes, a.position, a.options_shown, a.asked_at FROM occasions o JOIN answers a ON a.occasion = o.id
+STORED = f"""
+SELECT a.part, a.data, a.notes, a.position, a.options_shown, {time_of("a.asked_at")} FROM occasions o JOIN answers a ON a.occasion = o.id
 WHERE o.arm = ? AND o.methodology = ? AND o.phase = ? AND o.session = ? AND o.round = ? AND o.turn = ? AND o.participant = ?
   AND a.item = ?
 """
-CALLS = """
+CALLS = f"""
 SELECT c.purpose, c.subject, c.attempt, c.status, c.model, c.finish, c.input_tokens, c.output_tokens, c.allowance, c.sends,
-  c.latency_ms, c.fingerprint, c.prompt_hash, m.text AS messages, c.response, c.raw, c.error, c.reserved_at, c.settled_at, s.text AS system
-FROM calls c LEFT JOIN texts s ON s.hash = c.system_hash LEFT JOIN texts m ON m.hash = c.messages_hash
-WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
+  c.latency_ms, c.fingerprint, c.prompt_hash, {text_of("c.messages_hash")} AS messages, c.response, c.raw, c.error,
+  {time_of("c.reserved_at")} AS reserved_at, {time_of("c.settled_at")} AS settled_at, {text_of("c.system_hash")} AS system
+FROM calls c WHERE c.methodology = ? AND c.phase = ? AND c.arm = ?
 """
 OF_ANSWER = f"{CALLS} AND c.purpose = 'answer' AND c.subject = ? ORDER BY c.attempt"
 OF_TURN = f"{CALLS} AND c.purpose <> 'answer' AND c.subject = ? ORDER BY c.purpose, c.attempt"
