@@ -66,6 +66,7 @@ WANTED: Mapping[str, str] = {
     "too_long": "a list of at most {max_length:,} entries",
     "string_pattern_mismatch": "a text of the form {pattern}",
     "finite_number": "a finite number",
+    "json_invalid": "JSON",
 }
 KINDS: Mapping[str, str] = {
     "int_": "a whole number such as 10000",

@@ -6,12 +6,12 @@ Arguments win over the environment, the environment over `.env`. `RunRequest` do
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, Json, SecretStr, ValidationError
 
 from enquete.state.asking import AS_WRITTEN, Arm, Spoken
 from enquete.state.boxed_weights import DEFAULT_CONTEXT, is_local
@@ -27,15 +27,16 @@ from enquete.state.request import (
     RunRequest,
 )
 
+DOTENV = Path(".env")
+KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
 
-class Environment(BaseSettings):
+
+class Environment(BaseModel):
     """What the environment and `.env` say."""
 
-    model_config = SettingsConfigDict(
-        frozen=True, env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True
-    )
+    model_config = ConfigDict(frozen=True)
 
-    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY"))
+    api_key: SecretStr | None = Field(None, validation_alias=AliasChoices(*KEYS))
     base_url: str | None = Field(None, validation_alias="LLM_BASE_URL")
     model: str | None = Field(None, validation_alias="LLM_MODEL_NAME")
     zep_api_key: SecretStr | None = Field(None, validation_alias="ZEP_API_KEY")
@@ -47,7 +48,7 @@ class Environment(BaseSettings):
     max_tokens: int = Field(DEFAULT_MAX_TOKENS, gt=0, validation_alias="ENQUETE_MAX_TOKENS_PER_RUN")
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=4096, validation_alias="ENQUETE_CONCURRENCY")
     respondent: Literal["llm", "synthetic"] | None = Field(None, validation_alias="ENQUETE_RESPONDENT")
-    limits: dict[str, ModelLimits] = Field({}, validation_alias="ENQUETE_LIMITS")  # JSON
+    limits: Json[dict[str, ModelLimits]] = Field({}, validation_alias="ENQUETE_LIMITS")
     patience_s: float = Field(DEFAULT_PATIENCE_S, ge=0, validation_alias="ENQUETE_PATIENCE_S")
     cache: bool = Field(False, validation_alias="ENQUETE_CACHE")
     cache_dir: Path | None = Field(None, validation_alias="ENQUETE_CACHE_DIR")
@@ -59,7 +60,7 @@ class Environment(BaseSettings):
     def read(cls) -> Environment:
         """Raises SettingsError naming the variable, its value and what would be right. Keys are never shown."""
         try:
-            return _read(frozenset(os.environ.items()), stamp_of([Path(".env").absolute()]))
+            return _read(frozenset(os.environ.items()), stamp_of([DOTENV.absolute()]))
         except ValidationError as error:
             raise SettingsError(f"environment: {complaints(error)}") from None
         except UnicodeDecodeError as error:
@@ -68,8 +69,30 @@ class Environment(BaseSettings):
 
 @lru_cache(maxsize=4)
 def _read(environment: frozenset[tuple[str, str]], written: Stamp) -> Environment:
-    """Read once as long as neither the environment nor .env changes: pydantic looks through both for each field, and a run asks often."""
-    return Environment()
+    """Read once as long as neither the environment nor .env changes: a run asks often."""
+    surroundings, file = _upper(os.environ), in_dotenv()
+    if any(key in surroundings for key in KEYS):  # by either name, the environment's beats that of .env
+        file = {name: value for name, value in file.items() if name not in KEYS}
+    return Environment.model_validate(file | surroundings)
+
+
+def said(name: str) -> str:
+    """What the environment says, else `.env`; "" for nothing."""
+    return _upper(os.environ).get(name) or in_dotenv().get(name, "")
+
+
+def in_dotenv() -> dict[str, str]:
+    """Raises UnicodeDecodeError."""
+    if not DOTENV.is_file():
+        return {}
+    from dotenv import dotenv_values  # noqa: PLC0415 - there is none as a rule
+
+    return _upper(dotenv_values(DOTENV, encoding="utf-8"))
+
+
+def _upper(values: Mapping[str, str | None]) -> dict[str, str]:
+    """Variables that say something, however they are spelt."""
+    return {name.upper(): value for name, value in values.items() if value}
 
 
 class Machine(BaseModel):

@@ -106,7 +106,7 @@ async def _make(
     prepare: Callable[[Workplace], object] | None,
     available: dict[str, str] | None = None,
 ) -> Made:
-    choice, population = choose_run(request, Environment(_env_file=None), available or AVAILABLE)
+    choice, population = choose_run(request, Environment(), available or AVAILABLE)
     await begin(choice, population)
     async with using(str(choice.folder), Machine()) as workplace:
         for name, phase in planned(workplace.record) if stages is None else stages:

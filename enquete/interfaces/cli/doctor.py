@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from dotenv import dotenv_values
 
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import one_object, result
@@ -30,7 +29,7 @@ from enquete.interfaces.cli.repairing import repair
 from enquete.interfaces.cli.words import tongue
 from enquete.locale import N_, in_language
 from enquete.state.errors import EnqueteError
-from enquete.state.settings import Environment
+from enquete.state.settings import Environment, in_dotenv
 
 TIMEOUT_S = 5.0
 LEAST_PYTHON = (3, 11)
@@ -180,7 +179,7 @@ def _methodologies() -> Iterator[Check]:
 
 def _settings() -> Iterator[Check]:
     """What is set and where; an environment variable beats .env, an empty one counts as not set."""
-    file = dotenv_values(".env") if Path(".env").is_file() else {}
+    file = in_dotenv()
     unset = []
     for name in VARIABLES:
         where = (

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import SecretStr
 
 from enquete.interfaces.cli.signals import SIGNALS, STOPPED
 from enquete.state.errors import SettingsError
+from enquete.state.settings import said
 from enquete.study.tasks import MOST_RUNS
 
 PORT = 8642
@@ -71,29 +71,20 @@ class ServerSettings:
         return frozenset(name.lower().strip("[]") for name in (*LOOPBACK_NAMES, *own, *self.allow_hosts))
 
 
-class AccessEnvironment(BaseSettings):
-    """What the environment and `.env` say."""
-
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
-
-    token: SecretStr | None = Field(None, validation_alias="ENQUETE_TOKEN")
-
-
 def read_token(file: Path | None = None) -> SecretStr | None:
     """The file's content, else ENQUETE_TOKEN; None where neither is there. Raises SettingsError, never showing it."""
     if file is None:
-        token, where = AccessEnvironment().token, "ENQUETE_TOKEN"
+        secret, where = said("ENQUETE_TOKEN"), "ENQUETE_TOKEN"
+        if not secret:
+            return None
     else:
-        token, where = SecretStr(_text(file).strip()), f"--token-file {file}"
-    if token is None:
-        return None
-    secret = token.get_secret_value()
+        secret, where = _text(file).strip(), f"--token-file {file}"
     if len(secret) < SHORTEST_TOKEN or not secret.isascii() or not secret.isprintable() or " " in secret:
         raise SettingsError(
             f"{where}: a token has at least {SHORTEST_TOKEN} printable ASCII characters and no spaces, such as what "
             "`openssl rand -hex 32` prints"
         )
-    return token
+    return SecretStr(secret)
 
 
 def _text(file: Path) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from enquete.state.errors import SettingsError
-from enquete.state.settings import Environment
+from enquete.state.settings import Environment, said
 
 SHORTEST = 6
 """Masking a shorter one would spoil ordinary words, so a server does not start with one."""
@@ -49,21 +48,14 @@ class MaskingFormatter(logging.Formatter):
         return self._mask(super().format(record))
 
 
-class Keys(BaseSettings):
-    """Every key that this process holds, whether it is used or not."""
-
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", extra="ignore", env_ignore_empty=True)
-
-    llm_api_key: SecretStr | None = None
-    openai_api_key: SecretStr | None = None
-    zep_api_key: SecretStr | None = None
-    enquete_token: SecretStr | None = None
+KEYS = ("LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY", "ENQUETE_TOKEN")
+"""Every one that this process may hold, whether it is used or not."""
 
 
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too short."""
     Environment.read()  # says better what is wrong with a variable
-    held = {name.upper(): value.get_secret_value() for name, value in Keys() if value is not None}
+    held = {name: secret for name in KEYS if (secret := said(name))}
     for name, secret in held.items():
         if len(secret) < SHORTEST:
             raise SettingsError(
