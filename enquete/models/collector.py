@@ -10,6 +10,7 @@ Measured by: requests that the server answered, and batches that they came in (t
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ from enquete.state.desk import Prompt
 PASSES, PASS_S = 10, 0.05
 ATTEMPTS = 3
 """Batches in which one request is sent before it fails."""
+TOO_MUCH = "token_limit_exceeded"
+"""OpenAI's code where an account's batches together ask more of a model than it takes at once."""
 AT_ONCE = 64
 """Replies that are given out before the ledger is written back: more would only wait in memory."""
 
@@ -69,6 +72,27 @@ class _Waiting:
             self.came.set_exception(came)
 
 
+class _Crowded(Exception):
+    """The provider holds as much as it takes at once: ask again, in smaller files, when it holds less."""
+
+
+class _Share:
+    """Bytes of requests to one model that the provider holds for us, and the most that it has not refused."""
+
+    def __init__(self) -> None:
+        self.most = sys.maxsize
+        self.held = 0
+        self.freed = asyncio.Event()
+
+    def refused(self, size: int) -> None:
+        """So many bytes beside what is held else."""
+        self.most = max(self.held - size, size // 2)
+
+    def give_back(self, size: int) -> None:
+        self.held -= size
+        self.freed.set()
+
+
 class Collector:
     """The batches of one run. For one event loop."""
 
@@ -92,6 +116,7 @@ class Collector:
         self._most_lines = most_lines
         self._most_bytes = most_bytes
         self._waiting: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        self._shares: defaultdict[str, _Share] = defaultdict(_Share)  # by model
         self._moves = 0  # requests and replies that came
         self._stirred = asyncio.Event()
         self._earlier: dict[str, asyncio.Future[None]] = {}
@@ -115,6 +140,8 @@ class Collector:
             try:
                 came = await self._asked(key, model, line(name_of(key), body), prompt.max_output_tokens)
                 response = read(came, prompt, model, form, tally, self.key)
+            except _Crowded:
+                continue
             except Halted:
                 raise endings.halted(self.shown, tally) from None
             except Refused as refused:
@@ -168,7 +195,7 @@ class Collector:
                 self._give_back(error)
             waiting, self._waiting = self._waiting, defaultdict(list)
             for model, requests in waiting.items():
-                for file in self._files(requests):
+                for file in self._files(requests, min(self._most_bytes, self._shares[model].most)):
                     self._start(self._fill(model, file))
 
     async def _quiet(self) -> None:
@@ -178,11 +205,11 @@ class Collector:
             await asyncio.sleep(PASS_S)
             await self._ledger.drain()
 
-    def _files(self, requests: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
+    def _files(self, requests: Sequence[_Waiting], most_bytes: int) -> Iterator[list[_Waiting]]:
         file: list[_Waiting] = []
         size = 0
         for one in requests:
-            if file and (len(file) == self._most_lines or size + len(one.line) > self._most_bytes):
+            if file and (len(file) == self._most_lines or size + len(one.line) > most_bytes):
                 yield file
                 file, size = [], 0
             file.append(one)
@@ -192,6 +219,7 @@ class Collector:
     async def _fill(self, model: str, file: list[_Waiting]) -> None:
         """One batch, from the order to its last reply. Whatever goes wrong is for those who wait."""
         waiting = {one.name: one for one in file}
+        share, size = self._shares[model], sum(len(one.line) for one in file)
 
         async def deliver(reply: Reply) -> None:
             if reply.name in waiting:
@@ -200,9 +228,12 @@ class Collector:
                 if self._moves % AT_ONCE == 0:
                     await self._ledger.drain()
 
+        await self._turn(share, size)
         try:
+            if size > share.most and len(file) > 1:  # gathered before the provider refused as much
+                raise _Crowded
             order = await self._placed(model, file)
-            ended = await self._ended(order)
+            ended = await self._ended(order, share, size)
             await self._ordering.fetched(order, ended, deliver)
             for one in file:
                 one.end(Came(None, ended))
@@ -210,6 +241,15 @@ class Collector:
         except Exception as error:
             for one in file:
                 one.end(error)
+        finally:
+            share.give_back(size)
+
+    async def _turn(self, share: _Share, size: int) -> None:
+        """Until the provider holds so much less that it takes so many bytes, as far as it has told."""
+        while share.held and share.held + size > share.most and not self._ordering.is_halted:
+            share.freed.clear()
+            await share.freed.wait()
+        share.held += size
 
     async def _placed(self, model: str, file: list[_Waiting]) -> Noted:
         content = b"".join(one.line for one in file)
@@ -217,11 +257,15 @@ class Collector:
             one.line = b""
         return await self._ordering.place(model, {one.name: one.longest for one in file}, content)
 
-    async def _ended(self, order: Noted) -> Order:
-        """Raises Standing, and Unavailable with `outage` where the provider refused the batch."""
+    async def _ended(self, order: Noted, share: _Share | None = None, size: int = 0) -> Order:
+        """Raises Standing, and where the provider refused the batch _Crowded or Unavailable with `outage`. `share`: of its model,
+        with `size` bytes of it; None for an order that cannot be divided any more."""
         ended = await self._ordering.followed(order)
         if ended.stage == "refused":
             await close(self._ledger, order)
+            if share and TOO_MUCH in ended.complaint and (order.total > 1 or share.held > size):
+                share.refused(size)
+                raise _Crowded
             raise endings.paused(
                 f"The model server {self.shown} refused batch {order.number} as a whole ({order.total} requests to {order.model!r}): "
                 f"{ended.complaint or 'no reason given'}."
@@ -293,6 +337,8 @@ class Collector:
         """Order nothing more and wait for no reply; what is ordered stays so."""
         self._ordering.halt()
         self._give_back(Halted())
+        for share in self._shares.values():
+            share.freed.set()
 
     def _give_back(self, why: Exception) -> None:
         for one in chain.from_iterable(self._waiting.values()):

@@ -193,10 +193,35 @@ def test_a_form_that_the_server_refuses_is_put_otherwise_in_the_next_batch(serve
     at(server, tmp_path, work)
 
 
+def test_what_is_too_much_at_once_is_halved_until_it_fits_and_follows_one_another(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """Forty requests of some 575 bytes where 6,000 are taken at once: 40 and 20 are refused, 10 are asked; what is asked
+    meanwhile waits its turn. Then 200 bytes, into which not one request goes."""
+    server.batches.holds = 6_000
+
+    async def work(desk: Desk) -> None:
+        names = [f"n{number}" for number in range(40)]
+        assert all_settled(await desk.ask(*names))
+        assert (server.count(), server.repeated(), desk.charged()) == (40, {}, 0)
+        refused = [job.shown["status"] == "failed" for job in server.batches.jobs.values()]
+        assert (refused[:2], sum(refused)) == ([True, True], 2)
+        assert all(
+            len(server.batches.files[job.shown["input_file_id"]]) <= 6_000
+            for job in list(server.batches.jobs.values())[2:]
+        )
+
+        server.batches.holds = 200
+        assert set((await desk.ask("a", "b")).values()) == {"short"}
+        assert "(1 requests to 'm'): Enqueued token limit reached (token_limit_exceeded)." in desk.budget.stopped
+
+    at(server, tmp_path, work)
+
+
 @pytest.mark.parametrize(
     ("meddle", "words"),
     [
-        ("refuse", "refused batch 1 as a whole (2 requests to 'm'): Enqueued token limit reached (refused)."),
+        ("refuse", "refused batch 1 as a whole (2 requests to 'm'): No such model (refused)."),
         ("cancel", "Batch batch_1 was cancelled at the provider after 0 of 2 requests. Resume to ask for the others"),
         ("elsewhere", "has no Batch API: it answered 404"),
         ("closed", "no batch could be ordered for 0.2 s (ENQUETE_PATIENCE_S)"),
@@ -206,7 +231,7 @@ def test_what_would_befall_every_batch_pauses_the_run_with_the_providers_words(
     server: ModelServer, tmp_path: Path, meddle: str, words: str
 ) -> None:
     if meddle == "refuse":
-        server.batches.refuses = "Enqueued token limit reached"
+        server.batches.refuses = "No such model"
     elif meddle == "elsewhere":
         server.base_url += "/elsewhere"
     elif meddle == "closed":

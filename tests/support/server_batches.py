@@ -51,6 +51,9 @@ class Batches:
         self.lags = False  # the list shows none
         self.drops: Callable[[str], bool] = lambda custom_id: False  # answered and bought, but in no file
         self.pads: Callable[[str], int] = lambda custom_id: 0  # bytes more in its line of the output
+        self.holds: int | None = (
+            None  # bytes of files whose batches have not ended; one that would be too much is refused
+        )
         self.refuses = ""  # why every batch is refused as a whole
         self.stops_at = ""  # "upload", "create", "created", "poll" or "content": who gets there waits until `go_on`
         self.stopped, self._released = threading.Event(), threading.Event()
@@ -147,6 +150,8 @@ class Batches:
         lines, faults = _read(self.files[wanted["input_file_id"]])
         if self.refuses:
             lines, faults = [], [{"code": "refused", "line": None, "message": self.refuses, "param": None}]
+        if self.holds is not None and self._held() + len(self.files[wanted["input_file_id"]]) > self.holds:
+            lines, faults = [], [{**_fault("token_limit_exceeded", 0), "message": "Enqueued token limit reached"}]
         name = f"batch_{len(self.jobs) + 1}"
         shown: dict[str, Any] = {
             "id": name,
@@ -164,6 +169,10 @@ class Batches:
         }
         self.jobs[name] = Job(shown, authorization, lines)
         return self.jobs[name]
+
+    def _held(self) -> int:
+        going_on = [job.shown["input_file_id"] for job in self.jobs.values() if job.shown["status"] not in LASTING]
+        return sum(len(self.files[file]) for file in going_on)
 
     def _move(self, job: Job) -> None:
         """One step: answer the next lines, or end."""
