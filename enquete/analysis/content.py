@@ -25,6 +25,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from enquete.analysis.answers import Floats
+from enquete.analysis.vocabulary import FUNCTION_WORDS
 
 SAME, LEAST_ANSWERS = 0.9, 7
 """Share of a row on one value, and how long a row must be: of 2,380 stretches of seven in people's rows one is all equal."""
@@ -33,29 +34,14 @@ LEAST_WORDS = 8
 CIRCLES, LEAST_IN_CIRCLES = 0.7, 12
 """Share of different ones among a text's three-word sequences, below which it goes round; and its least number of words."""
 
-CODES: Final = (
-    "one_value", "no_sentence", "refers_back", "same_text", "repeats_scale", "repeats_question", "other_language",
-)  # fmt: skip
-
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
-    "de": _set(
-        "der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine keinen ich "
-        "wir sie er es ihr uns mich mir mein meine unser unsere unserer sich ist sind wird werden wurde haben "
-        "habe hat bei mit von vom zu zum zur für auf aus nach über unter durch wenn weil dass als wie auch "
-        "nur noch schon sehr mehr immer hier im ins beim seit ohne gegen um an kann können muss müssen soll "
-        "sollte ja nein was wer"
-    ),
-    "en": _set(
-        "the a an and or but not no i we you they he she it its our us my me their them is are was were be "
-        "been being has have had do does did of to for with on at by from as than that this these those there "
-        "which who what when because if so only also very more most all some any can could would should must "
-        "will about into out over under without"
-    ),
+    "de": FUNCTION_WORDS["de"],
+    "en": FUNCTION_WORDS["en"],
     "others": _set(
         "le la les des du et mais que de dans avec pour est sont ne pas nos notre sur au aux el los las y "
         "pero del en con por para son nuestros nuestras al il gli che di per nel della sono non het een van "

@@ -6,7 +6,10 @@ Measured by tests/analysis/test_vocabulary.py. Words know no meaning: two texts 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
+
+from enquete.state.asking import Spoken
 
 LEAST_LETTERS = 4
 """Of a word that says what a text is about."""
@@ -21,6 +24,16 @@ meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne
 sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
 was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
 davor einmal erst hätte hätten könnte könnten wären würde würden"""
+_DE = """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren wird werden wurde hat
+haben hatte kann können soll sollte sollten muss müssen darf dürfen ich du er sie es wir ihr mich mir uns sich mein meine unser
+unsere zu zum zur von vom mit für auf aus bei nach über unter durch gegen ohne um als wie wenn dass weil auch nur noch schon mehr
+sehr man jede jeder jedes viel viele wer was wo im am ins keinen unserer habe immer hier beim seit an ja nein"""
+_EN = """the a an and or but not no is are was were be been being has have had can could shall should will would must may might do does did
+i you he she it we they me us him them my our your their its to of from with for on at by about into over under through against
+without as than that which who what where when how if because also only more most very every each many much this these those there
+so all some any out"""
+FUNCTION_WORDS: Mapping[Spoken, frozenset[str]] = {"de": frozenset(_DE.split()), "en": frozenset(_EN.split())}
+"""They tell the language of a text, and nothing of what it is about."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NO = re.compile(
     r"not|no|never|neither|cannot|\w+n['’]t|against|oppos(?:e|es|ed|ing)|reject(?:s|ed|ing)?"

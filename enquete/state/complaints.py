@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -78,3 +79,12 @@ KINDS: Mapping[str, str] = {
     "dict_": "a mapping of names to values",
     "model_": "a mapping of names to values",
 }
+
+
+def of_argument(error: ErrorDetails, known: Iterable[str]) -> str:
+    """The value of an unknown argument is not shown: it may be a key."""
+    if error["type"] != "extra_forbidden":
+        return complaint(error)
+    field = ".".join(map(str, error["loc"]))
+    like = difflib.get_close_matches(field, list(known), n=1)
+    return f"{field}: no such argument" + (f"; did you mean {like[0]!r}?" if like else "")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from enquete.state.asking import Arm, Spoken
-from enquete.state.complaints import complaint
+from enquete.state.complaints import of_argument
 from enquete.state.errors import SettingsError
+from enquete.state.offered import EVERYWHERE, PYTHON_ALONE, About, Interface, Offered, experts_apart
 
 DEFAULT_MAX_TOKENS = 10_000_000
 DEFAULT_CONCURRENCY = 32
 DEFAULT_PATIENCE_S = 180.0
 
 SHIPPED = "shipped"
-"""In place of a file: the instrument of the pack, where a re-run would ask the earlier run's own. Also the `source` of one
-of the default pack that was asked."""
+"""In place of a file: the pack's instrument, where a re-run would ask the earlier run's own. Also the `source` of one asked."""
 
 Phase = Literal["T0", "T1"]
 MemoryKind = Literal["local", "zep-cloud", "zep"]
@@ -27,18 +25,9 @@ Place = Annotated[str, BeforeValidator(lambda given: str(given) if isinstance(gi
 """A path, which Python callers may give as a `Path`."""
 
 ProbeKind = Literal[
-    "all",
-    "retest",
-    "options_reversed",
-    "items_shuffled",
-    "paraphrase",
-    "persona_swapped",
-    "persona_null",
-    "negative_control",
+    "all", "retest", "options_reversed", "items_shuffled", "paraphrase", "persona_swapped", "persona_null", "negative_control",
     "false_median",
-]
-
-
+]  # fmt: skip
 Rubric = Literal["realistic", "style", "clarity", "empathic", "interpretive", "creative"]
 
 
@@ -63,49 +52,9 @@ class ModelLimits(BaseModel):
 
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
-"""A single name where a list is meant."""
+SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
 BASELINE = r"^(auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?)$"
-
-Interface = Literal["cli", "http", "mcp"]
-EVERYWHERE: tuple[Interface, ...] = ("cli", "http", "mcp")
-About = Literal["study", "driving", "start", "resume"]
-
-
-class Offered:
-    """Where a field of RunRequest can be said beside Python, which takes them all, and how a terminal spells it.
-
-    Who calls over HTTP or MCP may name no file, no folder and no model server. `about`: the study itself, how a run is
-    driven (which may change whenever it goes on), which run is started, or what only going on with one can mean.
-    `option`: where it is not the field's name; `value`: where its type does not say it; `more`: what only a terminal says.
-    """
-
-    def __init__(self, *at: Interface, about: About = "driving", option: str = "", value: str = "", more: str = ""):
-        self.at = at
-        self.about = about
-        self.option = option
-        self.value = value
-        self.more = more
-
-
-PYTHON_ALONE = Offered(about="start")
-
-USUAL = (
-    "sim", "root", "out", "methods", "pack", "instruments", "language", "respondent", "model", "budget_tokens", "budget_usd",
-    "phase", "agents", "types", "sample", "new",
-)  # fmt: skip
-"""What most studies are begun with: first in Studio's form, where every other field is called an expert's."""
-
-
-def _experts_apart(schema: dict[str, Any]) -> None:
-    fields = schema["properties"]
-    rest = {
-        name: {**field, "title": f"Expert: {name.replace('_', ' ')}"}
-        for name, field in fields.items()
-        if name not in USUAL
-    }
-    schema["properties"] = {**{name: fields[name] for name in USUAL}, **rest}
 
 
 class RunRequest(BaseModel):
@@ -114,7 +63,7 @@ class RunRequest(BaseModel):
     Declared once: options of the command line, HTTP bodies and MCP arguments are made of what an `Offered` field says.
     """
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_experts_apart)
+    model_config = ConfigDict(extra="forbid", json_schema_extra=experts_apart)
 
     sim: Annotated[
         Place, Field(description="sim_id under the root, or a path to a simulation folder or personas file")
@@ -439,8 +388,7 @@ def offered(*about: About, at: Interface | None = None) -> list[str]:
 
 def mark_of(field: str) -> Offered:
     """One that says nothing of it is for Python alone."""
-    found = [mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, Offered)]
-    return found[0] if found else PYTHON_ALONE
+    return next((mark for mark in RunRequest.model_fields[field].metadata if isinstance(mark, Offered)), PYTHON_ALONE)
 
 
 def parse_request(**given: Any) -> RunRequest:
@@ -448,13 +396,4 @@ def parse_request(**given: Any) -> RunRequest:
     try:
         return RunRequest(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        raise SettingsError("; ".join(_complaint(e) for e in error.errors())) from None
-
-
-def _complaint(error: ErrorDetails) -> str:
-    """The value of an unknown argument is not shown: it may be a key."""
-    if error["type"] == "extra_forbidden":
-        field = ".".join(map(str, error["loc"]))
-        known = difflib.get_close_matches(field, RunRequest.model_fields, n=1)
-        return f"{field}: no such argument" + (f"; did you mean {known[0]!r}?" if known else "")
-    return complaint(error)
+        raise SettingsError("; ".join(of_argument(e, RunRequest.model_fields) for e in error.errors())) from None

@@ -22,7 +22,7 @@ from enquete.graphs.roundtable.measures.arguments import argument_table, for_mov
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters, mean_confidence, voiced
 from enquete.graphs.roundtable.measures.groupthink import groupthink
 from enquete.graphs.roundtable.measures.movement import Move, beyond_control, moves, persuasion, summed
-from enquete.graphs.roundtable.measures.reason import PEOPLE, Table, conformity, deliberative_reason
+from enquete.graphs.roundtable.measures.reason import PEOPLE, Rated, conformity, deliberative_reason
 from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.reports.context import UNIT, AnalysisContext, Found, counted, findings
 
@@ -261,7 +261,7 @@ def _joined(groups: Sequence[Discussion]) -> dict[str, int]:
     return {"minority": minority, "joined": joined}
 
 
-def _ratings(talks: Sequence[Discussion], *, after: bool) -> Table:
+def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
     return {
         turn.participant: dict(turn.ratings)
         for talk in talks

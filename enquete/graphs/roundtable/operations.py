@@ -24,7 +24,7 @@ from enquete.graphs.roundtable.reading import (
 )
 from enquete.graphs.roundtable.settings import LEAST_SIZE, MOST_ROUNDS, MOST_SIZE, Cast
 from enquete.graphs.roundtable.steering import steered, word_name
-from enquete.graphs.roundtable.tables import PEOPLE, Kept, Table, Tables
+from enquete.graphs.roundtable.tables import PEOPLE, Kept, OpenTable, Tables
 from enquete.graphs.roundtable.telling import digest, fitted, told, wordless
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, InputError
@@ -228,7 +228,7 @@ async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonVa
     return told(tables.table(asked.roundtable_id))
 
 
-def _waiting(table: Table, name: str) -> str:
+def _waiting(table: OpenTable, name: str) -> str:
     """The id of a person of whom something is asked. Raises InputError."""
     waited = {table.name(block.key.participant): block.key.participant for block in table.held.forms}
     if name not in waited:
@@ -236,7 +236,7 @@ def _waiting(table: Table, name: str) -> str:
     return waited[name]
 
 
-def _by_item(table: Table, name: str, answers: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _by_item(table: OpenTable, name: str, answers: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """By the ids of the form; an item that is left out counts as refused. Raises InputError."""
     who = _waiting(table, name)
     block = next(block for block in table.held.forms if block.key.participant == who)
@@ -246,7 +246,7 @@ def _by_item(table: Table, name: str, answers: dict[str, JsonValue]) -> dict[str
     return {items[item]: given for item, given in answers.items()}
 
 
-async def _held_further(port: Port, tables: Tables, table: Table, asked: Continuing) -> None:
+async def _held_further(port: Port, tables: Tables, table: OpenTable, asked: Continuing) -> None:
     """A run of its own, which begins with what was said so far and the remark."""
     earlier = {talk.unit: _reopened(talk, asked.remark) for talk in table.groups}
     if not earlier:

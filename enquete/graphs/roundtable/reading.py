@@ -13,7 +13,7 @@ from enquete.graphs.roundtable.figures import STANCES
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters
 from enquete.graphs.roundtable.settings import MOST_ROUNDS
 from enquete.graphs.roundtable.shown import ACTIONS, EXITS, LEVELS, ROUND, STAGES
-from enquete.graphs.roundtable.tables import Table, Tables
+from enquete.graphs.roundtable.tables import OpenTable, Tables
 from enquete.graphs.roundtable.telling import (
     Stage,
     brief,
@@ -126,7 +126,7 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
     }  # fmt: skip
 
 
-def _whole(table: Table) -> dict[str, Any]:
+def _whole(table: OpenTable) -> dict[str, Any]:
     return {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
         "language": table.held.language, "begun_at": table.kept.begun_at, "status": table.held.status,
@@ -135,7 +135,7 @@ def _whole(table: Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _group(table: Table, talk: Discussion) -> dict[str, Any]:
+def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
     return {
         "group": talk.unit,
         "participants": [{"participant": who, "name": table.name(who)} for who in talk.participants],
@@ -144,7 +144,7 @@ def _group(table: Table, talk: Discussion) -> dict[str, Any]:
     }
 
 
-def _markdown(table: Table, whole: dict[str, Any]) -> str:
+def _markdown(table: OpenTable, whole: dict[str, Any]) -> str:
     language, mode = table.held.language, table.settings.played.mode
 
     def label(stage: Stage) -> str:

@@ -38,7 +38,7 @@ class Kept(BaseModel):
 
 
 @dataclass(frozen=True)
-class Table:
+class OpenTable:
     """A roundtable, with its current run; None before that was begun."""
 
     kept: Kept
@@ -99,7 +99,7 @@ class Tables:
             file.parent.name for file in sorted(found, key=lambda file: (file.stat().st_mtime_ns, file.parent.name))
         ]
 
-    def find(self, id: str) -> Table | None:
+    def find(self, id: str) -> OpenTable | None:
         folder = self.folder(id)
         if not (folder / FILE).is_file():
             return None
@@ -107,7 +107,7 @@ class Tables:
             kept = Kept.model_validate_json(read_regular(folder / FILE))
         except (OSError, ValidationError) as error:
             raise InputError(f"{FOLDER}/{id}/{FILE}: cannot be read ({error}); move the folder aside") from None
-        return Table(kept, folder, self._current(kept, folder))
+        return OpenTable(kept, folder, self._current(kept, folder))
 
     def _current(self, kept: Kept, folder: Path) -> Standing | None:
         """The run that no other has gone on from; one that was killed before it asked anybody is none."""
@@ -119,7 +119,7 @@ class Tables:
                 continue
         return None
 
-    def table(self, id: str) -> Table:
+    def table(self, id: str) -> OpenTable:
         found = self.find(id)
         if found is None:
             known = ", ".join(reversed(self.known()[-MOST_NAMED:])) or "none"

@@ -13,7 +13,7 @@ from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn
 from enquete.graphs.roundtable.layers import FourLayers, four_layers
 from enquete.graphs.roundtable.measures.clusters import agreement
 from enquete.graphs.roundtable.steering import awaits_word, word_name
-from enquete.graphs.roundtable.tables import Table
+from enquete.graphs.roundtable.tables import OpenTable
 from enquete.locale import N_, tell
 from enquete.state.asking import Block
 from enquete.state.errors import InputError
@@ -38,7 +38,7 @@ NEXT: Mapping[str, str] = {
 }
 
 
-def told(table: Table) -> dict[str, JsonValue]:
+def told(table: OpenTable) -> dict[str, JsonValue]:
     """Where a roundtable stands: each group's decision, who or what it waits for, and what to do next."""
     run = table.held
     return fitted({
@@ -51,7 +51,7 @@ def told(table: Table) -> dict[str, JsonValue]:
     })  # fmt: skip
 
 
-def digest(table: Table, talk: Discussion) -> dict[str, JsonValue]:
+def digest(table: OpenTable, talk: Discussion) -> dict[str, JsonValue]:
     layers = layered(table, talk)
     return {
         "group": talk.unit, "participants": [table.name(who) for who in talk.participants],
@@ -60,18 +60,18 @@ def digest(table: Table, talk: Discussion) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def layered(table: Table, talk: Discussion) -> FourLayers:
+def layered(table: OpenTable, talk: Discussion) -> FourLayers:
     return four_layers(talk, table.held.language, suspicious=table.settings.played.mode.groupthink)
 
 
-def wordless(table: Table) -> list[Discussion]:
+def wordless(table: OpenTable) -> list[Discussion]:
     """Groups that wait for a word of whoever leads the discussion."""
     return [
         talk for talk in table.groups if awaits_word(talk, table.settings) and word_name(talk) not in table.held.frozen
     ]
 
 
-def following(table: Table) -> str:
+def following(table: OpenTable) -> str:
     run = table.held
     why = run.status
     if run.status == "waiting":
@@ -80,7 +80,7 @@ def following(table: Table) -> str:
     return tell(NEXT.get(why, NEXT["paused"]), run.language).format(names=names)
 
 
-def waiting(table: Table, block: Block) -> dict[str, JsonValue]:
+def waiting(table: OpenTable, block: Block) -> dict[str, JsonValue]:
     """A form that a person has yet to fill in."""
     return {
         "participant": table.name(block.key.participant),
@@ -130,7 +130,7 @@ def remark_of(talk: Discussion, stage: Stage) -> str:
     return "\n".join(one.answer for one in talk.remarks if one.round == stage and one.answer)
 
 
-def brief(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
+def brief(table: OpenTable, turn: RoundtableTurn) -> dict[str, JsonValue]:
     """One answer in a few lines."""
     said = turn.response
     return {
@@ -139,7 +139,7 @@ def brief(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def detail(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
+def detail(table: OpenTable, turn: RoundtableTurn) -> dict[str, JsonValue]:
     """One answer in full. slips: what the first answer did not keep to, where it was asked for once more."""
     return {
         **_speaker(table, turn), "round": stage_of(turn), "status": turn.status, **turn.response.model_dump(mode="json"),
@@ -148,7 +148,7 @@ def detail(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def _speaker(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
+def _speaker(table: OpenTable, turn: RoundtableTurn) -> dict[str, JsonValue]:
     name, role = table.name(turn.participant), table.settings.played.mode.roles.get(turn.role)
     person = not {turn.participant, name}.isdisjoint(table.settings.persons)
     return {
@@ -158,7 +158,7 @@ def _speaker(table: Table, turn: RoundtableTurn) -> dict[str, JsonValue]:
     }  # fmt: skip
 
 
-def held_in(table: Table, talk: Discussion, stage: Stage) -> dict[str, Any]:
+def held_in(table: OpenTable, talk: Discussion, stage: Stage) -> dict[str, Any]:
     """One stage of a discussion: the remark before it, how far it agreed, who said what."""
     turns = said_in(talk, stage)
     return {

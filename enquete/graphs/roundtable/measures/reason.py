@@ -23,7 +23,7 @@ WEAK = 0.2
 LEAST_ITEMS = 3
 """Of considerations, and of options: two of either correlate at ±1 or not at all."""
 
-Table = Mapping[str, Mapping[str, float]]
+Rated = Mapping[str, Mapping[str, float]]
 """participant → item → value."""
 
 PEOPLE: Mapping[str, float] = {
@@ -52,14 +52,14 @@ class Reason:
     left_out: int
 
 
-def deliberative_reason(considerations: Table, rankings: Mapping[str, Sequence[str]]) -> Reason:
+def deliberative_reason(considerations: Rated, rankings: Mapping[str, Sequence[str]]) -> Reason:
     """Over the pairs of those who rated every consideration that was rated and ranked every option.
 
     d = |r_C − r_P| / √2, with Spearman's r of the pair over the considerations (C) and over the options' ranks (P);
     index = 2 · (mean(1 − d) − λ) / (1 − λ) − 1 with λ = 1 − √2/2; adjusted: the same with (1 − d) · min(1, max(|r_C|, |r_P|) / .2)
     in place of 1 − d. From 1 down to about −1; 0 is no particular value.
     """
-    ranks: Table = {who: {option: float(at) for at, option in enumerate(order, 1)} for who, order in rankings.items()}
+    ranks: Rated = {who: {option: float(at) for at, option in enumerate(order, 1)} for who, order in rankings.items()}
     people = [who for who in _complete(considerations) if who in set(_complete(ranks))]
     if len(people) < 2:
         return Reason(None, None, len(people), 0, 0)
@@ -79,12 +79,12 @@ def _scaled(consistent: Floats) -> float:
     return float(2 * (consistent.mean() - LAMBDA) / (1 - LAMBDA) - 1)
 
 
-def _complete(table: Table) -> list[str]:
+def _complete(table: Rated) -> list[str]:
     items = {item for row in table.values() for item in row}
     return [who for who, row in table.items() if len(row) == len(items) >= LEAST_ITEMS]
 
 
-def _correlations(table: Table, people: Sequence[str]) -> Floats:
+def _correlations(table: Rated, people: Sequence[str]) -> Floats:
     """Spearman's r of all pairs; NaN for who gave everything the same value."""
     items = sorted({item for who in people for item in table[who]})
     ranks = np.array([scipy.stats.rankdata([table[who][item] for item in items]) for who in people])
@@ -116,7 +116,7 @@ class Conformity:
     profiles: float | None
 
 
-def conformity(before: Table, after: Table, groups: Mapping[str, str], scale: tuple[float, float]) -> Conformity:
+def conformity(before: Rated, after: Rated, groups: Mapping[str, str], scale: tuple[float, float]) -> Conformity:
     """groups: participant → group. Over those who rated everything both times."""
     people = [
         who for who in _complete(before) if who in set(_complete(after)) and before[who].keys() == after[who].keys()
