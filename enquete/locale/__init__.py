@@ -163,6 +163,7 @@ def in_language(table: Mapping[str, str], language: str) -> Mapping[str, str]:
 MARKS = (C_("decimal mark", "."), C_("thousands mark", ","), C_("after a figure in per cent", "%"))
 
 
+@cache
 def _symbols(language: str) -> tuple[str, ...]:
     return tuple(tell(mark, language) for mark in MARKS)
 

@@ -7,12 +7,13 @@ null; a difference that was not tested is no finding, nor is one of groups below
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import JsonValue
 
 from enquete.locale import tell
+from enquete.reports.context import shallow
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
@@ -49,7 +50,7 @@ class KeyFinding:
     methodology: str = ""  # filled in where findings are joined
 
     def as_json(self) -> dict[str, JsonValue]:
-        return {**asdict(self), "items": list(self.items), "numbers": dict(self.numbers)}
+        return {**shallow(self), "items": list(self.items), "numbers": dict(self.numbers)}
 
 
 def sentence(text: str, language: Language, *, item: str = "", **facts: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from enquete.analysis.panel.measures import (
 from enquete.analysis.panel.ranking import By, rank_robustness
 from enquete.graphs.delphi.instrument import DelphiInstrument
 from enquete.graphs.delphi.themes import Themes
+from enquete.reports.context import shallow
 
 FIRST_RATING = 2
 TOP = 5  # places whose occupation is bootstrapped
@@ -107,7 +108,7 @@ def described(panel: Panel) -> list[dict[str, Any]]:
 
 
 def _rating(one: PanelMeasure, theme: str, dimension: str, panel: Panel) -> dict[str, Any]:
-    figures, instrument = asdict(one.spread), panel.instrument
+    figures, instrument = shallow(one.spread), panel.instrument
     scale = instrument.scale_of(dimension)
     counts = panel.rated(theme, dimension, one.round).value_counts()
     n, missing = figures.pop("n"), figures.pop("n_missing")
@@ -124,7 +125,7 @@ def _rating(one: PanelMeasure, theme: str, dimension: str, panel: Panel) -> dict
         "label": label(one.spread, instrument),
         "agreed": one.consensus if n > 1 else None,
         "polarised": one.polarised if n > 1 else None,
-        "stability": {**asdict(one.stability), **corrected} if one.stability else None,
+        "stability": {**shallow(one.stability), **corrected} if one.stability else None,
     }
 
 
@@ -147,7 +148,7 @@ def convergence(panel: Panel) -> list[dict[str, Any]]:
         for dimension in panel.dimensions:
             item = item_of(theme["id"], dimension)
             first, second = (panel.rated(theme["id"], dimension, n) for n in (FIRST_RATING, panel.revised))
-            figures = asdict(converge(first, second, median=panel.shown(FIRST_RATING, item)))
+            figures = shallow(converge(first, second, median=panel.shown(FIRST_RATING, item)))
             known = {"theme": theme["id"], "dimension": dimension, "item": item}
             found.append(
                 {**known, "from_round": FIRST_RATING, "to_round": panel.revised, **figures, "n_total": len(second)}
@@ -177,7 +178,7 @@ def concordance(panel: Panel) -> list[dict[str, Any]]:
     for number, table in panel.tables.items():
         for dimension in panel.dimensions:
             items = [item_of(theme["id"], dimension) for theme in panel.themes]
-            figures = asdict(kendall_w(table.reindex(columns=items).to_numpy(dtype=float)))
+            figures = shallow(kendall_w(table.reindex(columns=items).to_numpy(dtype=float)))
             found.append({"round": number, "dimension": dimension, **figures})
     return found
 
@@ -211,7 +212,7 @@ def ranking(panel: Panel) -> list[dict[str, Any]]:
         items = [item for item in map(str, panel.tables[panel.last]) if item.endswith(f"/{dimension}")]
         table = panel.tables[panel.last][items].rename(columns=names)
         for by in ORDERS if items else ():
-            robust = asdict(rank_robustness(table, k=min(TOP, len(items)), by=by))
+            robust = shallow(rank_robustness(table, k=min(TOP, len(items)), by=by))
             found.append({"dimension": dimension, "round": panel.last, **robust})
     return found
 

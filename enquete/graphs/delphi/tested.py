@@ -5,7 +5,6 @@ The tests describe this run. Groups of fewer than FEWEST raters take part in non
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def _theme(panel: Panel, theme: str, dimension: str, types: pd.Series[str]) -> d
     return {
         "theme": theme, "dimension": dimension, "item": item_of(theme, dimension), "round": panel.last,
         "groups": sorted(groups, key=lambda one: -float(str(one["mean"]))), "n_total": len(types),
-        **{key: asdict(found)[key] for key in ("n", "statistic", "p", "method", "effect")},
+        **{key: getattr(found, key) for key in ("n", "statistic", "p", "method", "effect")},
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from enquete.analysis.change import by_item as changes
 from enquete.analysis.change.drift import delta_matrix
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
 from enquete.reports import context
+from enquete.reports.context import shallow
 from enquete.state.asking import Language
 
 WAVES = ("T0", "T1")
@@ -141,11 +142,11 @@ def _without_type(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _row(one: changes.Change, tested: bool) -> dict[str, Any]:
     """Test, effects and corrections of one line of a table."""
-    effects = {name: asdict(getattr(one.effects, name)) for name in EFFECTS}
-    row: dict[str, Any] = {**asdict(one.test), "p_holm": one.p_holm, "p_bh": one.p_bh, "effects": effects}
+    effects = {name: shallow(getattr(one.effects, name)) for name in EFFECTS}
+    row: dict[str, Any] = {**shallow(one.test), "p_holm": one.p_holm, "p_bh": one.p_bh, "effects": effects}
     if tested:
         return row
-    bare = {name: asdict(_descriptive(getattr(one.effects, name))) for name in EFFECTS}
+    bare = {name: shallow(_descriptive(getattr(one.effects, name))) for name in EFFECTS}
     return {**{key: value for key, value in row.items() if key not in TESTS}, "effects": bare}
 
 

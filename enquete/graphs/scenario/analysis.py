@@ -7,7 +7,6 @@ missing data is None with a count or a reason, every theme names the answers tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from enquete.graphs.scenario.comparisons import group_tests, pairwise, polarity_
 from enquete.graphs.scenario.instrument import ScenarioInstrument
 from enquete.graphs.scenario.open_answers import open_answers
 from enquete.graphs.scenario.wishes import agents, points, polarities
-from enquete.reports.context import UNIT, AnalysisContext, answering, findings, wide
+from enquete.reports.context import UNIT, AnalysisContext, answering, findings, shallow, wide
 from enquete.state.asking import Language
 
 READ = ["participant", "agent_name", "stakeholder_type", "item_id", "status", "value", "text"]
@@ -105,7 +104,7 @@ def _described(frame: pd.DataFrame, instrument: ScenarioInstrument) -> list[dict
 
 def _figures(values: Floats, low: int, high: int) -> dict[str, Any]:
     """n, mean, median, SD (n − 1), IQR (type 7), van der Eijk's A, the bimodality coefficient, and the distribution."""
-    measured = asdict(describe(values, low, high))
+    measured = shallow(describe(values, low, high))
     counts = frequencies(values, low, high).tolist()
     return {
         "n_responded": measured["n"],
@@ -121,7 +120,7 @@ def _of_dimension(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimensi
 
 def _compared(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimension: str) -> dict[str, Any]:
     """Friedman's test over the scenarios on one dimension, with Kendall's W; mean ranks by scenario, 1 the lowest."""
-    figures = asdict(friedman(_of_dimension(ratings, instrument, dimension).to_numpy()))
+    figures = shallow(friedman(_of_dimension(ratings, instrument, dimension).to_numpy()))
     ranks = figures.pop("mean_ranks")
     names = [scenario.scenario_id for scenario in instrument.scenarios]
     by_scenario = dict(zip(names, ranks, strict=True)) if ranks else {}
@@ -129,5 +128,5 @@ def _compared(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimension: 
 
 
 def _alike(ratings: pd.DataFrame, instrument: ScenarioInstrument, dimension: str) -> dict[str, Any]:
-    figures = asdict(rated_alike(_of_dimension(ratings, instrument, dimension).to_numpy()))
+    figures = shallow(rated_alike(_of_dimension(ratings, instrument, dimension).to_numpy()))
     return {"dimension": dimension, **figures, "n_total": len(ratings)}

@@ -6,7 +6,6 @@ Agents of one run share a model and a wording: p describes this run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -16,6 +15,7 @@ from enquete.analysis.change.paired import holm
 from enquete.analysis.relations.groups import GroupTest, eta_squared, kruskal_wallis
 from enquete.analysis.relations.polarity import polarity
 from enquete.graphs.scenario.wishes import Points
+from enquete.reports.context import shallow
 from enquete.reports.key_findings import FEWEST
 
 
@@ -24,7 +24,7 @@ def pairwise(ratings: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for one in pairwise_wilcoxon(ratings):
         (first, dimension), second = _parts(one.first), _parts(one.second)[0]
-        test = asdict(one.test)
+        test = shallow(one.test)
         found.append(
             {"dimension": dimension, "first": first, "second": second, **test, "n_total": len(ratings), "p_holm": one.p_holm}
         )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from enquete.analysis.relations.polarity import Floats, agent_centred, centred, group_polarity, polarity
 from enquete.graphs.scenario.instrument import ScenarioInstrument
+from enquete.reports.context import shallow
 
 NO_DIMENSION = "no_dimension"
 
@@ -112,7 +113,7 @@ def _by_type(point: pd.DataFrame, types: pd.Series[str]) -> dict[str, Any]:
 
 
 def _group(wish: Floats, expectation: Floats) -> dict[str, Any]:
-    figures = asdict(group_polarity(wish, expectation))
+    figures = shallow(group_polarity(wish, expectation))
     n = figures.pop("n")
     del figures["n_missing"]
     return {"n_responded": n, "n_total": len(wish), **figures}

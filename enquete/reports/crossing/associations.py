@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from enquete.analysis.relations.association import CrossFinding, cross_table
 from enquete.locale import N_, tell
-from enquete.reports.context import jsonable
+from enquete.reports.context import jsonable, shallow
 from enquete.reports.crossing.agents import AgentTable
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.markdown import number, p_value
@@ -76,7 +75,7 @@ def as_json(agents: AgentTable, found: Sequence[CrossFinding], language: Languag
         for one in agents.findings
     ]  # fmt: skip
     pairs = [
-        {"first": one.first, "second": one.second, **asdict(one.association), "p_holm": one.p_holm, "p_bh": one.p_bh}
+        {"first": one.first, "second": one.second, **shallow(one.association), "p_holm": one.p_holm, "p_bh": one.p_bh}
         for one in found
     ]
     identical = [{"column": column, "same_as": kept} for column, kept in agents.twins.items()]

@@ -8,7 +8,7 @@ a verdict is about the procedure.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from enquete.analysis.health.diagnostics import NOT_TESTED, NOTHING, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
-from enquete.reports.context import Found, chosen, jsonable
+from enquete.reports.context import Found, chosen, jsonable, shallow
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.checks import Check, Humans, contents
 from enquete.reports.health.occasions import phases, with_blocks
@@ -68,13 +68,13 @@ class Health:
     def as_json(self) -> JsonValue:
         """health.json: verdicts, then checks with everything that they rest on, then shapes."""
         checks = [
-            {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **asdict(one.found)}
+            {"methodology": one.methodology, "phase": one.phase, "probe": one.probe, **shallow(one.found)}
             for one in self.checks
         ]
-        verdicts = {name: {**asdict(one), **self._of_probes(name)} for name, one in self.verdicts.items()}
+        verdicts = {name: {**shallow(one), **self._of_probes(name)} for name, one in self.verdicts.items()}
         return jsonable(
             {"synthetic": self.synthetic, "unit_of_inference": "run", "verdicts": verdicts, "diagnostics": checks,
-             "shapes": [asdict(shape) for shape in self.shapes]}
+             "shapes": [shallow(shape) for shape in self.shapes]}
         )  # fmt: skip
 
     def _of_probes(self, name: str) -> dict[str, tuple[str, ...]]:
