@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from enquete.checkpoints.connection import connect, damaged, explained
+from enquete.checkpoints.connection import connect, explained
 from enquete.checkpoints.entries import (
     CALL,
     OCCASION,
@@ -134,19 +134,15 @@ class Ledger:
 
         Raises LedgerError where the file is damaged.
         """
-        try:
+        with explained(self.path):
             return self._read.execute(sql, values)
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        try:
+        with explained(self.path):
             return self._read.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
 
-    def _damaged(self, error: sqlite3.DatabaseError) -> LedgerError:
-        return damaged(self.path, error)
+    def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
+        return next(iter(self._rows(sql, values)), None)
 
     @property
     def commits(self) -> int:
@@ -154,8 +150,8 @@ class Ledger:
 
     def noted(self, name: str) -> str | None:
         """A remark of the run that may change, such as its cap; None where there is none."""
-        rows = self._rows("SELECT value FROM meta WHERE key=?", (name,))
-        return str(rows[0][0]) if rows else None
+        row = self._row("SELECT value FROM meta WHERE key=?", (name,))
+        return str(row[0]) if row else None
 
     async def note(self, name: str, value: str) -> None:
         """Set such a remark."""
@@ -169,13 +165,8 @@ class Ledger:
 
     def settled(self, key: CallKey) -> Completion | None:
         """The stored response to this call, if it was ever paid for."""
-        row = next(
-            iter(
-                self._rows(
-                    f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'", call_values(key)
-                )
-            ),
-            None,
+        row = self._row(
+            f"SELECT response, finish, model FROM calls WHERE {CALL} AND status='settled'", call_values(key)
         )
         return Completion(*row) if row else None
 
@@ -289,12 +280,9 @@ class Ledger:
         )
         # A connection of its own: a read that is still open would keep the ledger's other reads at its own snapshot,
         # and a call settled meanwhile would look unpaid.
-        try:
-            with closing(connect(self.path, read_only=True)) as connection:
-                for row in connection.execute(sql, values):
-                    yield BlockKey(self.run, *row[9:]), answer_from_row(row[:9])
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(error) from error
+        with explained(self.path), closing(connect(self.path, read_only=True)) as connection:
+            for row in connection.execute(sql, values):
+                yield BlockKey(self.run, *row[9:]), answer_from_row(row[:9])
 
     # --- frozen values, stages, failures ---------------------------------------------------------------------------
 
@@ -319,14 +307,9 @@ class Ledger:
 
     def frozen(self, arm: str, methodology: str, phase: str, name: str) -> JsonValue:
         """None where there is none. Not to be changed by who reads it."""
-        row = next(
-            iter(
-                self._rows(
-                    "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
-                    (methodology, phase, arm, name),
-                )
-            ),
-            None,
+        row = self._row(
+            "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
+            (methodology, phase, arm, name),
         )
         return _parsed(row[0]) if row else None
 
@@ -401,5 +384,5 @@ class Ledger:
         return {row[:5]: row[5] for row in rows}
 
     def total(self, name: str) -> int:
-        row = next(iter(self._rows("SELECT coalesce(sum(value), 0) FROM counters WHERE name=?", (name,))), None)
+        row = self._row("SELECT coalesce(sum(value), 0) FROM counters WHERE name=?", (name,))
         return int(row[0]) if row else 0
