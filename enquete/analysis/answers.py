@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Texts: TypeAlias = "NDArray[np.object_] | pd.Categorical[Any]"
+"""A column as it is: categories take a byte or four a row where objects take eight."""
 
 
 @dataclass(frozen=True)
@@ -127,18 +129,18 @@ _NEEDED = ("participant", "stakeholder_type", "item", "value", "scale_min", "sca
 class _Rows:
     """The columns that a table is read from, in arrays: frames cost more to handle than these numbers to read."""
 
-    participant: NDArray[np.object_]
-    stakeholder_type: NDArray[np.object_]
-    item: NDArray[np.object_]
-    status: NDArray[np.object_]
+    participant: Texts
+    stakeholder_type: Texts
+    item: Texts
+    status: Texts
     value: Floats
     scale_min: Floats
     scale_max: Floats
-    family: NDArray[np.object_]
+    family: Texts
     reverse: Flags
     position: Floats
-    order: NDArray[np.object_]
-    block: NDArray[np.object_]
+    order: Texts
+    block: Texts
 
     def where(self, kept: Flags) -> _Rows:
         """All of them are not copied."""
@@ -182,10 +184,10 @@ def read_answers(frame: pd.DataFrame) -> Answers:
         return filled
 
     return Answers(
-        participants=pd.Index(participants),
-        items=pd.Index(items),
-        types=rows.stakeholder_type[first],
-        families=facts.family,
+        participants=pd.Index(np.asarray(participants)),
+        items=pd.Index(np.asarray(items)),
+        types=np.asarray(rows.stakeholder_type[first], dtype=object),
+        families=np.asarray(facts.family, dtype=object),
         low=facts.scale_min,
         high=facts.scale_max,
         reverse=facts.reverse,
@@ -206,8 +208,11 @@ def _read(frame: pd.DataFrame) -> _Rows:
     if missing := [name for name in _NEEDED if name not in frame.columns]:
         raise ValueError(f"answers lack the column(s) {', '.join(missing)}; needed are {', '.join(_NEEDED)}")
 
-    def texts(name: str) -> NDArray[np.object_]:
-        return frame[name].to_numpy(dtype=object) if name in frame.columns else np.full(len(frame), "", dtype=object)
+    def texts(name: str) -> Texts:
+        if name not in frame.columns:
+            return np.full(len(frame), "", dtype=object)
+        column = frame[name].array
+        return column if isinstance(column, pd.Categorical) else frame[name].to_numpy(dtype=object)
 
     def numbers(name: str, errors: Literal["raise", "coerce"] = "raise") -> Floats:
         if name not in frame.columns:
@@ -215,9 +220,11 @@ def _read(frame: pd.DataFrame) -> _Rows:
         return np.asarray(pd.to_numeric(frame[name], errors=errors).to_numpy(dtype=np.float64, na_value=np.nan))
 
     family = texts("family")
+    if pd.isna(family).any():
+        family = np.where(pd.isna(family), "", np.asarray(family, dtype=object))
     return _Rows(
         texts("participant"), texts("stakeholder_type"), texts("item"), texts("status"), numbers("value"),
-        numbers("scale_min"), numbers("scale_max"), np.where(pd.isna(family), "", family),
+        numbers("scale_min"), numbers("scale_max"), family,
         np.asarray(texts("reverse_keyed") == True, dtype=bool),  # noqa: E712 - by element
         numbers("item_position", "coerce"), texts("option_order"), texts("block"),
     )  # fmt: skip
@@ -242,7 +249,7 @@ def _doubled(codes: Codes) -> Flags:
     return np.zeros(0, dtype=bool) if not len(codes) else np.asarray(pd.Series(codes).duplicated().to_numpy())
 
 
-def _differs(group: Codes, *columns: NDArray[Any]) -> Flags:
+def _differs(group: Codes, *columns: NDArray[Any] | Texts) -> Flags:
     """Rows that are not in every column as the first of their group."""
     _, first, own = np.unique(group, return_index=True, return_inverse=True)
     return np.asarray(np.logical_or.reduce([column != column[first][own] for column in columns]), dtype=bool)
@@ -257,7 +264,9 @@ def _firsts(closed: _Rows, what: Codes) -> Codes:
 
 def _options(closed: _Rows, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:
     """The distinct option orders, each row's index into them (−1 unknown), and the place of its answer."""
-    shown = pd.Series(closed.order, dtype=object).map(lambda order: tuple(order) if isinstance(order, list) else order)
+    shown: Any = closed.order
+    if not isinstance(shown, pd.Categorical):
+        shown = pd.Series(shown, dtype=object).map(lambda order: tuple(order) if isinstance(order, list) else order)
     code, distinct = pd.factorize(shown)
     orders = tuple(_parsed(order) for order in distinct)
     known = np.array([*map(bool, orders), False])  # code −1, pandas' own for missing, is the last

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from enquete.locale import N_, Words, said
-from enquete.reports.context import responded
+from enquete.reports.context import responded, statuses
 from enquete.reports.findings import UNIT, Findings
 from enquete.reports.run_reading import RunReading
 
@@ -62,12 +62,11 @@ def _heading(text: str) -> str:
 def counts(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
     """Rows by status for every methodology, phase, round and arm: they add up to the response table."""
     found = []
-    for (name, phase, number, arm, run), group in frame.groupby(
-        ["methodology", "phase", "round", "arm", "run_id"], sort=False
-    ):
+    keys = ["methodology", "phase", "round", "arm", "run_id"]
+    for (name, phase, number, arm, run), group in frame[[*keys, "status", "participant"]].groupby(keys, sort=False):
         found.append({
             "methodology": name, "phase": phase, "round": number, "arm": arm, "run": "" if run == reading.run else run,
-            "counts": group["status"].value_counts().to_dict(), "responded": len(responded(group)), "rows": len(group),
+            "counts": statuses(group), "responded": len(responded(group)), "rows": len(group),
             "answering": responded(group)["participant"].nunique(), "agents": group["participant"].nunique(),
         })  # fmt: skip
     return found
@@ -160,7 +159,8 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
 
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
     """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
-    at_t1 = frame[frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)]
+    own = frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)
+    at_t1 = frame.loc[own, ["participant", "memory_available"]]
     return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
 
 

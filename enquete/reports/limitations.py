@@ -102,7 +102,7 @@ def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -
 
 def _differential(frame: pd.DataFrame, reading: RunReading) -> Iterator[str]:
     """Gaps among what was asked, where one group has clearly more of them than another."""
-    asked = frame[frame["status"].ne("not_reached")]
+    asked = frame.loc[frame["status"].ne("not_reached"), ["status", "stakeholder_type"]]
     missing = asked["status"].isin(["refused", "invalid", "failed"]).groupby(asked["stakeholder_type"]).mean()
     if len(missing) > 1 and missing.max() - missing.min() > DIFFERENTIAL:
         language = reading.language
