@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import PARTS, Found, responded, with_ids
+from enquete.reports.context import PARTS, Found, chosen, responded, with_ids
 from enquete.reports.evaluation import evaluation
 from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
@@ -49,19 +49,20 @@ def episodes(
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
     language = reading.language
-    own = frame.loc[frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs), READ]
+    own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
     answered = responded(own)
     known: dict[str, dict[str, Asked]] = {}
     for one in asked:
         known.setdefault(one.methodology, {})[one.item_id] = one
-    for _, rows in answered.groupby(["methodology", "phase"], sort=False):
-        method, phase = str(rows["methodology"].iloc[0]), str(rows["phase"].iloc[0])
+    for method, phase in dict.fromkeys(zip(answered["methodology"], answered["phase"], strict=True)):
+        rows = chosen(answered, answered["methodology"].eq(method) & answered["phase"].eq(phase))
         run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
         at = f"{run_id}/{method}/{phase}"
         where = {"sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase}
-        planned_here = own[own["methodology"].eq(method) & own["phase"].eq(phase)]
+        here = own["methodology"].eq(method) & own["phase"].eq(phase)
+        planned_here = own.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)
-        last = rows[~rows.duplicated(["participant", "item_id"], keep="last")]  # of a rating, the last revision
+        last = chosen(rows, ~rows.duplicated(["participant", "item_id"], keep="last"))  # of a rating, the last revision
         for some in agents_at_a_time(last):
             names = dict(zip(some["participant"], some["agent_name"], strict=True))
             kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
@@ -133,7 +134,7 @@ def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, langua
     """How many answered, and the items of the highest and the lowest mean, in shares of their scales."""
     words = in_language(WORDS, language)
     parts = [words["answered"].format(n=said["participant"].nunique(), total=planned)]
-    closed = said[said["value"].notna() & said["scale_min"].notna()]
+    closed = chosen(said, said["value"].notna() & said["scale_min"].notna())
     low, high = closed["scale_min"], closed["scale_max"]
     means = ((closed["value"] - low) / (high - low)).groupby(closed["item_id"]).mean().sort_values(kind="stable")
     named = dict.fromkeys([means.index[-1], means.index[0]]) if len(means) else {}

@@ -107,9 +107,19 @@ class RunReading(OpenedRun[ReadingLedger]):
     """One run, read only. Use `open_run`; belongs to the thread that opened it. language: of what is told of it; the
     interviews' unless another is asked for."""
 
-    def __init__(self, folder: Path, record: RunRecord, ledger: ReadingLedger, language: Language = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        record: RunRecord,
+        ledger: ReadingLedger,
+        language: Language = "",
+        population: list[Participant] | None = None,
+    ) -> None:
+        """population: the ledger's, where somebody has it already."""
         super().__init__(folder, record, ledger)
         self.language = language or record.language
+        if population is not None:
+            self.population = population
 
     @property
     def run(self) -> str:
@@ -251,11 +261,13 @@ class RunReading(OpenedRun[ReadingLedger]):
 
 
 @contextmanager
-def open_run(folder: Path, language: Language = "") -> Iterator[RunReading]:
-    """Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
+def open_run(
+    folder: Path, language: Language = "", population: list[Participant] | None = None
+) -> Iterator[RunReading]:
+    """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
-        yield RunReading(folder, ledger.record, ledger, language)
+        yield RunReading(folder, ledger.record, ledger, language, population)
     finally:
         ledger.close_reading()
 

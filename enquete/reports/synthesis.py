@@ -41,7 +41,7 @@ from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses
 from enquete.reports.writing import write_json
-from enquete.state.asking import Language
+from enquete.state.asking import Language, Participant
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"
@@ -82,6 +82,7 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
         partial=partial,
         raise_bugs=workplace.raise_bugs,
         prepared=prepared,
+        population=workplace.population,
     )
     main = workplace.record.main.id
     buggy = {bug.methodology for bug in written.bugs}
@@ -100,7 +101,7 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
     """The model's summary, if it has not written one of these claims yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
-        prepared = await asyncio.to_thread(prepare, workplace.folder, planned)
+        prepared = await asyncio.to_thread(prepare, workplace.folder, planned, workplace.population)
         crossing = await asyncio.to_thread(
             cross, evaluations(workplace.record.methods), prepared.found.results, prepared.frame
         )
@@ -118,9 +119,9 @@ async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> 
     return prepared
 
 
-def prepare(folder: Path, planned: Sequence[tuple[str, str]]) -> Prepared:
+def prepare(folder: Path, planned: Sequence[tuple[str, str]], population: list[Participant] | None = None) -> Prepared:
     """Response table and findings of a run whose interviews are over."""
-    with open_run(folder) as reading:
+    with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
         return Prepared(frame, find(reading, frame))
 
@@ -133,14 +134,15 @@ def write_synthesis(
     raise_bugs: bool = False,
     prepared: Prepared | None = None,
     language: Language = "",
+    population: list[Participant] | None = None,
 ) -> Written:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
-    language: of what is read, where it is not to be that of the interviews.
+    language: of what is read, where it is not to be that of the interviews. population: see `open_run`.
     Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
     """
-    with open_run(folder, language) as reading:
+    with open_run(folder, language, population) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)

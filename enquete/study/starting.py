@@ -72,6 +72,8 @@ class Start:
             frozen = expected.as_frozen()
         await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
         self.to_begin = None
+        if not population.has_simulation:
+            self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
 
     async def _judged(self, ledger: Ledger) -> RunRecord:
         """What the words leave open is for the run's model to say. Raises Unfit."""
