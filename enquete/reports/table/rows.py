@@ -137,7 +137,7 @@ class Table:
         elif name in ALWAYS:
             values = values.astype("int32" if large else "int64")
         elif isinstance(column, _Numbers) and not (large and name in INTEGERS):
-            values = values.astype("float64")
+            values = values.astype("float64", copy=False)
         found: pd.Series[Any] = pd.Series(values, dtype=values.dtype)
         return found
 
@@ -152,24 +152,28 @@ class _Texts(dict[str | None, int]):
     """A column of texts: each once, with its number, and the numbers of all rows in as few bytes as hold them."""
 
     def __init__(self) -> None:
-        self._rows: list[np.ndarray[Any, Any]] = []
+        self._rows = array("B")
 
     def __missing__(self, text: str | None) -> int:
         self[text] = number = len(self)
         return number
 
     def extend(self, texts: Sequence[str | None]) -> None:
-        numbers = np.fromiter(map(self.__getitem__, texts), dtype=np.int32, count=len(texts))
-        self._rows.append(numbers.astype(np.min_scalar_type(len(self))))
+        numbers = [self[text] for text in texts]
+        kind = np.min_scalar_type(len(self)).char
+        if kind != self._rows.typecode:
+            self._rows = array(kind, self._rows)
+        self._rows.extend(array(kind, numbers))
 
     def filled(self) -> np.ndarray[Any, Any]:
-        return self._known()[np.concatenate(self._rows)] if self._rows else np.empty(0, dtype=object)
+        known: np.ndarray[Any, Any] = self._known()[_held(self._rows)]
+        return known
 
     def categories(self) -> pd.Categorical[Any]:
         """Sorted and grouped as the texts are."""
         texts, places = np.unique(self._known(), return_inverse=True)
-        rows = np.concatenate(self._rows) if self._rows else np.empty(0, dtype=np.int32)
-        return pd.Categorical.from_codes(places.astype(np.int32)[rows], pd.Index(texts, dtype=object))
+        codes = places.astype(np.min_scalar_type(-len(places) - 1))[_held(self._rows)]
+        return pd.Categorical.from_codes(codes, pd.Index(texts, dtype=object))
 
     def _known(self) -> np.ndarray[Any, Any]:
         known = np.empty(len(self), dtype=object)
@@ -181,16 +185,22 @@ class _Numbers:
     """A column of numbers, NaN where there is none, in four bytes where these hold them all."""
 
     def __init__(self) -> None:
-        self._rows: list[np.ndarray[Any, Any]] = []
+        self._rows = array("f")
 
     def extend(self, numbers: Sequence[float | None]) -> None:
-        given = (np.nan if number is None else number for number in numbers)
-        exact = np.fromiter(given, dtype=np.float64, count=len(numbers))
-        short = exact.astype(np.float32)
-        self._rows.append(short if np.array_equal(short, exact, equal_nan=True) else exact)
+        exact = array("d", [np.nan if number is None else number for number in numbers])
+        short = array("f", exact)
+        if self._rows.typecode == "f" and not np.array_equal(_held(short), _held(exact), equal_nan=True):
+            self._rows = array("d", self._rows)
+        self._rows.extend(exact if self._rows.typecode == "d" else short)
 
     def filled(self) -> np.ndarray[Any, Any]:
-        return np.concatenate(self._rows) if self._rows else np.empty(0)
+        return _held(self._rows)
 
     def categories(self) -> pd.Categorical[Any]:
         return pd.Categorical(self.filled())
+
+
+def _held(rows: array[Any]) -> np.ndarray[Any, Any]:
+    """The same memory as NumPy sees it."""
+    return np.frombuffer(rows, dtype=rows.typecode) if rows else np.empty(0, dtype=rows.typecode)
