@@ -1,9 +1,10 @@
 """What calls are really billed: how much more than its bound a reservation must hold, and how many may go before that is known.
 
 A server that ignores the limit on replies, or counts a model's thinking beyond it, bills more than a request can reserve from
-its own words. So the first few calls of a model are sent alone, and what they were billed decides about the rest:
+its own words. So the first calls of a model are sent alone, and what they were billed decides about the rest:
 
-    every model             at most 2 calls under way, then four times as many as were measured; all of them after 8
+    every model             as many calls under way as the caps bear at 200 times what each reserves, and at least 2; then four
+                            times as many as were measured; all of them after 8
     one that billed more    the same for each kind of work, but twice as many as were measured, and never all; every
                             reservation of that kind, of those under way too, holds the excess of the dearest call so far
 
@@ -15,11 +16,14 @@ Measured by: `spent` against the cap with 256 calls in flight and replies of 10 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
 
 FIRST_WAVE = 2
+DEAREST = 200
+"""Times its reservation that a call may be billed at, for all that is known before one was measured."""
 MEASURED = 8
 """Calls from which on a model that keeps to the limit is believed to."""
 WITHOUT_ANSWER = 8
@@ -75,12 +79,12 @@ class _Model:
     def dearest(self) -> Amount:
         return reduce(Amount.at_least, (kind.excess for kind in self.kinds.values()), NOTHING)
 
-    def room(self, kind: _Kind) -> bool:
-        measured, growth, admitted = self.measured, GROWTH, sum(kind.admitted for kind in self.kinds.values())
-        if self.dearest == NOTHING and measured >= MEASURED:
-            return True
-        if self.dearest > NOTHING:
-            measured, growth, admitted = kind.measured, CAREFUL_GROWTH, kind.admitted
+    def room(self, kind: _Kind, borne: float) -> bool:
+        measured, growth, admitted = kind.measured, CAREFUL_GROWTH, kind.admitted
+        if self.dearest == NOTHING:
+            measured, growth, admitted = self.measured, GROWTH, sum(kind.admitted for kind in self.kinds.values())
+            if measured >= MEASURED or admitted < borne:
+                return True
         first = WITHOUT_ANSWER if self.unanswered else FIRST_WAVE
         return admitted < max(first, growth * measured)
 
@@ -95,12 +99,13 @@ class Bills:
         self._changed = asyncio.Event()
         self._closed = False
 
-    async def admit(self, kind: Kind | None) -> None:
-        """Wait until one more call of this kind may be under way; `leave` behind it. None: nothing is billed."""
+    async def admit(self, kind: Kind | None, borne: Callable[[], float] = lambda: 0.0) -> None:
+        """Wait until one more call of this kind may be under way; `leave` behind it. None: nothing is billed. `borne`: how many
+        reservations like its own the caps have room for."""
         if kind is None:
             return
         model, mine = self._of(kind)
-        while not (self._at_once or self._closed or model.room(mine)):
+        while not (self._at_once or self._closed or model.room(mine, borne() / DEAREST)):
             await self._changed.wait()
         mine.admitted += 1
 

@@ -136,7 +136,7 @@ class Budget:
     async def reserve(self, tokens: int, usd: float = 0.0, claim: str = "", kind: Kind | None = None) -> bool:
         """True when the amount is reserved, and what calls of this kind are billed beyond it; False when this claim must stop
         launching calls."""
-        await self.bills.admit(kind)
+        await self.bills.admit(kind, lambda: self._borne(tokens, usd))
         granted = False
         try:
             granted = await self._reserve(tokens, usd, claim, kind)
@@ -244,6 +244,13 @@ class Budget:
     def closed(self) -> int:
         """Claims that are over."""
         return sum(claim.closed for claim in self.claims.values())
+
+    def _borne(self, tokens: int, usd: float) -> float:
+        """How many reservations of this size the caps have room for beside what is spent."""
+        by_tokens = (self.cap - self.spent) / max(1, tokens)
+        if self.cap_usd is None or usd <= 0:
+            return by_tokens
+        return min(by_tokens, (self.cap_usd - self.spent_usd) / usd)
 
     def _needed(self, tokens: int, usd: float, kind: Kind | None) -> Amount:
         excess = self.bills.excess(kind)

@@ -7,12 +7,13 @@ import random
 
 import pytest
 
-from enquete.checkpoints.bills import FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Kind
+from enquete.checkpoints.bills import DEAREST, FIRST_WAVE, GROWTH, MARGIN, MEASURED, WITHOUT_ANSWER, Kind
 from enquete.checkpoints.budget import Budget
 
 KIND, OTHER = Kind("m", "answer"), Kind("m", "themes")
 BOUND, LONGEST = 1100, 500  # tokens of a question, at most, and of the reply it asks for
 CALL = BOUND + LONGEST
+NARROW = 300 * CALL  # room for all calls of a test, and not for two that are billed at DEAREST
 
 
 async def settled(budget: Budget) -> None:
@@ -41,7 +42,7 @@ class Calls:
 
 def test_a_first_wave_measures_then_more_go() -> None:
     async def work() -> None:
-        calls = Calls(budget := Budget(10**9), 100)
+        calls = Calls(budget := Budget(NARROW), 100)
         await settled(budget)
         assert calls.going == FIRST_WAVE
         await calls.end(CALL)
@@ -56,6 +57,19 @@ def test_a_first_wave_measures_then_more_go() -> None:
         assert calls.going + other.going == 200
         await budget.stop("enough")
         await asyncio.gather(*calls.tasks, *other.tasks)  # nobody is left waiting
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize(("cap_usd", "going"), [(None, 12), (7 * DEAREST * 0.01, 7)])
+def test_as_many_go_first_as_the_caps_bear_whatever_they_are_billed(cap_usd: float | None, going: int) -> None:
+    async def work() -> None:
+        budget = Budget(12 * DEAREST * CALL, cap_usd=cap_usd)
+        calls = [asyncio.ensure_future(budget.reserve(CALL, 0.01, "", KIND)) for _ in range(20)]
+        await settled(budget)
+        assert sum(call.done() for call in calls) == going
+        await budget.stop("enough")
+        await asyncio.gather(*calls)
 
     asyncio.run(work())
 
@@ -83,7 +97,7 @@ def test_without_answers_more_may_try() -> None:
     """Whether a server is away is told by several requests, not by the first two."""
 
     async def work() -> None:
-        calls = Calls(budget := Budget(10**9), 100)
+        calls = Calls(budget := Budget(NARROW), 100)
         await settled(budget)
         assert budget.try_reserve(CALL, kind=KIND)  # to be sent again
         await settled(budget)
