@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias, get_origin
 
 import typer
@@ -125,16 +126,22 @@ class SettingsCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """The command's own, then the methodologies', --help last."""
         *own, help_ = super().get_params(ctx)
-        return [*own, *options_of(self._flags()), help_]
+        return [*own, *self._further, help_]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was said in a flag becomes what --set would have said."""
         rest = super().parse_args(ctx, args)
-        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in self._flags()]
+        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in self._flags]
         more = [flag.spelt_as_set(value) for flag, value in said if value is not None]
         ctx.params[SET] = [*(ctx.params.get(SET) or ()), *more]
         return rest
 
+    @cached_property
+    def _further(self) -> list[Any]:
+        """Made once: a line that is parsed asks four times what there is."""
+        return options_of(self._flags)
+
+    @cached_property
     def _flags(self) -> list[Flag]:
         taken = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
         return flags_of(self.models(), taken | {"--help"})
