@@ -15,6 +15,10 @@ from enquete.checkpoints.connection import connect
 from enquete.checkpoints.ledger import Ledger
 
 SPENT = {"tokens": "carried_tokens", "calls": "carried_calls", "lost": "carried_lost"}
+SENT = """hash IN (
+  SELECT system_hash FROM calls WHERE methodology IN ({marks}) UNION
+  SELECT messages_hash FROM calls WHERE methodology IN ({marks}) UNION
+  SELECT head FROM texts JOIN calls ON hash = system_hash WHERE methodology IN ({marks}))"""
 OF_METHODOLOGY = ("occasions", "calls", "frozen", "stages", "failures")
 
 
@@ -28,9 +32,7 @@ async def carry(source: Path, target: Ledger, methodologies: Collection[str]) ->
                 _copy(connection, table, _rows(origin, table, "methodology", names))
             occasions = "occasion IN (SELECT id FROM occasions WHERE methodology IN ({marks}))"
             _copy(connection, "answers", _where(origin, "answers", occasions, names))
-            for column in ("system_hash", "messages_hash"):
-                sent = f"hash IN (SELECT {column} FROM calls WHERE methodology IN ({{marks}}))"
-                _copy(connection, "texts", _where(origin, "texts", sent, names))
+            _copy(connection, "texts", _where(origin, "texts", SENT, names))
             counters = (
                 (*row[:4], SPENT.get(str(row[4]), row[4]), row[5])
                 for row in _rows(origin, "counters", "methodology", names)
@@ -45,7 +47,7 @@ def _rows(origin: sqlite3.Connection, table: str, column: str, names: list[str])
 
 
 def _where(origin: sqlite3.Connection, table: str, condition: str, names: list[str]) -> Iterator[tuple[object, ...]]:
-    marks = ",".join("?" * len(names))
+    marks = ",".join(f"?{number}" for number in range(1, len(names) + 1))
     yield from origin.execute(f"SELECT * FROM {table} WHERE {condition.format(marks=marks)}", names)
 
 

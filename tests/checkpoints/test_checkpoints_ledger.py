@@ -7,7 +7,6 @@ import random
 import sqlite3
 import tempfile
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enquete.checkpoints.carrying import carry
 from enquete.checkpoints.entries import text_of
+from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Failure, Ledger, Usage
 from enquete.state.asking import Answer, BlockKey, CallKey
 from enquete.state.desk import Completion
@@ -87,7 +88,7 @@ class TestCalls:
 
     def test_what_is_sent_in_the_same_words_is_stored_once(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
-            asked = [replace(prompt(f"{i // 2}?"), system=f"Rules.\n\nYou are {i // 4}.") for i in range(20)]
+            asked = [prompt(f"{i // 2}?", system=f"Rules.\n\nYou are {i // 4}.") for i in range(20)]
             await asyncio.gather(*(ledger.reserve(call(f"a{i}"), one, "m", 1) for i, one in enumerate(asked)))
 
         with_ledger(tmp_path, work)
@@ -96,6 +97,22 @@ class TestCalls:
         assert {"Rules.\n\n", "You are 4."} <= {*texts}
         assert rows(tmp_path, f"SELECT {text_of('system_hash')} FROM calls WHERE id=20") == [("Rules.\n\nYou are 4.",)]
         assert rows(tmp_path, "SELECT count(DISTINCT prompt_hash) FROM calls") == [(10,)]
+
+    def test_what_was_sent_is_taken_over_whole(self, tmp_path: Path) -> None:
+        """By a run that asks nobody in the same words."""
+
+        async def asks(ledger: Ledger) -> None:
+            await ledger.reserve(call(), prompt(system="Rules.\n\nYou are Ada."), "m", 1)
+
+        async def takes_over(ledger: Ledger) -> None:
+            await carry(tmp_path / "first" / LEDGER, ledger, [call().methodology])
+
+        for name, work in (("first", asks), ("second", takes_over)):
+            (tmp_path / name).mkdir()
+            with_ledger(tmp_path / name, work)
+        told = f"SELECT {text_of('system_hash')}, {text_of('messages_hash')} FROM calls"
+        ((system, messages),) = rows(tmp_path / "second", told)
+        assert (system, messages is None) == ("Rules.\n\nYou are Ada.", False)
 
     def test_calls_of_other_arms_purposes_and_attempts_are_other_calls(self, tmp_path: Path) -> None:
         async def work(ledger: Ledger) -> None:
