@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from enquete.state.asking import RESPONDED
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -118,7 +120,6 @@ def row_means(x: Floats) -> Floats:
     return means
 
 
-RESPONDED = ("ok", "repaired")
 GAPS = ("refused", "invalid", "failed")
 STATUSES = (*RESPONDED, *GAPS, "not_reached")
 

@@ -48,12 +48,10 @@ from typing_extensions import TypedDict
 
 from enquete.locale import N_, tell
 from enquete.respondents.roles import Role
-from enquete.state.asking import ATTEMPTS, Answer, Block, Item, Language, Outcome, Status
+from enquete.state.asking import ATTEMPTS, RESPONDED, Answer, Block, Item, Language, Outcome, Status
 from enquete.state.desk import Desk
 from enquete.state.methodology import InstrumentT, Plan, Procedure, SettingsT
 from enquete.state.together import together
-
-HEARD = ("ok", "repaired")
 
 LABELS = (N_("Question"), N_("Answer"))
 
@@ -224,7 +222,7 @@ async def hear(desk: Desk, blocks: Sequence[Block]) -> Sequence[Utterance] | Out
 
 
 def _uttered(answers: Sequence[Answer]) -> Utterance:
-    said = [answer.text for answer in answers if answer.status in HEARD and answer.text]
+    said = [answer.text for answer in answers if answer.status in RESPONDED and answer.text]
     return Utterance("\n".join(said), answers[0].status, tuple(answers))
 
 

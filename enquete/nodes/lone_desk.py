@@ -13,9 +13,9 @@ from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.faults import checked_url
 from enquete.models.metered import MeteredModel, Terms
-from enquete.models.prices import Prices
+from enquete.models.prices import OPENAI_URL, Prices
 from enquete.models.transport import Transport
-from enquete.nodes.workplace import LIMITER, OPENAI_URL
+from enquete.nodes.workplace import LIMITER
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm

@@ -31,7 +31,7 @@ from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
 from enquete.models.local_model import LocalModel
 from enquete.models.metered import MeteredModel, Replay, Sender, Terms, valued
-from enquete.models.prices import Prices
+from enquete.models.prices import OPENAI_URL, Prices
 from enquete.models.transport import Transport
 from enquete.models.weights import file_of
 from enquete.nodes.batching import MOST_IN_BATCHES, adopt, make_collector, tell
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
 
-OPENAI_URL = "https://api.openai.com/v1"  # where a key without LLM_BASE_URL belongs
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 

@@ -15,9 +15,8 @@ from pydantic import JsonValue
 
 from enquete.reports.markdown import readable
 from enquete.respondents.roles import RULE
-from enquete.state.asking import Language
+from enquete.state.asking import RESPONDED, Language
 
-RESPONDED = ("ok", "repaired")
 """Statuses that carry an answer; every other row is a typed gap."""
 
 Found = Mapping[str, JsonValue]

@@ -21,7 +21,7 @@ from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
 from enquete.reports.accounts import every_call_failed
 from enquete.reports.citations import citations
-from enquete.reports.context import RESPONDED, statuses, with_ids
+from enquete.reports.context import statuses, with_ids
 from enquete.reports.crossing import narrative
 from enquete.reports.crossing.agents import agent_table
 from enquete.reports.crossing.associations import associate
@@ -41,7 +41,7 @@ from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.table.items import items
 from enquete.reports.table.rows import participants_table, responses
 from enquete.reports.writing import write_json
-from enquete.state.asking import Language, Participant
+from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import LedgerError
 
 RESULTS = "results.json"

@@ -12,6 +12,8 @@ Outcome = Literal["done", "waiting", "short", "failed"]
 
 Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
+RESPONDED: tuple[Status, ...] = ("ok", "repaired")
+"""Those of what was answered."""
 
 Language = str
 """Of what is read: any that there is a catalogue of, see enquete.locale."""

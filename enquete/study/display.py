@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from enquete.reports.figures import as_plotly
 from enquete.reports.figures.canvas import Figure
+from enquete.state.asking import RESPONDED
 from enquete.state.errors import SettingsError
 from enquete.study.standing import StageStatus
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
-USABLE = ("ok", "repaired")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
 SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
 
@@ -93,8 +93,8 @@ def _lines(lines: Iterable[str]) -> str:
 
 def _answers(by_status: Mapping[str, int]) -> tuple[str, str]:
     """Usable answers, and the others by what became of them."""
-    usable = sum(n for status, n in by_status.items() if status in USABLE)
-    rest = [f"{n:,} {status}" for status, n in sorted(by_status.items()) if status not in USABLE]
+    usable = sum(n for status, n in by_status.items() if status in RESPONDED)
+    rest = [f"{n:,} {status}" for status, n in sorted(by_status.items()) if status not in RESPONDED]
     return f"{usable:,}", ", ".join(rest) or "0"
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from enquete.checkpoints.budget import Budget, Claim, rounded_up
 from enquete.checkpoints.usage import usage
-from enquete.models.prices import Prices
+from enquete.models.prices import OPENAI_URL, Prices
 from enquete.nodes.planning import claims, closed, largest_call, planned, rounds_owed
-from enquete.nodes.workplace import OPENAI_URL, spent_usd
+from enquete.nodes.workplace import spent_usd
 from enquete.reports.run_reading import RunReading
 from enquete.state.boxed_weights import LOCAL_URL
 from enquete.state.request import DEFAULT_MAX_TOKENS

@@ -17,7 +17,8 @@ from pydantic import SecretStr
 
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
-from enquete.nodes.workplace import OPENAI_URL, server_url, using
+from enquete.models.prices import OPENAI_URL
+from enquete.nodes.workplace import server_url, using
 from enquete.state.asking import Arm
 from enquete.state.errors import LedgerError, RunLocked, SettingsError
 from enquete.state.settings import Machine

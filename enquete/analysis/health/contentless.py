@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from enquete.analysis.answers import RESPONDED
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import EMPTY_TEXTS, THRESHOLDS
+from enquete.state.asking import RESPONDED
 
 HALF = 0.5
 MOST_NAMED = 20  # agents and items listed by name in a detail

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.reports.context import RESPONDED, tally
-from enquete.state.asking import Language
+from enquete.reports.context import tally
+from enquete.state.asking import RESPONDED, Language
 
 State = Literal["filled", "partly", "open", "not_applicable"]
 

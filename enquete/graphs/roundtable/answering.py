@@ -8,8 +8,7 @@ from enquete.graphs.roundtable.instrument import CONSIDERATION, PREFERENCES, Rou
 from enquete.graphs.roundtable.modes.checks import NOTHING, entries
 from enquete.graphs.roundtable.modes.mode import Mode
 from enquete.graphs.roundtable.responses import Response, Stance
-from enquete.nodes.conversations import HEARD
-from enquete.state.asking import Answer, Item, Language
+from enquete.state.asking import RESPONDED, Answer, Item, Language
 
 AGAIN = "again/"
 """Before the items of a turn that is asked once more: both answers are kept."""
@@ -54,7 +53,7 @@ def once_more(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def response(answers: Sequence[Answer]) -> Response:
     """As it was said; only a confidence outside 0 to 1 is brought into it, with what was said kept."""
-    heard = {_plain(answer.item): answer for answer in answers if answer.status in HEARD}
+    heard = {_plain(answer.item): answer for answer in answers if answer.status in RESPONDED}
     text = {name: answer.text for name, answer in heard.items() if answer.text}
     raw = heard["confidence"].value if "confidence" in heard else None
     confidence, kept = in_range(raw)
@@ -76,7 +75,7 @@ def in_range(raw: float | None) -> tuple[float | None, float | None]:
 
 def missing(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Items that got no answer."""
-    return tuple(_plain(answer.item) for answer in answers if answer.status not in HEARD)
+    return tuple(_plain(answer.item) for answer in answers if answer.status not in RESPONDED)
 
 
 def ratings(answers: Sequence[Answer]) -> dict[str, float]:
@@ -87,14 +86,14 @@ def ratings(answers: Sequence[Answer]) -> dict[str, float]:
 def _rated(answers: Sequence[Answer]) -> Iterator[tuple[str, float]]:
     for answer in answers:
         family, _, name = _plain(answer.item).partition("/")
-        if family == CONSIDERATION and answer.status in HEARD and answer.value is not None:
+        if family == CONSIDERATION and answer.status in RESPONDED and answer.value is not None:
             yield name, answer.value
 
 
 def ranking(answers: Sequence[Answer]) -> tuple[str, ...]:
     """Options, the best first; () where there is no order."""
     found = next(
-        (answer.data for answer in answers if _plain(answer.item) == PREFERENCES and answer.status in HEARD), None
+        (answer.data for answer in answers if _plain(answer.item) == PREFERENCES and answer.status in RESPONDED), None
     )
     return tuple(map(str, found)) if isinstance(found, list) else ()
 

@@ -26,8 +26,8 @@ from enquete.graphs.roundtable.settings import RoundtableSettings
 from enquete.graphs.roundtable.steering import awaits_word, steered, word_name
 from enquete.graphs.roundtable.summaries import SUMMARISER, Rounds, key_points, older, tokens
 from enquete.graphs.roundtable.table import PRIVATE, Table, is_private, laid, summary_name
-from enquete.nodes.conversations import HEARD, Asked, TurnOutcome, Utterance, hear, keep, stopped
-from enquete.state.asking import Outcome
+from enquete.nodes.conversations import Asked, TurnOutcome, Utterance, hear, keep, stopped
+from enquete.state.asking import RESPONDED, Outcome
 from enquete.state.desk import REHEARSAL, Desk
 
 STEPS = 5
@@ -186,7 +186,7 @@ async def _asked_again(
     if isinstance(heard, str):
         return heard
     second = {
-        one.turn: _turn(one, said, table) if said.text and said.status in HEARD else one
+        one.turn: _turn(one, said, table) if said.text and said.status in RESPONDED else one
         for one, said in zip(wrong, heard, strict=True)
     }
     return [

@@ -21,10 +21,9 @@ from enquete.respondents.critic.judgement import Question
 from enquete.respondents.kinds import kind_of
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.planted import uniform
-from enquete.state.asking import Answer, Arm, Block, Item
+from enquete.state.asking import RESPONDED, Answer, Arm, Block, Item
 
 _TOOL_CALL = re.compile(r'<tool_call>|"(?:tool_calls|function_call)"\s*:')
-GIVEN = ("ok", "repaired")
 SIDES: Final[tuple[Side, ...]] = ("a", "b")
 
 
@@ -153,7 +152,7 @@ class _Stage:
             wording=f"{item.about}\n{item.wording}",
             shown="\n\n".join(part for part in (block.instruction, item.about, item.wording, _options(item)) if part),
             said=said(item, answer),
-            value=answer.value if answer and answer.status in GIVEN else None,
+            value=answer.value if answer and answer.status in RESPONDED else None,
             width=_width(item),
             unit=unit,
         )
@@ -187,7 +186,7 @@ def _width(item: Item) -> float | None:
 
 def said(item: Item, answer: Answer | None) -> str:
     """An answer as people read it: the chosen option with its label, the words. "" where there is none to compare."""
-    if answer is None or answer.status not in GIVEN or _TOOL_CALL.search(answer.text):
+    if answer is None or answer.status not in RESPONDED or _TOOL_CALL.search(answer.text):
         return ""
     return "\n".join(part for part in (_closed(item, answer), answer.text.strip()) if part)
 

@@ -15,10 +15,10 @@ import pandas as pd
 
 from enquete.analysis.relations.association import Kind
 from enquete.locale import N_, Words, tell
-from enquete.reports.context import RESPONDED, Found, chosen
+from enquete.reports.context import Found, chosen
 from enquete.reports.crossing.claims import Finding
 from enquete.reports.evaluation import Evaluation
-from enquete.state.asking import Language
+from enquete.state.asking import RESPONDED, Language
 
 POPULATION = "population"
 PERSON = ("agent_id", "agent_name", "stakeholder_type")

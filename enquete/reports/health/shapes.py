@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.answers import Floats
-from enquete.reports.context import RESPONDED
+from enquete.state.asking import RESPONDED
 
 
 @dataclass(frozen=True, slots=True)

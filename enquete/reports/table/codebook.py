@@ -10,12 +10,12 @@ import pandas as pd
 
 from enquete.locale import tell
 from enquete.reports.run_reading import RunReading
-from enquete.reports.table.columns import ANSWERED, COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
+from enquete.reports.table.columns import COLUMN_MEANINGS, CONTENT_MEANINGS, OWN_COLUMN, STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.table.row import COLUMNS, ResponseRow
 from enquete.reports.templates import render
 from enquete.respondents.kinds import KINDS
-from enquete.state.asking import Language
+from enquete.state.asking import RESPONDED, Language
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -36,8 +36,8 @@ def codebook(reading: RunReading, frame: pd.DataFrame, asked: Sequence[Asked]) -
         "statuses": [
             {
                 "status": status,
-                "answered": status in ANSWERED,
-                "missing": status not in ANSWERED,
+                "answered": status in RESPONDED,
+                "missing": status not in RESPONDED,
                 "meaning": tell(meaning, reading.language),
             }
             for status, meaning in STATUS_MEANINGS.items()

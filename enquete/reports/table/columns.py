@@ -75,5 +75,4 @@ CONTENT_MEANINGS: Mapping[str, str] = {
     "other_language": N_("in another language than the interview"),
 }
 
-ANSWERED = ("ok", "repaired")
 """All other statuses are missing values; `value` is empty for them."""

@@ -10,6 +10,7 @@ from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import ANY, GIVEN, Where, Wording, marked, phrases
 from enquete.locale import N_, decimals
 from enquete.reports.accounts import STATUSES
+from enquete.state.asking import RESPONDED
 
 PER_PAGE = 50
 MOST_ITEMS = 400
@@ -31,7 +32,7 @@ class Shown:
 
     @property
     def is_given(self) -> bool:
-        return self.row["status"] in ("ok", "repaired")
+        return self.row["status"] in RESPONDED
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import FEW
+from enquete.state.asking import RESPONDED
 from enquete.study.comparison import Comparison, compared
 
 ITEM = ["methodology", "phase", "round", "item_id"]
@@ -74,7 +75,7 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _means(frame: pd.DataFrame) -> pd.DataFrame:
     """Of the main arm."""
-    own = frame[frame["arm_role"].eq("main") & frame["status"].isin(["ok", "repaired"])]
+    own = frame[frame["arm_role"].eq("main") & frame["status"].isin(RESPONDED)]
     return own.groupby(ITEM, observed=True).agg(n=("status", "size"), mean=("value", "mean"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from enquete.interfaces.web.run.shelf import OpenRun
 from enquete.interfaces.web.run.table import ANY, Where, Wording
-from enquete.reports.context import RESPONDED
+from enquete.state.asking import RESPONDED
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ import pandas as pd
 
 from enquete.interfaces.web.run.requests import Key
 from enquete.locale import N_, tell
-from enquete.reports.context import RESPONDED
-from enquete.state.asking import Language
+from enquete.state.asking import RESPONDED, Language
 from enquete.state.showing import as_cell
 
 FEW = (
