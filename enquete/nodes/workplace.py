@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 Progress = Callable[[dict[str, Any]], None]
 log = logging.getLogger("enquete")
 
+MOST_SETTLING = 8
+"""Calls of a run beside those that may be in flight, and an eighth of them at most: filed before a slot is free, or settled after."""
 LIMITER = Limiter(32)
 """One limit on requests in flight for the whole process, whatever runs in it."""
 
@@ -98,7 +100,7 @@ class Workplace(OpenedRun[Ledger]):
         self._desks: dict[tuple[str, str, str], LocalDesk] = {}
         self._units: dict[tuple[str, str, int, str], Sequence[str]] = {}
         most, agents = (MOST_IN_BATCHES,) * 2 if record.batch else (machine.concurrency, 4 * machine.concurrency)
-        self._admission = asyncio.Semaphore(most)
+        self._admission = asyncio.Semaphore(most + min(MOST_SETTLING, most // MOST_SETTLING))
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
         self.ballast: Ballast | None = None
