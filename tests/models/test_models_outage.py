@@ -114,9 +114,9 @@ def test_open_but_broken_is_an_outage_too_when_it_befalls_several(fault: str) ->
 
 def test_time_outs_are_waited_for_as_well() -> None:
     with ModelServer(faults={"timeout": 1.0}) as server:
-        timer = threading.Timer(1.2, server.faults.clear)  # longer than three attempts of 0.2 s
+        timer = threading.Timer(1.8, server.faults.clear)  # longer than three attempts of 0.4 s
         timer.start()
-        ended = ask_all(server, range(8), timeout_s=0.2)
+        ended = ask_all(server, range(8), timeout_s=0.4)
         timer.join()
     assert failures(ended) == []
 
