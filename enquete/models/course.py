@@ -126,6 +126,9 @@ class Course:
 
     def waits_for(self, server: Server, trouble: Trouble) -> bool:
         """Out of attempts: is it the server, so that this request waits and tries again? Else it fails alone."""
+        if self._probed_too_soon():
+            self._returned()
+            return True
         if not trouble.unreachable and (self.returns >= MOST_RETURNS or self._is_to_blame(server)):
             return False  # a closed door is never one request's fault, whoever was let in before
         self.lost_in = server.lose(self.lost_in, unreachable=trouble.unreachable)
@@ -152,6 +155,13 @@ class Course:
                 self.probes += 1
                 return True
             await silence.over.wait(min(wait, patience) if patience > 0 else wait)
+
+    def _probed_too_soon(self) -> bool:
+        """It went as a probe, and before it had its fault another one was answered: what kept all silent kept this one too."""
+        silence = self.lost_in
+        if silence is None or self.is_suspect or self.returns >= MOST_RETURNS:
+            return False
+        return silence.over.happened and silence.proven and not silence.given_up
 
     def _is_to_blame(self, server: Server) -> bool:
         """Every attempt got through and failed while others were answered, who are answered still. Three faults may

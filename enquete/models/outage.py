@@ -36,14 +36,14 @@ class Signal:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._happened = False
+        self.happened = False
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def wait(self, seconds: float) -> None:
         """Until it happens or the time is over."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:
-            if self._happened:
+            if self.happened:
                 return
             self._waiting.add(turn)
         try:
@@ -54,7 +54,7 @@ class Signal:
 
     def happen(self) -> None:
         with self._lock:
-            self._happened = True
+            self.happened = True
             waiting, self._waiting = self._waiting, set()
         for turn in waiting:
             try:

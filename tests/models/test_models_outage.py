@@ -113,6 +113,7 @@ def test_open_but_broken_is_an_outage_too_when_it_befalls_several(fault: str) ->
 
 
 def test_time_outs_are_waited_for_as_well() -> None:
+    """Also by whoever was sent as a probe right before the server was back, and timed out after others were answered."""
     with ModelServer(faults={"timeout": 1.0}) as server:
         timer = threading.Timer(1.8, server.faults.clear)  # longer than three attempts of 0.4 s
         timer.start()
