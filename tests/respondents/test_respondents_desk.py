@@ -123,11 +123,11 @@ class TestAsk:
 
         with_ledger(tmp_path, work)
 
-    @pytest.mark.parametrize(("carries_over", "at_once"), [(False, 2), (True, 1)])
+    @pytest.mark.parametrize(("carries_over", "at_once"), [(False, 3), (True, 1)])
     def test_items_one_by_one_are_side_by_side_unless_one_shows_another(
         self, tmp_path: Path, carries_over: bool, at_once: int
     ) -> None:
-        """Two at once: as many as a model not measured yet gets (checkpoints/bills.py)."""
+        """All three at once where none shows another."""
 
         class Counting(ScriptedSender):
             most = now = 0
