@@ -145,8 +145,8 @@ def _disk(found: dict[str, Any]) -> list[str]:
 
 def _kills(found: dict[str, Any]) -> list[str]:
     return [
-        f"{found['in_flight']} in flight, killed after {found['sent']:,.0f} replies were sent: {found['unsettled']:.0f} of them not "
-        f"settled (median of {found['rounds']}; at most {found['most']})."
+        f"{found['in_flight']} in flight, killed after {found['received']:,.0f} replies were received: {found['unsettled']:.0f} of them "
+        f"not settled (median of {found['rounds']}; at most {found['most']})."
     ]
 
 

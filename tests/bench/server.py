@@ -42,6 +42,10 @@ class BenchServer:
         return f"{self._url}/{latency}/v1"
 
     @property
+    def port(self) -> int:
+        return int(self._url.rpartition(":")[2])
+
+    @property
     def answered(self) -> int:
         """Replies so far."""
         with urlopen(f"{self._url}/answered") as answer:
