@@ -37,7 +37,7 @@ demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small 
 # both are printed.
 test: $(VENV)/dev $(VENV)/local $(VENV)/clients  ## the whole suite
 	$(BIN)/python -m compileall -q -j 2 enquete tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --assert plain || { [ $$? -eq 1 ] && \
 	$(BIN)/python -m pytest -v --last-failed --last-failed-no-failures none --maxfail 1; }
 
 lint: $(VENV)/dev           ## style, types, import contracts
