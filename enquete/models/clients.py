@@ -1,7 +1,7 @@
-"""One shared client per event loop, on the aiohttp transport, and one exchange over it.
+"""One shared `ChatOpenAI` per event loop and model, on the aiohttp transport, and one exchange over it.
 
 Measured by CPU per call (bench/results.md). What matters: one client for all, the aiohttp transport, and that what stays the
-same of every request is built once (wire.py). Where tracing is asked for, langchain is used whole (traced.py), with `extra_body`
+same of every request is built once (wire.py). Where tracing is asked for, langchain is used whole (chat.py), with `extra_body`
 for everything but model and messages: with `response_format` as an ordinary argument it goes through the SDK's `parse`, which
 raises away a paid response that ended by length.
 """
@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -27,10 +27,9 @@ from enquete.models.prices import is_local
 from enquete.models.serving import Facts, facts_of
 
 if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
-    from enquete.models.traced import Chat
+    from enquete.models.chat import Chat
     from enquete.models.wire import BoundedClient, Line
 
-CONNECT_SECONDS = 20.0
 ASKING_SECONDS = 5.0
 _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
@@ -38,8 +37,7 @@ _MESSAGE: dict[str, type[BaseMessage]] = {"system": SystemMessage, "user": Human
 @dataclass
 class _LoopClients:
     http: BoundedClient
-    line: Line
-    chats: dict[str, Chat] = field(default_factory=dict)  # by model
+    chats: dict[str, tuple[Chat, Line]] = field(default_factory=dict)  # by model
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -48,7 +46,6 @@ class Clients:
 
     def __init__(self, base_url: str, api_key: SecretStr | None):
         self._base_url = base_url
-        # Not None: the SDK would take OPENAI_API_KEY from the environment and send it to any server.
         self._api_key = api_key or SecretStr("none")
         self._traced = tracing_wanted()
         self._loops: dict[asyncio.AbstractEventLoop, _LoopClients] = {}
@@ -111,12 +108,11 @@ class Clients:
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> JsonValue:
         """One request, no retries: what the server answered, a chat completion or not. Raises Oversized, Redirected, openai's
         errors, and whatever SDK, langchain and aiohttp make of what they do not understand."""
-        clients = self._of_this_loop()
+        chat, line = self._of_model(model)
         if self._traced:
-            chat = clients.chats.get(model) or self._chat(model, clients)
             return await chat.complete([_MESSAGE[role](content=content) for role, content in messages], body)
         # No callbacks of a surrounding graph, hence no LangSmith tracer that an inherited variable switched on.
-        return await clients.line.complete(request_body(model, messages, body))
+        return await line.complete(request_body(model, messages, body))
 
     async def aclose(self) -> None:
         """Close the connections of every loop. Requests in flight fail."""
@@ -125,43 +121,26 @@ class Clients:
             with contextlib.suppress(RuntimeError):  # the loop of those connections is closed already
                 await clients.http.aclose()
 
-    def _of_this_loop(self) -> _LoopClients:
-        import openai  # noqa: PLC0415
+    def _of_model(self, model: str) -> tuple[Chat, Line]:
+        from enquete.models.chat import chat_of  # noqa: PLC0415
+        from enquete.models.wire import Line  # noqa: PLC0415
 
-        from enquete.models.wire import BoundedClient, Line  # noqa: PLC0415
+        clients = self._of_this_loop()
+        if model not in clients.chats:
+            chat = chat_of(model, self._base_url, self._api_key, clients.http)
+            clients.chats[model] = chat, Line(chat.root_async_client, clients.http)
+        return clients.chats[model]
+
+    def _of_this_loop(self) -> _LoopClients:
+        from enquete.models.wire import TIMEOUT, BoundedClient  # noqa: PLC0415
 
         loop = asyncio.get_running_loop()
         clients = self._loops.get(loop)
         if clients is None:
-            options = self._options()
             # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
-            http = BoundedClient(
-                timeout=options["timeout"], verify=not self._base_url.startswith("http:") or bool(getproxies())
-            )
-            key = self._api_key.get_secret_value()
-            line = Line(openai.AsyncOpenAI(api_key=key, http_client=http, **options), http)
-            clients = self._loops[loop] = _LoopClients(http, line)
+            verify = not self._base_url.startswith("http:") or bool(getproxies())
+            clients = self._loops[loop] = _LoopClients(BoundedClient(timeout=TIMEOUT, verify=verify))
         return clients
-
-    def _chat(self, model: str, clients: _LoopClients) -> Chat:
-        from enquete.models.traced import Chat  # noqa: PLC0415
-
-        clients.chats[model] = Chat(
-            model=model,
-            api_key=self._api_key,
-            http_async_client=clients.http,
-            use_responses_api=False,
-            openai_proxy="",  # OPENAI_PROXY excludes an own client; HTTPS_PROXY is honoured
-            cache=False,
-            **self._options(),
-        )
-        return clients.chats[model]
-
-    def _options(self) -> dict[str, Any]:
-        """Retries are ours: they must let go of the concurrency slot."""
-        import openai  # noqa: PLC0415
-
-        return {"base_url": self._base_url, "max_retries": 0, "timeout": openai.Timeout(None, connect=CONNECT_SECONDS)}
 
 
 def tracing_wanted(environ: Mapping[str, str] = os.environ) -> bool:

@@ -29,6 +29,8 @@ SMALL_BYTES = 256 * 2**10
 """A body beyond this is read on with few others beside it, so that hundreds in flight need no gigabyte either."""
 LARGE_AT_ONCE = 4
 MOST_REDIRECTS = 3
+TIMEOUT = openai.Timeout(None, connect=20.0)
+"""How long an answer may take is known to who asks (exchange.py)."""
 _PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -91,7 +93,7 @@ def _origin(request: httpx2.Request) -> tuple[str, str, int | None]:
 
 
 class Line:
-    """Chat completions, as the SDK's client would ask for them."""
+    """Chat completions of one model, as the SDK's client would ask for them."""
 
     def __init__(self, client: openai.AsyncOpenAI, http: BoundedClient):
         headers = {**client.default_headers, **client.auth_headers}
