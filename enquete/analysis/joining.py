@@ -19,12 +19,6 @@ def known(values: ArrayLike) -> Floats:
     return x[~np.isnan(x)]
 
 
-def mid_ranks(values: ArrayLike) -> Floats:
-    """1 for the smallest; equal values share the mean of their places. scipy.stats.rankdata gives the same, more slowly."""
-    _, place, n = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(n) - (n - 1) / 2)[place])
-
-
 def require_unique(frame: pd.DataFrame, name: str) -> None:
     """ValueError naming the first participant or item that occurs twice in `frame`."""
     require_single(frame.index, name)

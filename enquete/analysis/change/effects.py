@@ -22,7 +22,7 @@ from enquete.analysis.bootstrap import (
     without,
 )
 from enquete.analysis.change.paired import DECIMALS, hodges_lehmann, walsh_averages
-from enquete.analysis.joining import known, mid_ranks
+from enquete.analysis.joining import known
 
 RESAMPLED_UP_TO = 128  # distinct differences; with more, Hodges–Lehmann is not resampled: n² Walsh averages a draw
 CHUNK = 4_000_000  # Walsh averages × resamples held at once
@@ -52,7 +52,7 @@ def cliffs_delta(x: ArrayLike, y: ArrayLike) -> float | None:
     a, b = known(x), known(y)
     if not a.size or not b.size:
         return None
-    rank = mid_ranks(np.concatenate([a, b]))
+    rank = scipy.stats.rankdata(np.concatenate([a, b]))
     u = float(rank[a.size :].sum()) - b.size * (b.size + 1) / 2
     return 2 * u / (a.size * b.size) - 1
 

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from enquete.analysis.joining import Floats, joined, mid_ranks
+from enquete.analysis.joining import Floats, joined
 
 DECIMALS = 9  # differences are compared to this many decimals: 0.3 − 0.1 and 0.5 − 0.3 are a tie
 LISTED_UP_TO = 1_000  # distinct differences; beyond, their Walsh averages are counted, not listed
@@ -67,7 +67,7 @@ def wilcoxon(before: ArrayLike, after: ArrayLike) -> PairedTest:
     complete = ~(np.isnan(x) | np.isnan(y))
     d = np.round(y[complete] - x[complete], DECIMALS)
     moved = d[d != 0]
-    rank = mid_ranks(np.abs(moved))
+    rank = scipy.stats.rankdata(np.abs(moved))
     w_plus, w_minus = float(rank[moved > 0].sum()), float(rank[moved < 0].sum())
     n_zero, n_ties = int(d.size - moved.size), _tied(np.abs(moved))
     p, method = _p_value(rank, w_plus, plain=n_zero == 0 and n_ties == 0)

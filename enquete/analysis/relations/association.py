@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from enquete.analysis.bootstrap import DRAWS as BOOTSTRAP
 from enquete.analysis.bootstrap import bca, draws_within, left_out, resampled_counts
 from enquete.analysis.change.paired import benjamini_hochberg, holm
-from enquete.analysis.joining import Floats, mid_ranks, paired_scores, require_unique
+from enquete.analysis.joining import Floats, paired_scores, require_unique
 from enquete.analysis.permutation import DRAWS, SMALL, Labels, enumerable, permutation_p
 from enquete.analysis.relations.groups import kruskal_wallis
 
@@ -224,7 +224,7 @@ def _epsilon_each(counts: Floats, value: Labels, starts: Labels, inside: Floats)
 
 
 def _standardised(values: Floats) -> Floats:
-    rank = mid_ranks(values)
+    rank = np.asarray(scipy.stats.rankdata(values), dtype=np.float64)
     gap = rank - rank.mean()
     return np.asarray(gap / np.sqrt(gap @ gap))
 

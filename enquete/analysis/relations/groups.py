@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from enquete.analysis.joining import Floats, mid_ranks, paired_scores
+from enquete.analysis.joining import Floats, paired_scores
 from enquete.analysis.permutation import SMALL, Labels, permutation_p
 
 
@@ -42,7 +42,7 @@ def kruskal_wallis(values: pd.Series[float], groups: pd.Series[str], *, seed: in
     joined = _joined(values, groups)
     if joined.reason:
         return joined.without()
-    n, k, rank = joined.x.size, joined.k, mid_ranks(joined.x)
+    n, k, rank = joined.x.size, joined.k, np.asarray(scipy.stats.rankdata(joined.x), dtype=np.float64)
     between = float(_between(rank, joined.label[None, :], k)[0])
     h = (12.0 / (n * (n + 1)) * between - 3 * (n + 1)) / float(scipy.stats.tiecorrect(rank))  # type: ignore[arg-type]
     p, method = _p(joined, rank, seed) or (float(scipy.stats.chi2.sf(h, k - 1)), "chi-squared")
