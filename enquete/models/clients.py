@@ -122,21 +122,21 @@ class Clients:
                 await clients.http.aclose()
 
     def _of_model(self, model: str) -> tuple[Chat, Line]:
-        from enquete.models.chat import chat_of  # noqa: PLC0415
-        from enquete.models.wire import Line  # noqa: PLC0415
-
         clients = self._of_this_loop()
         if model not in clients.chats:
+            from enquete.models.chat import chat_of  # noqa: PLC0415
+            from enquete.models.wire import Line  # noqa: PLC0415
+
             chat = chat_of(model, self._base_url, self._api_key, clients.http)
             clients.chats[model] = chat, Line(chat.root_async_client, clients.http)
         return clients.chats[model]
 
     def _of_this_loop(self) -> _LoopClients:
-        from enquete.models.wire import TIMEOUT, BoundedClient  # noqa: PLC0415
-
         loop = asyncio.get_running_loop()
         clients = self._loops.get(loop)
         if clients is None:
+            from enquete.models.wire import TIMEOUT, BoundedClient  # noqa: PLC0415
+
             # To read the trusted certificates takes as long as twenty calls: not for a server that shows none.
             verify = not self._base_url.startswith("http:") or bool(getproxies())
             clients = self._loops[loop] = _LoopClients(BoundedClient(timeout=TIMEOUT, verify=verify))
