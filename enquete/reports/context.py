@@ -17,8 +17,6 @@ from enquete.reports.markdown import readable
 from enquete.respondents.roles import RULE
 from enquete.state.asking import RESPONDED, Language
 
-"""Statuses that carry an answer; every other row is a typed gap."""
-
 Found = Mapping[str, JsonValue]
 """Findings of one methodology, as its `analyse` returned them."""
 Records = Iterable[Mapping[str, JsonValue]]

@@ -13,7 +13,7 @@ Outcome = Literal["done", "waiting", "short", "failed"]
 Status = Literal["ok", "repaired", "refused", "invalid", "failed"]
 """What became of an item that was asked. `not_reached` is derived at export and never stored."""
 RESPONDED: tuple[Status, ...] = ("ok", "repaired")
-"""Those of what was answered."""
+"""Statuses that carry an answer; every other is a typed gap: a missing value."""
 
 Language = str
 """Of what is read: any that there is a catalogue of, see enquete.locale."""

@@ -74,5 +74,3 @@ CONTENT_MEANINGS: Mapping[str, str] = {
     "repeats_question": N_("nothing but the question"),
     "other_language": N_("in another language than the interview"),
 }
-
-"""All other statuses are missing values; `value` is empty for them."""
