@@ -51,9 +51,7 @@ class Batches:
         self.lags = False  # the list shows none
         self.drops: Callable[[str], bool] = lambda custom_id: False  # answered and bought, but in no file
         self.pads: Callable[[str], int] = lambda custom_id: 0  # bytes more in its line of the output
-        self.holds: int | None = (
-            None  # bytes of files whose batches have not ended; one that would be too much is refused
-        )
+        self.holds: int | None = None  # bytes of files of batches that go on; what would be more is refused
         self.refuses = ""  # why every batch is refused as a whole
         self.stops_at = ""  # "upload", "create", "created", "poll" or "content": who gets there waits until `go_on`
         self.stopped, self._released = threading.Event(), threading.Event()
