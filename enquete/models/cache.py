@@ -29,7 +29,6 @@ _UPSERT = (
     f"INSERT INTO responses(key, {_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET "
     + ", ".join(f"{column}=excluded.{column}" for column in _COLUMNS.split(", "))
 )
-_DELETE_OLDEST = "DELETE FROM responses WHERE rowid IN (SELECT rowid FROM responses ORDER BY stored_at, rowid LIMIT ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +135,6 @@ class ResponseCache:
                 self._writing = True
                 self._thread.submit(self._write_waiting)
 
-    def prune(self, max_bytes: int) -> int:
-        """Delete the oldest responses until the file has at most `max_bytes`; returns how many. An empty file keeps a
-        few pages. Never done unasked; waits for what is being written."""
-        if max_bytes < 0:
-            raise ValueError(f"max_bytes={max_bytes}: a file size in bytes, 0 or more")
-        with self._lock:
-            self._check_open()
-            pruning = self._thread.submit(self._prune, max_bytes)
-        return pruning.result()
-
     def close(self) -> None:
         """Write what is waiting and let go of the file."""
         with self._lock:
@@ -198,28 +187,6 @@ class ResponseCache:
             with self._lock:
                 self.lost += len(group)
             self._fault("written", error)
-
-    def _prune(self, max_bytes: int) -> int:
-        if self._off:
-            return 0
-        deleted = 0
-        try:
-            while (size := self._size()) > max_bytes and (rows := self._count()):
-                surplus = max(1, int(rows * (1 - max_bytes / size)))
-                deleted += self._writer.execute(_DELETE_OLDEST, (surplus,)).rowcount
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.Error as error:
-            self._fault("pruned", error)
-        return deleted
-
-    def _size(self) -> int:
-        """Bytes of the file once free pages are given back."""
-        self._writer.executescript("PRAGMA incremental_vacuum")  # a step a page, and `execute` takes only the first
-        pages, page = (self._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
-        return int(pages) * int(page)
-
-    def _count(self) -> int:
-        return int(self._writer.execute("SELECT count(*) FROM responses").fetchone()[0])
 
     def _fault(self, what: str, error: Exception) -> None:
         """Note it once; a damaged file is not used any more, and is out of the way for the next run."""

@@ -108,7 +108,6 @@ def _set_up(path: Path) -> None:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables:
             _check(path, connection)
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")  # takes effect only before the first page is written
         connection.execute("PRAGMA journal_mode=WAL")
         if not tables:
             connection.execute(f"PRAGMA application_id={APPLICATION}")

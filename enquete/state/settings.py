@@ -29,6 +29,9 @@ from enquete.state.request import (
 
 DOTENV = Path(".env")
 KEYS = ("LLM_API_KEY", "OPENAI_API_KEY")
+"""Either names the key of the model's server."""
+SECRETS = (*KEYS, "ZEP_API_KEY", "ENQUETE_TOKEN")
+"""Variables whose values are shown nowhere."""
 
 
 class Environment(BaseModel):

@@ -43,6 +43,11 @@ def put(cache: ResponseCache, key: str, text: str = "{}", finish: str = "stop", 
     )
 
 
+def written(cache: ResponseCache) -> None:
+    """What was put is in the file: the one thread that writes has come to what is asked of it now."""
+    cache._thread.submit(int).result()
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "new" / "responses.sqlite"
@@ -176,7 +181,7 @@ def test_using_it_after_it_was_closed_is_a_bug(cache: ResponseCache) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="modes")
 def test_only_the_owner_can_read_it(cache: ResponseCache, path: Path) -> None:
     put(cache, "k")
-    cache.prune(10**9)  # waits for the write
+    written(cache)
     assert path.parent.stat().st_mode & 0o777 == 0o700
     files = list(path.parent.iterdir())
     assert {file.name for file in files} >= {"responses.sqlite", "responses.sqlite-wal", "responses.sqlite-shm"}
@@ -233,7 +238,7 @@ def test_many_threads_with_event_loops_of_their_own(cache: ResponseCache) -> Non
 def test_another_process_holding_the_file_does_not_hold_up_the_event_loop(cache: ResponseCache, path: Path) -> None:
     """A writer waits up to five seconds for the lock, in its own thread: the loop goes on."""
     put(cache, "before")
-    cache.prune(10**9)
+    written(cache)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         started = threading.get_ident(), datetime.now(UTC)
@@ -324,7 +329,6 @@ def test_a_page_that_turns_out_damaged_during_a_run_switches_the_cache_off(path:
         put(cache, "k")
         assert cache.get("k") is None
         assert (cache.lost, len(cache.notices)) == (1, 1)
-        assert cache.prune(0) == 0
     with reopened(path) as cache:
         put(cache, "k")
         assert cache.get("k")
@@ -347,10 +351,10 @@ def test_a_fresh_file_of_another_process_is_not_taken_for_the_damaged_one(path: 
 def test_a_full_disk_loses_responses_and_says_so_but_stops_nothing(cache: ResponseCache, path: Path) -> None:
     """A file of at most so many pages answers as a full disk does: SQLITE_FULL."""
     put(cache, "kept")
-    cache.prune(10**9)
+    written(cache)
     cache._writer.execute("PRAGMA max_page_count=8")
     put(cache, "large", "x" * 100_000)
-    cache.prune(10**9)
+    written(cache)
     assert cache.get("large") is None
     assert cache.get("kept")
     assert cache.lost == 1
@@ -378,37 +382,7 @@ def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == was
 
 
-# --- size ------------------------------------------------------------------------------------------------------------
-
-
-def test_pruning_deletes_the_oldest_and_shrinks_the_file(cache: ResponseCache, path: Path) -> None:
-    for index in range(200):
-        put(cache, str(index), "x" * 5000)
-    assert cache.prune(10**9) == 0
-    deleted = cache.prune(300_000)
-    assert path.stat().st_size <= 300_000
-    assert 140 <= deleted < 200  # by hand: 200 rows of 5,000 to 8,192 bytes (whole pages); 300,000 hold 36 to 60
-    kept = [index for index in range(200) if cache.get(str(index))]
-    assert kept == list(range(deleted, 200))
-
-
-@settings(max_examples=25)
-@given(sizes=st.lists(st.integers(0, 20_000), max_size=20), limit=st.integers(0, 200_000))
-def test_a_pruned_file_is_as_small_as_asked(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], limit: int
-) -> None:
-    path = tmp_path_factory.mktemp("p") / "responses.sqlite"
-    with closing(ResponseCache(path)) as cache:
-        for index, size in enumerate(sizes):
-            put(cache, str(index), "x" * size)
-        deleted = cache.prune(limit)
-        assert sum(cache.get(str(index)) is not None for index in range(len(sizes))) == len(sizes) - deleted
-        assert path.stat().st_size <= limit or deleted == len(sizes)
-
-
-def test_a_size_that_is_none_is_refused(cache: ResponseCache) -> None:
-    with pytest.raises(ValueError, match="max_bytes=-1"):
-        cache.prune(-1)
+# --- place ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is moved by XDG_CACHE_HOME on Linux")

@@ -29,14 +29,13 @@ from enquete.interfaces.cli.repairing import repair
 from enquete.interfaces.cli.words import tongue
 from enquete.locale import N_, in_language
 from enquete.state.errors import EnqueteError
-from enquete.state.settings import Environment, in_dotenv
+from enquete.state.settings import SECRETS, Environment, in_dotenv
 
 TIMEOUT_S = 5.0
 LEAST_PYTHON = (3, 11)
 LEAST_SQLITE = (3, 37)  # STRICT tables
 PACKAGES = ("enquete", "langgraph", "langgraph-checkpoint-sqlite", "langchain-openai", "openai", "pydantic", "pandas",
             "scipy", "scikit-learn", "typer", "rich", "jinja2", "cmarkgfm")  # fmt: skip
-SECRET = frozenset({"LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY"})
 VARIABLES = ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "LLM_MODEL_NAME", "ZEP_API_KEY", "ZEP_API_URL",
              "ENQUETE_MEMORY", "ENQUETE_ROOT", "ENQUETE_LANGUAGE",
              "ENQUETE_RESPONDENT", "ENQUETE_MAX_TOKENS_PER_RUN", "ENQUETE_CONCURRENCY",
@@ -188,7 +187,7 @@ def _settings() -> Iterator[Check]:
         value = os.environ.get(name) or file.get(name) or ""
         if not where:
             unset.append(name)
-        elif name in SECRET:
+        elif name in SECRETS:
             yield _check(name, "ok", "set", name=name, where=where)
         else:
             shown = shown_server(value) if name == "LLM_BASE_URL" else value

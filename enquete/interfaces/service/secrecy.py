@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from enquete.state.errors import SettingsError
-from enquete.state.settings import Environment, said
+from enquete.state.settings import SECRETS, Environment, said
 
 SHORTEST = 6
 """Masking a shorter one would spoil ordinary words, so a server does not start with one."""
@@ -48,14 +48,10 @@ class MaskingFormatter(logging.Formatter):
         return self._mask(super().format(record))
 
 
-KEYS = ("LLM_API_KEY", "OPENAI_API_KEY", "ZEP_API_KEY", "ENQUETE_TOKEN")
-"""Every one that this process may hold, whether it is used or not."""
-
-
 def mask_of(root: Path, token: SecretStr | None = None) -> Mask:
     """Of these, and of the token that clients send. Raises SettingsError where the environment is wrong, or a key too short."""
     Environment.read()  # says better what is wrong with a variable
-    held = {name: secret for name in KEYS if (secret := said(name))}
+    held = {name: secret for name in SECRETS if (secret := said(name))}
     for name, secret in held.items():
         if len(secret) < SHORTEST:
             raise SettingsError(
