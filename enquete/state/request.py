@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from enquete.state.asking import Arm, Spoken
 from enquete.state.complaints import of_argument
@@ -54,7 +55,12 @@ class ModelLimits(BaseModel):
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 SINGLE = BeforeValidator(lambda given: [given] if isinstance(given, str) else given)  # a name where a list is meant
 Names = Annotated[list[Name], SINGLE]
-BASELINE = r"^(auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?)$"
+
+
+def _baseline(given: str) -> str:
+    if not re.fullmatch(r"auto|reconstructed|run_[0-9A-Za-z_]{1,64}(\.[0-9A-Za-z]{1,128})?", given):
+        raise ValueError(f"{given!r} is not taken; write auto, reconstructed or the run_id of an earlier run")
+    return given
 
 
 class RunRequest(BaseModel):
@@ -343,9 +349,8 @@ class RunRequest(BaseModel):
     ] = 0.5
     baseline: Annotated[
         str,
-        Field(
-            pattern=BASELINE, description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"
-        ),
+        Field(description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"),
+        AfterValidator(_baseline),
         Offered("cli", "http", about="study", value="auto|reconstructed|RUN_ID", more="see docs/longitudinal.md"),
     ] = "auto"
     assume_completed: Annotated[

@@ -53,7 +53,6 @@ class LadderingSettings(BaseModel):
     strategy: Annotated[
         str,
         Field(
-            pattern=r"^(scored|random|static)(,(scored|random|static))*$",
             description="how the next question is chosen: scored (adaptive), or, to compare, random, or static: a fixed script of "
             "the same length; several, such as scored,static, are asked in an arm each and compared",
         ),
@@ -78,6 +77,8 @@ class LadderingSettings(BaseModel):
     @classmethod
     def _compared(cls, given: str) -> str:
         names = given.split(",")
+        if not set(names) <= {ADAPTIVE, "random", "static"}:
+            raise ValueError(f"{given!r} is not taken; write scored, random or static, or several as in scored,static")
         if len(set(names)) < len(names) or (len(names) > 1 and ADAPTIVE not in names):
             raise ValueError(f"several strategies are compared with {ADAPTIVE}: name it among them, and none twice")
         return given
