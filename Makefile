@@ -30,7 +30,7 @@ $(VENV)/local: $(VENV)/core
 	@touch $@
 
 demo-model: $(VENV)/local    ## five agents of the demo, interviewed by a small language model on this machine
-	$(BIN)/python -c "from pathlib import Path; from enquete.study import demo_population; demo_population(Path('demo-model'), completed=True)"
+	$(BIN)/python -c "from pathlib import Path; from enquete.demo import demo_population; demo_population(Path('demo-model'), completed=True)"
 	$(BIN)/enquete run demo-model/simulations/* --model local --sample 5 --methods longitudinal --phase T1 --language en --new --yes
 
 # Kernels, signals and servers share two cores: what failed in company is run once more alone, with its values shown;

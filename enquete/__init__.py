@@ -16,56 +16,56 @@ if TYPE_CHECKING:
     from enquete.instruments.polls import Likert as Likert
     from enquete.instruments.polls import Number as Number
     from enquete.instruments.polls import Open as Open
+    from enquete.nodes.estimate import Estimate as Estimate
+    from enquete.simulations.locate import list_simulations as list_simulations
     from enquete.state.asking import Arm as Arm
     from enquete.state.errors import EnqueteError as EnqueteError
     from enquete.state.errors import InputError as InputError
-    from enquete.study import Estimate as Estimate
-    from enquete.study import Run as Run
-    from enquete.study import RunSummary as RunSummary
-    from enquete.study import aconduct_interviews as aconduct_interviews
-    from enquete.study import aestimate as aestimate
-    from enquete.study import aresume as aresume
-    from enquete.study import check as check
-    from enquete.study import compare as compare
-    from enquete.study import conduct_interviews as conduct_interviews
-    from enquete.study import estimate as estimate
-    from enquete.study import export as export
-    from enquete.study import list_instruments as list_instruments
-    from enquete.study import list_runs as list_runs
-    from enquete.study import list_simulations as list_simulations
-    from enquete.study import load_population as load_population
-    from enquete.study import load_run as load_run
-    from enquete.study import resume as resume
+    from enquete.study.comparison import compare as compare
     from enquete.study.deleting import delete as delete
+    from enquete.study.interviewing import aconduct_interviews as aconduct_interviews
+    from enquete.study.interviewing import aestimate as aestimate
+    from enquete.study.interviewing import aresume as aresume
+    from enquete.study.interviewing import conduct_interviews as conduct_interviews
+    from enquete.study.interviewing import estimate as estimate
+    from enquete.study.interviewing import resume as resume
+    from enquete.study.known import RunSummary as RunSummary
+    from enquete.study.known import list_runs as list_runs
     from enquete.study.lifecycle import on_completed as on_completed
     from enquete.study.lifecycle import on_ready as on_ready
+    from enquete.study.listing import list_instruments as list_instruments
     from enquete.study.polling import ask as ask
     from enquete.study.remembered import memory_preferences as memory_preferences
     from enquete.study.remembered import search_memory as search_memory
     from enquete.study.remembered import sync_memory as sync_memory
+    from enquete.study.run import Run as Run
+    from enquete.study.stored import check as check
+    from enquete.study.stored import export as export
+    from enquete.study.stored import load_population as load_population
+    from enquete.study.stored import load_run as load_run
 
 PUBLIC = {
-    "Estimate": "enquete.study",
-    "Run": "enquete.study",
-    "RunSummary": "enquete.study",
-    "aconduct_interviews": "enquete.study",
-    "aresume": "enquete.study",
-    "aestimate": "enquete.study",
-    "check": "enquete.study",
-    "compare": "enquete.study",
-    "conduct_interviews": "enquete.study",
+    "Estimate": "enquete.nodes.estimate",
+    "Run": "enquete.study.run",
+    "RunSummary": "enquete.study.known",
+    "aconduct_interviews": "enquete.study.interviewing",
+    "aresume": "enquete.study.interviewing",
+    "aestimate": "enquete.study.interviewing",
+    "check": "enquete.study.stored",
+    "compare": "enquete.study.comparison",
+    "conduct_interviews": "enquete.study.interviewing",
     "delete": "enquete.study.deleting",
-    "estimate": "enquete.study",
-    "export": "enquete.study",
-    "list_instruments": "enquete.study",
-    "list_runs": "enquete.study",
-    "list_simulations": "enquete.study",
-    "load_population": "enquete.study",
-    "load_run": "enquete.study",
+    "estimate": "enquete.study.interviewing",
+    "export": "enquete.study.stored",
+    "list_instruments": "enquete.study.listing",
+    "list_runs": "enquete.study.known",
+    "list_simulations": "enquete.simulations.locate",
+    "load_population": "enquete.study.stored",
+    "load_run": "enquete.study.stored",
     "memory_preferences": "enquete.study.remembered",
     "on_completed": "enquete.study.lifecycle",
     "on_ready": "enquete.study.lifecycle",
-    "resume": "enquete.study",
+    "resume": "enquete.study.interviewing",
     "search_memory": "enquete.study.remembered",
     "sync_memory": "enquete.study.remembered",
     "EnqueteError": "enquete.state.errors",

@@ -52,7 +52,7 @@ from enquete.nodes.reruns import (
     rerun_record,
     settings_of,
 )
-from enquete.nodes.survey import undamaged_runs
+from enquete.nodes.survey import interviews_folder, undamaged_runs
 from enquete.nodes.workplace import server_url
 from enquete.simulations.join import population_hash
 from enquete.simulations.locate import locate
@@ -71,15 +71,6 @@ class Choice:
     action: Literal["new", "resume", "finished"]
     folder: Path
     record: RunRecord
-
-
-def interviews_folder(population: Population, out: str | None) -> Path:
-    """Where results go: the simulation's own folder, or --out."""
-    if out:
-        return Path(out).expanduser().absolute()
-    if not population.has_simulation:
-        raise SettingsError(f"{population.path.name} is a personas file: say where results go with out=FOLDER")
-    return population.path.absolute() / "interviews"
 
 
 def choose_run(

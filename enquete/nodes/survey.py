@@ -11,8 +11,9 @@ from typing import Literal
 from enquete.checkpoints.folders import RECORD, NeverStarted, StoredRun, read_run, run_folders
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import NewerLedger
+from enquete.simulations.population import Population
 from enquete.state.bounded_json import parse_json
-from enquete.state.errors import LedgerError
+from enquete.state.errors import LedgerError, SettingsError
 from enquete.state.regular_files import read_regular
 
 _TIME = re.compile(r"run_(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)_")
@@ -56,6 +57,15 @@ class Survey:
         for run in reversed(self.lost):
             if chosen is None or run.folder.name == canonical or run.created_at >= chosen.created_at:
                 raise run.error
+
+
+def interviews_folder(population: Population, out: str | None) -> Path:
+    """Where results go: the simulation's own folder, or --out."""
+    if out:
+        return Path(out).expanduser().absolute()
+    if not population.has_simulation:
+        raise SettingsError(f"{population.path.name} is a personas file: say where results go with out=FOLDER")
+    return population.path.absolute() / "interviews"
 
 
 def survey(interviews: Path) -> Survey:

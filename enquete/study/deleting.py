@@ -13,7 +13,7 @@ from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
 from enquete.nodes.survey import survey
 from enquete.state.errors import InputError, RunNotFound
-from enquete.study.starting import interviews_of
+from enquete.study.known import interviews_of
 
 __all__ = ["Deletion", "delete", "deletion"]
 

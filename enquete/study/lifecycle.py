@@ -13,7 +13,6 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from enquete import study
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.planning import of_two_waves
 from enquete.nodes.workplace import Progress
@@ -24,7 +23,10 @@ from enquete.state.request import RunRequest, offered
 from enquete.state.settings import Environment, resolve_root
 from enquete.study.asked import Asked
 from enquete.study.describing import OF_A_RUN, listing
+from enquete.study.interviewing import conduct_interviews, resume
+from enquete.study.known import list_runs
 from enquete.study.run import Run
+from enquete.study.stored import load_run
 
 DRIVING = frozenset({*offered("driving"), "confirm"})
 """What a request may say about how a run is driven; everything else is about the study itself."""
@@ -53,7 +55,7 @@ def on_ready(sim_id: str | Path, *, progress: Progress | None = None, **request:
     Arguments as in `conduct_interviews`. A T0 that was taken already is shown, an unfinished one is gone on with. Raises
     AlreadyCompleted where the simulation has completed, since nothing can be measured before it then.
     """
-    return study.conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
+    return conduct_interviews(sim_id, progress=progress, **before(sim_id, request))
 
 
 @listing(OF_A_RUN)
@@ -65,8 +67,8 @@ def on_completed(sim_id: str | Path, *, progress: Progress | None = None, **requ
     """
     wanted = after(sim_id, request)
     if wanted.token is None:
-        return study.conduct_interviews(sim_id, progress=progress, **wanted.request)
-    return study.resume(wanted.token, progress=progress, sim=str(sim_id), **wanted.request)
+        return conduct_interviews(sim_id, progress=progress, **wanted.request)
+    return resume(wanted.token, progress=progress, sim=str(sim_id), **wanted.request)
 
 
 def before(sim_id: str | Path, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def after(sim_id: str | Path, request: Mapping[str, Any]) -> Wanted:
     """The request that asks what is left once the simulation has completed. Raises NotCompleted."""
     root, out = request.get("root"), request.get("out")
     require_completed(_located(sim_id, request), assume=bool(request.get("assume_completed")))
-    runs = study.list_runs(sim_id, root=root, out=out)
+    runs = list_runs(sim_id, root=root, out=out)
     waiting = [run for run in runs if run.status == "awaiting_simulation"]
     if waiting and request.keys() <= DRIVING:
         return Wanted({name: value for name, value in request.items() if name != "confirm"}, waiting[-1].resume_token)
@@ -110,10 +112,10 @@ def _located(sim_id: str | Path, request: Mapping[str, Any]) -> Path:
 
 def as_at_t0(sim_id: str | Path, root: str | None, out: str | None = None) -> dict[str, Any]:
     """Language, respondent and model of the latest T0 taken on its own: with others drift could not be told."""
-    runs = study.list_runs(sim_id, root=root, out=out)
+    runs = list_runs(sim_id, root=root, out=out)
     alone = [run.run_id for run in runs if run.status == "completed" and run.methods == (of_two_waves(dotted_paths()),)]
     for run_id in reversed(alone):
-        record = study.load_run(sim_id, run_id, root=root, out=out).record
+        record = load_run(sim_id, run_id, root=root, out=out).record
         if record.phases == ["T0"]:
             main = record.main
             model = {"model": main.model, "temperature": main.temperature} if main.respondent == "llm" else {}

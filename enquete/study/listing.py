@@ -1,4 +1,4 @@
-"""What there is to ask, and whom: methodologies with the instruments that ship, files of a server's own, simulations."""
+"""What there is to ask: methodologies with the instruments that ship, files of a server's own."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from enquete.instruments.load import load_shipped, shipped_file
 from enquete.instruments.pack import pack_named, packs
 from enquete.instruments.reading import LANGUAGES
 from enquete.instruments.text import texts_of
+from enquete.locale import languages, tell
 from enquete.nodes.freezing import ENDINGS
-from enquete.simulations.completion import completion
-from enquete.simulations.population import load_population
 from enquete.state.errors import InstrumentError
-from enquete.state.kept import Kept
 from enquete.study.reviewing import reviewed
 
 MOST_FILES = 200
@@ -38,6 +36,14 @@ class Asked:
     packs: tuple[str, ...] = ()
     file: str = ""
     problem: str = ""
+
+
+def list_instruments() -> dict[str, dict[str, str]]:
+    """Methodologies and their titles by language."""
+    return {
+        name: {language: tell(methodology.title, language) for language in languages()}
+        for name, methodology in methodologies().items()
+    }
 
 
 def shipped_instruments(language: str = "en") -> list[Asked]:
@@ -83,39 +89,3 @@ def _answers(name: str) -> str:
     """The first line of its package, without its name."""
     said = importlib.import_module(dotted_paths()[name].partition(":")[0]).__doc__ or ""
     return said.partition("\n")[0].partition(": ")[2]
-
-
-@dataclass(frozen=True)
-class SimulationFacts:
-    """What a simulation is about, whom it holds, whether it has completed. topic: its requirement."""
-
-    topic: str
-    agents: int
-    types: dict[str, int]
-    completed: bool
-    status: str
-
-
-_remembered: Kept[SimulationFacts] = Kept(1000)
-
-
-def remembered_facts(path: Path) -> SimulationFacts:
-    """For servers: read again only when a file of the simulation has changed. Raises SimulationError."""
-    return _remembered.get(path, _files(path), lambda: simulation_facts(path))
-
-
-def _files(folder: Path) -> list[Path]:
-    """Its own and those one folder deeper; not the interviews, which are ours."""
-    inner = [entry for entry in folder.iterdir() if entry.is_dir() and entry.name != "interviews"]
-    return sorted(file for place in (folder, *inner) for file in place.iterdir() if file.is_file())
-
-
-def simulation_facts(path: Path) -> SimulationFacts:
-    """Reads profiles and logs, not memories. Raises SimulationError."""
-    population = load_population(path, strict=False)
-    types: dict[str, int] = {}
-    for who in population.participants:
-        types[who.stakeholder_type] = types.get(who.stakeholder_type, 0) + 1
-    end = population.completion if population.has_simulation else completion(path)
-    listed = dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0])))
-    return SimulationFacts(population.topic, len(population.participants), listed, end.completed, end.status)

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from enquete import study
 from enquete.checkpoints.folders import LEDGER
 from enquete.simulations.locate import MOST_LISTED, Known, by_id, list_simulations, nearest
 from enquete.state.errors import InputError, RunNotFound, SimulationNotFound
-from enquete.study.run import Run, RunSummary
+from enquete.study.known import RunSummary, list_runs
+from enquete.study.run import Run
+from enquete.study.stored import current_run, load_run
 
 LONGEST_SHOWN = 100
 SHELF = "instruments"
@@ -73,7 +74,7 @@ class Rooted:
     def runs(self, sim_id: str) -> list[RunSummary]:
         """Runs of a simulation, oldest first."""
         self.simulation(sim_id)
-        return study.list_runs(sim_id, root=str(self.root))
+        return list_runs(sim_id, root=str(self.root))
 
     def run(self, sim_id: str, run_id: str | None = None) -> Run:
         """A run by run_id or resume token; else the latest unfinished one, else the canonical one.
@@ -83,7 +84,7 @@ class Rooted:
         if run_id is not None:
             return self._named(sim_id, run_id)
         self._begun(sim_id)
-        return study.current_run(sim_id, root=str(self.root))
+        return current_run(sim_id, root=str(self.root))
 
     def finished(self, sim_id: str, run_id: str | None = None) -> Run:
         """The same, but unless it is named the canonical run, else the latest: results are read from it, whatever was
@@ -91,7 +92,7 @@ class Rooted:
         if run_id is not None:
             return self._named(sim_id, run_id)
         self._begun(sim_id)
-        return study.load_run(sim_id, root=str(self.root))
+        return load_run(sim_id, root=str(self.root))
 
     def simulation_of(self, token: str) -> str:
         """The sim_id of the run that a run_id or resume token names. Raises RunNotFound, OutsideRoot."""
@@ -121,7 +122,7 @@ class Rooted:
         if not _TOKEN.fullmatch(run_id) or run_id.partition(".")[0] not in known:
             listed = ", ".join(known[-MOST_LISTED:]) or "none"
             raise RunNotFound(f"no run {run_id[:LONGEST_SHOWN]!r} of {sim_id}; its latest runs: {listed}")
-        return study.load_run(sim_id, run_id, root=str(self.root))
+        return load_run(sim_id, run_id, root=str(self.root))
 
     def require_token(self, token: str) -> str:
         """A run_id or resume token; nothing else may be looked for. Raises RunNotFound."""

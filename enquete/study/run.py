@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,19 +25,6 @@ Status = Literal["completed", "awaiting_simulation", "waiting", "paused", "faile
 
 
 EXIT_CODES: Mapping[str, int] = {"completed": 0, "failed": 1, "paused": 3, "awaiting_simulation": 4, "waiting": 4}
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One line of a list of runs. `status` is `damaged` or `newer` where the ledger cannot be read: see `note`."""
-
-    run_id: str
-    status: str
-    note: str
-    created_at: str
-    methods: tuple[str, ...]
-    language: str
-    resume_token: str
 
 
 MEMBERS = (

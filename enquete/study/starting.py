@@ -14,17 +14,17 @@ from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fit_judge import is_open, judged
 from enquete.nodes.fitting import require_fit
-from enquete.nodes.opening import Choice, begin, choose_run, interviews_folder
+from enquete.nodes.opening import Choice, begin, choose_run
 from enquete.nodes.planning import require_own_limits
 from enquete.nodes.survey import survey
 from enquete.nodes.workplace import Progress
-from enquete.simulations.locate import list_simulations, locate
+from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
-from enquete.simulations.population import load_population as read_population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, offered, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
 from enquete.study.estimating import estimate_run, is_checked, require_affordable
+from enquete.study.known import interviews_of
 from enquete.study.misnamed import other_methodology_named
 from enquete.study.run import Run
 
@@ -179,16 +179,6 @@ def find_named(name: str, request: RunRequest) -> Path:
     if not holding:
         raise RunNotFound(f"no run {name!r} in any simulation under {root}; name its folder with root, out or sim")
     return find_run(holding[0].path / "interviews", name)
-
-
-def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:
-    """Where results of a simulation are."""
-    if out:
-        return Path(out).expanduser().absolute()
-    path = locate(sim_id, resolve_root(RunRequest(root=root), Environment.read()))
-    if path.is_dir():  # its agents need not be read
-        return path.absolute() / "interviews"
-    return interviews_folder(read_population(path, strict=False), None)
 
 
 async def drive(task: Start, driver: Driver) -> Run:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from mcp_served import METHOD, Served, demo, serving, simulation
 
-from enquete import study
+import enquete
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, _away_from_the_machine: Non
     finished = demo(root, "sim_finished", completed=True)
     untouched = simulation(root, "sim_untouched")
     started = demo(root, "sim_started", completed=False)
-    run = study.conduct_interviews(finished, root=str(root), methods=[METHOD], language="en")
+    run = enquete.conduct_interviews(finished, root=str(root), methods=[METHOD], language="en")
     assert run.status == "completed"
     with serving(root) as url:
         yield Served(url, root, finished, run.run_id, untouched, started)

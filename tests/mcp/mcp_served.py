@@ -16,7 +16,7 @@ from typing import Any
 import uvicorn
 from mcp import Client
 
-from enquete import study
+from enquete.demo import demo_population
 from enquete.interfaces.mcp.serving import http_app, make_office
 from tests.support.populations import mirofish_folder
 
@@ -86,7 +86,7 @@ def simulation(root: Path, name: str, *, agents: int = 10) -> str:
 
 def demo(root: Path, name: str, *, completed: bool) -> str:
     """The demo's population of fifty under a name of its own."""
-    folder = study.demo_population(root / "making", completed=completed)
+    folder = demo_population(root / "making", completed=completed)
     folder.rename(root / "simulations" / name)
     return name
 

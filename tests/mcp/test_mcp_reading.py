@@ -10,7 +10,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp_served import METHOD, Served, size_of, text_of
 
-from enquete import study
+import enquete
 from enquete.interfaces.mcp.leading import rounded
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.study.operating import operations
@@ -47,14 +47,14 @@ def test_lists_name_what_the_other_tools_take(served: Served) -> None:
     assert by_id[served.finished]["latest_run_id"] == served.run_id
     assert by_id[served.finished]["latest_status"] == "completed"
     instruments = served.call("list_instruments").structured_content["instruments"]
-    assert [one["name"] for one in instruments] == list(study.list_instruments())
+    assert [one["name"] for one in instruments] == list(enquete.list_instruments())
 
 
 def test_an_estimate_is_the_facades(served: Served) -> None:
     found = served.call(
         "estimate_interviews", sim_id=served.untouched, methods=[METHOD], language="en"
     ).structured_content
-    expected = study.estimate(served.untouched, root=str(served.root), methods=[METHOD], language="en")
+    expected = enquete.estimate(served.untouched, root=str(served.root), methods=[METHOD], language="en")
     assert found["agents"] == 10
     assert found["tokens"] == expected.tokens.model_dump()
     assert found["exceeds"] == ""
@@ -87,7 +87,7 @@ def test_pages_of_all_sections_together_hold_the_whole_findings(served: Served) 
                 found.setdefault(section["name"], []).extend(result.structured_content["entries"])
         return found
 
-    whole = study.load_run(served.finished, root=str(served.root)).results[METHOD]
+    whole = enquete.load_run(served.finished, root=str(served.root)).results[METHOD]
     found = served.session(read)
     assert list(found) == list(whole)
     for name, entries in found.items():
@@ -108,7 +108,7 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
         asked = {"sim_id": served.finished}
         first = await client.call_tool("get_interview_report", asked)
         assert size_of(first) <= MOST_CHARS
-        assert first.structured_content["markdown"] == study.load_run(served.finished, root=str(served.root)).brief
+        assert first.structured_content["markdown"] == enquete.load_run(served.finished, root=str(served.root)).brief
         parts = []
         for section in first.structured_content["sections"]:
             for page in range(1, section["pages"] + 1):
@@ -118,7 +118,7 @@ def test_the_report_comes_in_sections_that_together_are_the_report(served: Serve
                 parts.append(result.structured_content["markdown"])
         return "".join(parts)
 
-    assert served.session(read) == study.load_run(served.finished, root=str(served.root)).report
+    assert served.session(read) == enquete.load_run(served.finished, root=str(served.root)).report
 
 
 def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served) -> None:
@@ -126,7 +126,7 @@ def test_sentences_are_in_the_callers_language_and_ids_have_names(served: Served
     asked = {"sim_id": served.finished, "methodology": METHOD}
     english = served.call("get_interview_results", **asked).structured_content["findings"]
     german = served.call("get_interview_results", **asked, language="de").structured_content["findings"]
-    run = study.load_run(served.finished, root=str(served.root))
+    run = enquete.load_run(served.finished, root=str(served.root))
     assert english == [one["text"] for one in run.page_one["methodologies"][0]["findings"]]
     assert len(german) == len(english)
     assert not set(german) & set(english)
@@ -142,7 +142,7 @@ def test_two_decimals_and_no_p_of_nothing() -> None:
 
 def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Served) -> None:
     state = served.call("export_responses", sim_id=served.finished).structured_content
-    frame = study.load_run(served.finished, root=str(served.root)).responses
+    frame = enquete.load_run(served.finished, root=str(served.root)).responses
     assert state["rows"] == len(frame)
     assert "status" in state["columns"]
     files = {file["name"]: file["resource_uri"] for file in state["files"]}
@@ -152,7 +152,7 @@ def test_exports_say_rows_and_columns_and_can_be_read_as_resources(served: Serve
 
 def test_resources_give_the_whole(served: Served) -> None:
     base = f"enquete://runs/{served.finished}/{served.run_id}"
-    run = study.load_run(served.finished, root=str(served.root))
+    run = enquete.load_run(served.finished, root=str(served.root))
 
     async def read(client: Client) -> list[str]:
         wanted = (f"{base}/report", f"{base}/results/{METHOD}", f"{base}/codebook", f"enquete://instruments/{METHOD}")

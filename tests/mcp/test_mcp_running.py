@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
-from enquete import study
+import enquete
 from enquete.study.drafts import draft_instruments
 from tests.support.model_server import ModelServer
 
@@ -109,7 +109,7 @@ def test_a_long_run_goes_on_in_the_background_is_not_begun_twice_and_can_be_paus
         await client.call_tool("pause_interviews", {"run_id": first["run_id"]})
 
     slow.session(work)
-    assert len(study.list_runs(slow.untouched, root=str(slow.root))) == 1
+    assert len(enquete.list_runs(slow.untouched, root=str(slow.root))) == 1
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -144,11 +144,11 @@ def test_t0_waits_for_the_simulation_and_says_so(served: Served) -> None:
 def test_over_budget_gives_the_estimate_and_the_arguments_that_would_do(fresh: Served) -> None:
     asked = {"sim_id": fresh.untouched, "methods": [QUICK], "budget_tokens": 100, "wait_seconds": 120}
     refused = fresh.call("conduct_interviews", **asked)
-    expected = study.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
+    expected = enquete.estimate(fresh.untouched, root=str(fresh.root), methods=[QUICK])
     assert refused.is_error
     for said in ("confirm=true", f"budget_tokens={expected.sufficient_tokens}", "The cap is 100 tokens"):
         assert said in text_of(refused)
-    assert not study.list_runs(fresh.untouched, root=str(fresh.root))
+    assert not enquete.list_runs(fresh.untouched, root=str(fresh.root))
     confirmed = fresh.call("conduct_interviews", **asked, confirm=True).structured_content
     assert confirmed["status"] == "paused"
     assert "budget" in confirmed["note"]
@@ -188,7 +188,7 @@ def test_a_user_who_does_not_allow_it_is_heard(served: Served, mode: str, reply:
     result = served.session(lambda c: ask_over_budget(c, served.untouched), elicitation_callback=refuse, mode=mode)
     assert result.is_error
     assert "nothing was asked" in text_of(result)
-    assert not study.list_runs(served.untouched, root=str(served.root))
+    assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
 def test_a_restarted_server_finds_the_run_in_its_folder_and_goes_on(tmp_path: Path) -> None:

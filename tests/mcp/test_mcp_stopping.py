@@ -14,7 +14,7 @@ from typing import Any
 from mcp import Client
 from mcp_served import free_port, simulation
 
-from enquete import study
+import enquete
 from tests.support.model_server import ModelServer
 from tests.support.processes import environment
 
@@ -91,6 +91,6 @@ def test_a_signal_pauses_what_goes_on_and_ends_the_server_with_0(tmp_path: Path)
     assert ends == [0, 0]
     for state, number in zip(states, signals, strict=True):
         assert state["status"] == "running", state
-        run = study.load_run("sim_slow", state["run_id"], root=str(tmp_path / number.name))
+        run = enquete.load_run("sim_slow", state["run_id"], root=str(tmp_path / number.name))
         assert (run.status, run.note[:17]) == ("paused", "paused on request")
         assert run.stages[0].outcome == "short"  # filed, not left as it was begun

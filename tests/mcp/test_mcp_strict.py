@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import METHOD, QUICK, Served, simulation, text_of
 
-from enquete import study
+import enquete
 from enquete.interfaces.mcp.office import explained
 from enquete.interfaces.service.secrecy import mask_of
 from enquete.state.errors import OverBudget, RunMismatch
@@ -27,7 +27,7 @@ def test_no_tool_takes_what_it_does_not_name(served: Served) -> None:
         refused = served.call("conduct_interviews", sim_id=served.untouched, **given)
         assert refused.is_error
         assert said in text_of(refused)
-    assert not study.list_runs(served.untouched, root=str(served.root))
+    assert not enquete.list_runs(served.untouched, root=str(served.root))
 
 
 def test_wrong_values_are_told_in_words_of_their_own(served: Served) -> None:
@@ -64,8 +64,8 @@ def test_a_simulation_that_links_out_of_the_root_is_neither_read_nor_written(ser
 def test_the_finished_run_is_read_while_a_later_one_is_paused(served: Served) -> None:
     name = simulation(served.root, "sim_two_runs")
     asked: dict[str, Any] = {"root": str(served.root), "methods": [QUICK], "language": "en"}
-    done = study.conduct_interviews(name, **asked)
-    paused = study.conduct_interviews(name, **asked, new=True, confirm=True, budget_tokens=100)
+    done = enquete.conduct_interviews(name, **asked)
+    paused = enquete.conduct_interviews(name, **asked, new=True, confirm=True, budget_tokens=100)
     found = served.call("get_interview_results", sim_id=name, methodology=QUICK)
     assert found.structured_content["run_id"] == done.run_id
     assert served.call("get_interview_report", sim_id=name).structured_content["run_id"] == done.run_id
@@ -114,11 +114,11 @@ def test_another_study_is_told_apart_without_hashes_and_without_commands(tmp_pat
     name = simulation(tmp_path, "sim_other")
     asked: dict[str, Any] = {"root": str(tmp_path), "respondent": "synthetic"}
     with pytest.raises(OverBudget) as over:
-        study.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
+        enquete.conduct_interviews(name, **asked, methods=["scenario"], budget_tokens=100)
     assert "--" not in explained(over.value, mask_of(tmp_path))
-    study.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
+    enquete.conduct_interviews(name, **asked, methods=["scenario"], confirm=True, budget_tokens=100)
     with pytest.raises(RunMismatch) as refused:
-        study.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
+        enquete.conduct_interviews(name, **asked, methods=["delphi"], budget_tokens=10_000_000)
     assert '\n  methods: ["scenario"] → ["delphi"]\nGo on with it: enquete.resume(\'run_' in str(refused.value)
     told = explained(refused.value, mask_of(tmp_path))
     assert "enquete.resume" not in told

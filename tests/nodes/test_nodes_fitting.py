@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete import study
+from enquete.demo import demo_population
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fitting import stems, told
 from enquete.nodes.opening import choose_run
@@ -22,9 +22,7 @@ BANK = DATA / "sim_683e8059ab27"
 @pytest.fixture(scope="module")
 def demos(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("fit")
-    return {
-        pack: study.demo_population(base / pack, completed=False, pack=pack) for pack in ("fisheries", "high_street")
-    }
+    return {pack: demo_population(base / pack, completed=False, pack=pack) for pack in ("fisheries", "high_street")}
 
 
 def unfit(sim: Path, tmp_path: Path, **asked: object) -> list[str]:

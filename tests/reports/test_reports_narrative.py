@@ -19,7 +19,7 @@ from enquete.reports.crossing import narrative
 from enquete.reports.crossing.joined import cross
 from enquete.reports.synthesis import prepare, write_synthesis
 from enquete.state.settings import Machine
-from enquete.study import Run
+from enquete.study.run import Run
 from tests.reports.test_reports_crossing import EVALUATIONS
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer

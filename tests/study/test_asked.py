@@ -11,13 +11,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import pytest
 
 import enquete
-from enquete import study
 from enquete.state import request
 from enquete.state.errors import SettingsError
 from enquete.state.request import ModelLimits, Place, RunRequest
 from enquete.study import starting
 
-FILE = Path(study.__file__).parent / "asked.py"
+FILE = Path(starting.__file__).parent / "asked.py"
 HEAD = '''"""What `conduct_interviews`, `estimate`, `resume` and the like take by name, for mypy, pyright and editors.
 
 Made of RunRequest by `make graphs`; a test compares the two.

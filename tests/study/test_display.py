@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from enquete.state.errors import InputError
-from enquete.study import Run, conduct_interviews
 from enquete.study.display import interactive
+from enquete.study.interviewing import conduct_interviews
+from enquete.study.run import Run
 from tests.support.studies import personas
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from enquete import study
+import enquete
 from enquete.state.errors import RunNotFound
 from enquete.study.rooted import NobodyInterviewed, OutsideRoot, Rooted
 from enquete.study.tasks import Tasks, TooManyRuns
@@ -67,7 +67,7 @@ def test_a_link_within_the_root_is_none_of_its_business(rooted: Rooted) -> None:
 
 
 def test_a_run_behind_a_link_is_not_resumed_by_its_token(rooted: Rooted, outside: Path) -> None:
-    run = study.conduct_interviews("sim", root=str(rooted.root), methods=QUICK, respondent="synthetic")
+    run = enquete.conduct_interviews("sim", root=str(rooted.root), methods=QUICK, respondent="synthetic")
     linked(rooted, "interviews/notes.json", outside)
     with pytest.raises(OutsideRoot):
         asyncio.run(Tasks(rooted).resume(run.run_id))
@@ -79,8 +79,8 @@ def test_results_are_of_the_finished_run_and_the_status_is_of_the_unfinished_one
     with pytest.raises(NobodyInterviewed):
         rooted.finished("sim")
     asked: dict[str, Any] = {"root": str(rooted.root), "methods": QUICK, "respondent": "synthetic"}
-    done = study.conduct_interviews("sim", **asked)
-    later = study.conduct_interviews("sim", **asked, new=True, confirm=True, budget_tokens=100)
+    done = enquete.conduct_interviews("sim", **asked)
+    later = enquete.conduct_interviews("sim", **asked, new=True, confirm=True, budget_tokens=100)
     assert (done.status, later.status) == ("completed", "paused")
     assert rooted.finished("sim").run_id == done.run_id
     assert rooted.run("sim").run_id == later.run_id
@@ -95,4 +95,4 @@ def test_nothing_begins_once_the_server_stops(rooted: Rooted) -> None:
             await tasks.start("sim", methods=QUICK, respondent="synthetic")
 
     asyncio.run(work())
-    assert study.list_runs("sim", root=str(rooted.root)) == []
+    assert enquete.list_runs("sim", root=str(rooted.root)) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from enquete import study
+import enquete
 from tests.support.populations import mirofish_folder
 from tests.support.shared import made_once
 
@@ -30,6 +30,6 @@ def _study(root: Path) -> Path:
     people[0]["persona"] += HOSTILE
     profiles.write_text(json.dumps(people))
     first = {"methods": ["longitudinal", "laddering"], "seed": "1", "settings": SHORT}
-    study.conduct_interviews("sim_r", root=str(root), **first, **ASKED)
-    study.conduct_interviews("sim_r", root=str(root), methods=["longitudinal"], seed="2", **ASKED)
+    enquete.conduct_interviews("sim_r", root=str(root), **first, **ASKED)
+    enquete.conduct_interviews("sim_r", root=str(root), methods=["longitudinal"], seed="2", **ASKED)
     return root

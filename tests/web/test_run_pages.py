@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from enquete import study
+import enquete
 from enquete.study.run import Run
 from tests.support.studies import rows
 from tests.web.test_web_pages import browsing
@@ -39,8 +39,8 @@ def site(studied: Path) -> Iterator[Site]:
         yield Site(
             client,
             *(
-                study.load_run("sim_r", one.run_id, root=str(studied))
-                for one in study.list_runs("sim_r", root=str(studied))
+                enquete.load_run("sim_r", one.run_id, root=str(studied))
+                for one in enquete.list_runs("sim_r", root=str(studied))
             ),
         )
 
@@ -140,7 +140,7 @@ def test_an_agent_has_its_persona_its_conversation_with_codes_and_its_graph(site
 
 
 def test_two_runs_differ_in_as_many_answers_as_in_python(site: Site) -> None:
-    found = study.compare(site.run, site.other)
+    found = enquete.compare(site.run, site.other)
     page = site.page(f"compare?with={site.other.run_id}")
     said = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+)</dd>", page))
     assert said["Answers in both"] == str(found.rows)

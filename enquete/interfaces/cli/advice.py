@@ -10,7 +10,7 @@ from enquete.interfaces.cli.place import Place
 from enquete.interfaces.cli.words import say
 
 if TYPE_CHECKING:
-    from enquete.study import Run
+    from enquete.study.run import Run
     from enquete.study.standing import Standing
 
 Step = tuple[str, str]

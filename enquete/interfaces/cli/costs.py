@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.amounts import counted, duration, money, short, span
 from enquete.interfaces.cli.output import number, one_object, result, table
@@ -37,9 +38,7 @@ def estimate(sim: o.Sim, as_json: o.Json = False, **asked: Any) -> int:
     request = requested(asked)
     if request.get("respondent") == "replay":
         raise SettingsError("--respondent replay: a replay sends no request and costs nothing, so nothing is estimated")
-    from enquete.study import estimate as estimated  # noqa: PLC0415 - takes seconds to import
-
-    expected = estimated(sim, **request)
+    expected = enquete.estimate(sim, **request)
     if as_json:
         one_object({**expected.as_object(), "exit_code": 0})
         return 0
@@ -136,7 +135,6 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
 
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
     from enquete.nodes.fitting import told  # noqa: PLC0415
     from enquete.nodes.opening import choose_run  # noqa: PLC0415
@@ -157,12 +155,12 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
     who = {"sim": population.sim_id, "model": main.model, "server": choice.record.base_url or say("own")}
     who["agents"] = number(len(population.participants))
     if choice.action == "resume":
-        begun = study.Run(choice.folder)
+        begun = enquete.Run(choice.folder)
         spent, whole = begun.spent.get("tokens", 0), begun.expected_tokens
         more = say("unknown") if whole is None else short(max(0, whole - spent))
         question = say("confirm_resume", spent=short(spent), more=more, **who)
         return request if typer.confirm(question, default=True, err=True) else None
-    expected = study.estimate(sim, **request)
+    expected = enquete.estimate(sim, **request)
     time = duration(expected.seconds.likely) if expected.seconds else say("time_unknown")
     costs = {"tokens": counted(expected.tokens), "usd": money(expected.usd), "time": time}
     question = say("confirm", verdict=verdict(expected), **costs, **who)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import enquete
 from enquete.instruments.pack import pack_named
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
@@ -19,7 +20,7 @@ from enquete.interfaces.cli.words import say, tongue
 from enquete.state.errors import SettingsError
 
 if TYPE_CHECKING:
-    from enquete.study import Run
+    from enquete.study.run import Run
 
 MARKER = ".enquete-demo"
 
@@ -29,7 +30,7 @@ def demo(
         str, typer.Option(metavar="DIR", help="Folder to work in; must be new, empty or an earlier demo.")
     ] = ("demo-out"),
     language: Annotated[str, typer.Option(metavar="de|en", help="Language of the interviews.")] = "de",
-    pack: o.PackOption = None,
+    pack: Annotated[str | None, o.declared("pack")] = None,
     seed: Annotated[str, typer.Option(metavar="N", help="Of the synthetic respondent.")] = "0",
     as_json: o.Json = False,
     quiet: o.Quiet = False,
@@ -78,39 +79,31 @@ def _narrator(as_json: bool) -> Callable[..., None]:
 def first_wave(
     place: Place, language: str, seed: str, pack: str, report: Callable[[dict[str, Any]], None] | None
 ) -> Run:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
-
     asked: dict[str, Any] = {"language": language, "seed": seed, "pack": pack}  # text as it was typed
-    return study.conduct_interviews(
+    return enquete.conduct_interviews(
         place.sim, root=place.root, respondent="synthetic", fit="any", progress=report, **asked
     )
 
 
 def second_wave(root: str, token: str, report: Callable[[dict[str, Any]], None] | None) -> Run:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
-
-    return study.resume(token, root=root, progress=report)
+    return enquete.resume(token, root=root, progress=report)
 
 
 def simulate(root: Path, pack: str, *, completed: bool) -> Path:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.demo import demo_population  # noqa: PLC0415 - for the demo alone
 
-    return study.demo_population(root, completed=completed, pack=pack)
+    return demo_population(root, completed=completed, pack=pack)
 
 
 def counts(folder: Path) -> dict[str, int]:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
-
-    population = study.load_population(folder)
+    population = enquete.load_population(folder)
     return {"agents": len(population.participants), "actions": population.actions}
 
 
 def once_asked(run: Run) -> str:
     """Titles of the methodologies that have no T0, in the terminal's language."""
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
-
     waves = {stage.methodology for stage in run.stages if stage.phase == "T0"}
-    titles = study.list_instruments()
+    titles = enquete.list_instruments()
     return ", ".join(titles[stage.methodology][tongue()] for stage in run.stages if stage.methodology not in waves)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import progress, summary
 from enquete.interfaces.cli.costs import agreed
@@ -19,7 +20,7 @@ from enquete.interfaces.cli.words import say
 from enquete.interfaces.service.declared import taking
 
 if TYPE_CHECKING:
-    from enquete.study import Run
+    from enquete.study.run import Run
 
 Drive = Callable[[Callable[[dict[str, Any]], None] | None], "Run"]
 
@@ -69,9 +70,7 @@ def run(
         asked = confirmed
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
-        from enquete.study import conduct_interviews  # noqa: PLC0415 - takes seconds to import
-
-        return conduct_interviews(sim, progress=report, **asked)
+        return enquete.conduct_interviews(sim, progress=report, **asked)
 
     return finish(drive, Place(sim, said["root"], said["out"]), as_json, quiet)
 
@@ -107,9 +106,7 @@ def resume(
     request = requested({**said, "sim": sim, "fresh": fresh})
 
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
-        from enquete import study  # noqa: PLC0415 - takes seconds to import
-
-        return study.resume(token_or_sim, progress=report, **request)
+        return enquete.resume(token_or_sim, progress=report, **request)
 
     return finish(drive, Place(sim or token_or_sim, said["root"], said["out"]), as_json, quiet)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+import enquete
 from enquete.interfaces.cli.costs import lines
 from enquete.interfaces.cli.output import one_object, remark, result, table
 from enquete.interfaces.cli.words import say, tongue
@@ -47,7 +48,6 @@ def _piloted(
     sim: str | None, about: Any, file: str, agents: int, yes: bool, as_json: bool, request: dict[str, Any]
 ) -> Any:
     """Item health, after its cost was shown and agreed to."""
-    from enquete import study  # noqa: PLC0415
     from enquete.study.reviewing import item_health, pilot_request  # noqa: PLC0415
 
     if sim is None:
@@ -56,7 +56,7 @@ def _piloted(
         )
     asked = pilot_request(about, file, agents, **request)
     asked["out"] = request.get("out") or tempfile.mkdtemp(prefix="enquete-pilot-")
-    expected = study.estimate(sim, **asked)
+    expected = enquete.estimate(sim, **asked)
     if not as_json:
         result("")
         for line in lines(expected):
@@ -68,7 +68,7 @@ def _piloted(
         if not typer.confirm(say("pilot_confirm"), default=not expected.exceeds, err=True):
             remark(say("declined"))
             return None
-    run = study.conduct_interviews(sim, **asked, confirm=True)
+    run = enquete.conduct_interviews(sim, **asked, confirm=True)
     items = item_health(run)
     if not as_json:
         _show(run, items)

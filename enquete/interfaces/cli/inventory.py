@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import one_object, result, table
 from enquete.interfaces.cli.place import Place
@@ -14,7 +15,7 @@ from enquete.interfaces.cli.words import say, tongue
 from enquete.state.errors import EnqueteError, SimulationNotFound
 
 if TYPE_CHECKING:
-    from enquete.study import RunSummary
+    from enquete.study.known import RunSummary
 
 UNREADABLE = ("damaged", "newer")
 METHODS = ("methods", "methodologies", "instruments")
@@ -50,10 +51,9 @@ def list_(
 
 
 def list_methods(as_json: bool) -> int:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.study.listing import shipped_instruments  # noqa: PLC0415
 
-    known = study.list_instruments()
+    known = enquete.list_instruments()
     asked = {one.methodology: one for one in shipped_instruments(tongue())}
     if as_json:
         one_object({"methods": known, "instruments": {name: vars(one) for name, one in asked.items()}, "exit_code": 0})
@@ -68,7 +68,6 @@ def list_methods(as_json: bool) -> int:
 
 
 def list_simulations(root: str | None, as_json: bool) -> int:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.state.request import RunRequest  # noqa: PLC0415 - not for --help
     from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415 - not for --help
 
@@ -77,7 +76,7 @@ def list_simulations(root: str | None, as_json: bool) -> int:
         raise SimulationNotFound(
             f"{base}: no such folder; name the one that holds simulations/ with --root or ENQUETE_ROOT"
         )
-    found = {known.sim_id: study.list_runs(known.path) for known in study.list_simulations(base)}
+    found = {known.sim_id: enquete.list_runs(known.path) for known in enquete.list_simulations(base)}
     if as_json:
         one_object(
             {"root": str(base), "simulations": {s: run_objects(runs) for s, runs in found.items()}, "exit_code": 0}
@@ -103,7 +102,7 @@ TOPIC_CHARS, MOST_TYPES = 40, 3
 def simulation_words(base: Path, sim_id: str) -> list[str]:
     """Topic, agents, types, completed or not; "?" where its files cannot be read."""
     from enquete.simulations.locate import locate  # noqa: PLC0415 - not for --help
-    from enquete.study.listing import simulation_facts  # noqa: PLC0415
+    from enquete.study.known import simulation_facts  # noqa: PLC0415
 
     try:
         facts = simulation_facts(locate(sim_id, base))
@@ -126,18 +125,16 @@ def latest_text(place: Place, runs: list[RunSummary]) -> str:
 
 def state(place: Place, known: RunSummary) -> str:
     """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     if known.status in ("completed", *UNREADABLE):
         return known.status
-    run = study.load_run(place.sim, known.run_id, root=place.root, out=place.out)
+    run = enquete.load_run(place.sim, known.run_id, root=place.root, out=place.out)
     return "running" if run.is_driven else run.status
 
 
 def list_runs(place: Place, as_json: bool) -> int:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    runs = study.list_runs(place.sim, root=place.root, out=place.out)
+    runs = enquete.list_runs(place.sim, root=place.root, out=place.out)
     if as_json:
         one_object({"sim": place.sim, "runs": run_objects(runs), "exit_code": 0})
         return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli import summary
 from enquete.interfaces.cli.driving import show
@@ -22,7 +23,7 @@ from enquete.interfaces.service.declared import taking
 from enquete.state.errors import RunNotFound, SettingsError
 
 if TYPE_CHECKING:
-    from enquete.study import Run
+    from enquete.study.run import Run
 
 
 def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out = None, as_json: o.Json = False) -> int:
@@ -43,10 +44,10 @@ def status(sim: o.Sim, run_id: o.RunId = None, root: o.Root = None, out: o.Out =
 
 
 def chosen_run(sim: str, run_id: str | None, root: str | None, out: str | None) -> Run:
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
+    from enquete.study.stored import current_run  # noqa: PLC0415 - takes seconds to import
 
     named = run_id is not None
-    run = study.load_run(sim, run_id, root=root, out=out) if named else study.current_run(sim, root=root, out=out)
+    run = enquete.load_run(sim, run_id, root=root, out=out) if named else current_run(sim, root=root, out=out)
     run.shown = False  # nothing was asked for, so nothing needs explaining
     return run
 
@@ -88,16 +89,15 @@ def check(
     \b
     Exit codes: 0 can be interviewed · 2 not before the errors shown are put right, or no such simulation
     """
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
 
     if instrument is not None:
         request = requested({**said, "root": root, "out": out})
         return check_instrument(sim, instrument, pilot, yes, as_json, request)
     if sim is None or pilot is not None:
         raise SettingsError("check: name a simulation or personas file, or an instrument with --instrument FILE")
-    report = study.check(sim, root=root)
+    report = enquete.check(sim, root=root)
     code = 0 if report.ok else 2
-    runs = study.list_runs(sim, root=root, out=out) if out or report.kind == "simulation" else []
+    runs = enquete.list_runs(sim, root=root, out=out) if out or report.kind == "simulation" else []
     if as_json:
         one_object({**report.model_dump(mode="json"), "ok": report.ok, "runs": run_objects(runs), "exit_code": code})
     else:
@@ -195,9 +195,8 @@ def export(
     \b
     Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
     """
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
 
-    path = study.export(sim, run_id, root=root, out=out, figures=figures, language=language)
+    path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language)
     files = exported(path, format_)
     if as_json:
         one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})

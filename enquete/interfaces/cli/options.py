@@ -72,7 +72,6 @@ Sim: TypeAlias = Annotated[
 ]
 Root: TypeAlias = Annotated[str | None, declared("root")]
 Out: TypeAlias = Annotated[str | None, declared("out")]
-PackOption: TypeAlias = Annotated[str | None, declared("pack")]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON object on stdout, for errors too, and nothing else.")
 ]

@@ -15,7 +15,8 @@ from enquete.interfaces.cli.words import say
 
 if TYPE_CHECKING:
     from enquete.interfaces.service.status import StatusWord
-    from enquete.study import Run, StageStatus
+    from enquete.study.run import Run
+    from enquete.study.standing import StageStatus
 
 MOST_LINES = 8
 

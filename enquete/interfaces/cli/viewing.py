@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import typer
 
+import enquete
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import remark
 from enquete.interfaces.cli.serve import require_extra, run
@@ -55,7 +56,6 @@ def view(
 
 def place_of(sim: str | None, run_id: str | None, root: str | None) -> tuple[Path, str]:
     """The root to serve, and the address of the page below it. Raises SimulationNotFound, RunNotFound."""
-    from enquete import study  # noqa: PLC0415 - takes seconds to import
     from enquete.simulations.locate import locate  # noqa: PLC0415
     from enquete.state.request import RunRequest  # noqa: PLC0415
     from enquete.state.settings import Environment, resolve_root  # noqa: PLC0415
@@ -71,7 +71,7 @@ def place_of(sim: str | None, run_id: str | None, root: str | None) -> tuple[Pat
     name = quote(folder.name, safe="")
     if run_id is None:
         return base, f"/simulations/{name}/"
-    return base, f"/runs/{name}/{study.load_run(folder, run_id).run_id}/"
+    return base, f"/runs/{name}/{enquete.load_run(folder, run_id).run_id}/"
 
 
 def serves(address: str, root: Path) -> bool:

@@ -32,12 +32,12 @@ from enquete.interfaces.service.steady import steadily
 from enquete.simulations.completion import completion
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
-from enquete.study import Run
 from enquete.study.apart import apart
 from enquete.study.estimating import Foreseen, foresee
 from enquete.study.lifecycle import Wanted, after, as_at_t0, before
 from enquete.study.remembered import search_memory
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
 from enquete.study.tasks import Task
 
 BUDGET_RETRY_S = 60

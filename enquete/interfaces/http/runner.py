@@ -14,10 +14,10 @@ from enquete.checkpoints.ledger import now
 from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
 from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, RunLocked
-from enquete.study import Run
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
 from enquete.study.tasks import StillPausing, Task, Tasks, TooManyRuns
 
 T = TypeVar("T")

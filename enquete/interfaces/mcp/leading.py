@@ -12,7 +12,7 @@ from enquete.interfaces.mcp.shapes import Entry
 from enquete.reports.evaluation import evaluations
 from enquete.reports.run_reading import read_result
 from enquete.state.asking import Language, Spoken
-from enquete.study import Run
+from enquete.study.run import Run
 
 CALLER: Spoken = "en"
 LINES = 10

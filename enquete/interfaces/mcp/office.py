@@ -17,8 +17,8 @@ from enquete.interfaces.cli.amounts import short
 from enquete.interfaces.service.replies import advice
 from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, OverBudget
-from enquete.study import Run
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
 from enquete.study.tasks import Task, Tasks
 
 MOST_CHARS = 4000

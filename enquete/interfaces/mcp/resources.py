@@ -11,14 +11,14 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import Field
 
-from enquete import study
+import enquete
 from enquete.instruments.load import shipped_file
 from enquete.interfaces.mcp.office import Ctx, Office, explained, office
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.steady import steadily
 from enquete.state.errors import EnqueteError
-from enquete.study import Run
+from enquete.study.run import Run
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ def plan_a_stakeholder_study(
     budget_tokens: Annotated[str, Field(description="what may be spent, if it is known")] = "",
 ) -> str:
     """Steps from a question to a report that can be defended, by the tools of this server."""
-    methods = "\n".join(f"   - {name}: {titles.get('en', name)}" for name, titles in study.list_instruments().items())
+    methods = "\n".join(f"   - {name}: {titles.get('en', name)}" for name, titles in enquete.list_instruments().items())
     chosen = f"The simulation is {sim_id}." if sim_id else "Choose a simulation with list_simulations, and say why."
     cap = f" The budget is {budget_tokens} tokens." if budget_tokens else ""
     on = f" on: {topic}" if topic else ". Ask me first what is to be found out."
@@ -129,7 +129,7 @@ def add_resources(server: MCPServer[Office]) -> None:
         unhurried(results)
     )
     server.resource(f"{base}/exports/{{name}}", title="Data file", mime_type="text/plain")(unhurried(export))
-    for name, titles in study.list_instruments().items():
+    for name, titles in enquete.list_instruments().items():
         title = titles.get("en", name)
         add = server.resource(f"enquete://instruments/{name}", name=name, title=title, mime_type="application/yaml")
         add(unhurried(instrument_reader(name)))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from enquete import study
+import enquete
 from enquete.interfaces.mcp.leading import CALLER, labels, lines, rounded
 from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
@@ -51,7 +51,8 @@ from enquete.simulations.locate import Known
 from enquete.state.asking import Spoken
 from enquete.state.errors import EnqueteError, SettingsError
 from enquete.study.apart import apart
-from enquete.study.listing import Asked, own_instruments, shipped_instruments, simulation_facts
+from enquete.study.known import simulation_facts
+from enquete.study.listing import Asked, own_instruments, shipped_instruments
 from enquete.study.remembered import search_memory as memory_search
 from enquete.study.rooted import OutsideRoot
 
@@ -78,7 +79,7 @@ async def estimate_interviews(ctx: Ctx, sim_id: SimId, **asked: Any) -> Annotate
 def _estimated(desk: Office, sim_id: str, asked: dict[str, Any]) -> Estimate:
     """In a loop of its own: it reads the whole simulation."""
     desk.rooted.simulation(sim_id)
-    return asyncio.run(study.aestimate(sim_id, **desk.rooted.given, **asked))
+    return asyncio.run(enquete.aestimate(sim_id, **desk.rooted.given, **asked))
 
 
 def get_interview_results(
@@ -201,7 +202,7 @@ def simulation_state(desk: Office, known: Known) -> SimulationState:
         if runs[-1].status in WORDS:
             found.blocked = f"run {runs[-1].run_id} cannot be read: its ledger is {WORDS[runs[-1].status]}"
         else:
-            run = study.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
+            run = enquete.load_run(known.sim_id, runs[-1].run_id, root=str(desk.rooted.root))
             found.latest_status = status_of(run, desk.task_of(run))
     return found
 
@@ -216,7 +217,7 @@ def list_instruments(ctx: Ctx) -> Annotated[CallToolResult, InstrumentsState]:
     """The methodologies that can be named in conduct_interviews: topic, languages, items, what each answers, whether it needs a T0;
     and the instruments of this server's own folder."""
     with told(ctx) as desk:
-        titles = study.list_instruments()
+        titles = enquete.list_instruments()
         state = InstrumentsState(
             instruments=[
                 InstrumentState(
@@ -283,7 +284,7 @@ def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> A
     with told(ctx) as desk:
         run = desk.rooted.finished(sim_id, run_id)
         desk.rooted.require_inside(run.path)
-        folder = study.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
+        folder = enquete.export(sim_id, run.run_id, root=str(desk.rooted.root)) / "exports"
         rows, columns = shape_of(folder / "all_responses.csv")
         files = [
             ExportedFile(name=f.name, bytes=f.stat().st_size, resource_uri=uri(sim_id, run.run_id, "exports", f.name))

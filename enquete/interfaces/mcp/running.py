@@ -19,8 +19,8 @@ from enquete.interfaces.service.declared import sent, taking
 from enquete.interfaces.service.steady import steadily
 from enquete.state.errors import OverBudget
 from enquete.state.request import offered
-from enquete.study import Run
 from enquete.study.apart import apart
+from enquete.study.run import Run
 from enquete.study.tasks import Event, Task
 
 PROGRESS_EVERY_S = 0.5

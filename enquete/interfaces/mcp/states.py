@@ -9,7 +9,7 @@ from enquete.interfaces.mcp.leading import leading
 from enquete.interfaces.mcp.shapes import EstimatePart, EstimateState, RunState
 from enquete.interfaces.service.status import GOING_ON, Stage, StatusWord, note_of, ran_short, stage_of, status_of
 from enquete.nodes.estimate import Estimate
-from enquete.study import Run
+from enquete.study.run import Run
 from enquete.study.tasks import Task
 
 FLAGS = 5

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from enquete.instruments.pack import pack_named, packs
 from enquete.state.request import RunRequest
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
@@ -30,6 +29,8 @@ def meaning(name: str, info: FieldInfo) -> str:
     told = (info.description or name.replace("_", " ")).rstrip(".")
     default = None if info.is_required() else info.get_default()
     if name == "pack":
+        from enquete.instruments.pack import pack_named, packs  # noqa: PLC0415 - reads YAML, for this field alone
+
         told, default = f"{told}: {', '.join(packs())}", pack_named().name
     # Nothing by default, and what is made of several values, say nothing in one word; of no option to be off least of all.
     if default is False or default == "" or not isinstance(default, bool | int | float | str):

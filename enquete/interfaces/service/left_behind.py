@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from enquete import study
 from enquete.interfaces.service.replies import NothingYet
-from enquete.study import Run
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
+from enquete.study.stored import pointers
 
 WRITTEN = "it is written at the run's end and at every stop"
 
@@ -37,7 +37,7 @@ def findings_of(
 
 def _having(rooted: Rooted, sim_id: str, methodology: str) -> Iterator[tuple[Run, dict[str, JsonValue]]]:
     """Runs with findings of it: those that count first, then the latest first."""
-    canonical = study.pointers(sim_id, root=str(rooted.root))
+    canonical = pointers(sim_id, root=str(rooted.root))
     counting = [canonical.get(f"{phase}/{methodology}", "") for phase in ("T1", "T0")]
     others = [one.run_id for one in reversed(rooted.runs(sim_id)) if one.status not in ("damaged", "newer")]
     for run_id in dict.fromkeys([*(one for one in counting if one in others), *others]):

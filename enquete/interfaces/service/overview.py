@@ -8,14 +8,15 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from enquete import study
+import enquete
 from enquete.interfaces.service.status import status_of
 from enquete.locale import languages
 from enquete.simulations.locate import Known
 from enquete.state.errors import EnqueteError
-from enquete.study import Run
-from enquete.study.listing import own_instruments, remembered_facts, shipped_instruments
+from enquete.study.known import remembered_facts
+from enquete.study.listing import own_instruments, shipped_instruments
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
 from enquete.study.tasks import Task
 
 UNREADABLE = ("damaged", "newer")
@@ -88,7 +89,7 @@ def run_rows(rooted: Rooted, sim_id: str, task_of: TaskOf, clear: Clear) -> list
     for one in rooted.runs(sim_id):
         status = one.status
         if status not in ("completed", *UNREADABLE):
-            run = study.load_run(sim_id, one.run_id, root=str(rooted.root))
+            run = enquete.load_run(sim_id, one.run_id, root=str(rooted.root))
             status = status_of(run, task_of(run))
         over = status in ("completed", *UNREADABLE)
         row: dict[str, Any] = {**vars(one), "status": status, "note": clear(one.note), "methods": list(one.methods)}
@@ -98,7 +99,7 @@ def run_rows(rooted: Rooted, sim_id: str, task_of: TaskOf, clear: Clear) -> list
 
 def instrument_rows(shelf: Path, clear: Clear, language: str = "en") -> list[InstrumentRow]:
     """Those that ship, then the files in the server's own folder."""
-    titles = study.list_instruments()
+    titles = enquete.list_instruments()
     found = []
     for one in (*shipped_instruments(language), *own_instruments(shelf, language)):
         row = {**vars(one), "languages": list(one.languages), "packs": list(one.packs), "problem": clear(one.problem)}

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from enquete.study import Run, StageStatus
+from enquete.study.run import Run
+from enquete.study.standing import StageStatus
 from enquete.study.tasks import Task
 
 StatusWord: TypeAlias = Literal[

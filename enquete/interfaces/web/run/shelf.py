@@ -26,8 +26,8 @@ from enquete.reports.markdown import readable
 from enquete.reports.run_reading import read_result
 from enquete.state.kept import Kept
 from enquete.state.regular_files import read_regular
-from enquete.study import Run
 from enquete.study.rooted import Rooted
+from enquete.study.run import Run
 
 LONGEST_LINK = 300
 """Characters of a reference that stands in an address as it is."""

@@ -1,0 +1,106 @@
+"""What is stored: a simulation read and checked, its runs found again, read, written up anew. Nothing here asks anybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from enquete.checkpoints.canonical import latest, mend_latest
+from enquete.checkpoints.drives import require_writable
+from enquete.checkpoints.folders import StoredRun, find_run
+from enquete.locale import languages
+from enquete.nodes.planning import planned
+from enquete.nodes.survey import Survey, survey
+from enquete.simulations.check import CheckReport
+from enquete.simulations.check import check as check_simulation
+from enquete.simulations.locate import locate
+from enquete.simulations.population import Population
+from enquete.simulations.population import load_population as read_population
+from enquete.state.errors import RunNotFound, SettingsError
+from enquete.state.request import RunRequest
+from enquete.state.settings import Environment, resolve_root
+from enquete.study.known import interviews_of
+from enquete.study.run import Run
+
+COPY_TO_EXPORT = (
+    "Exports are written beside the run: copy {}, and export the copy with out=COPY. `enquete report` shows the report "
+    "that is there; in Python `load_run(SIM).responses` has the table without writing anything"
+)
+
+
+def load_run(sim_id: str | Path, run_id: str | None = None, *, root: str | None = None, out: str | None = None) -> Run:
+    """A stored run: by run_id or token, else the canonical one, else the latest.
+
+    Raises RunNotFound, and LedgerError where that run, or one begun after it, cannot be read.
+    """
+    interviews = interviews_of(str(sim_id), root, out)
+    if run_id:
+        return Run(find_run(interviews, run_id), shown=True)
+    return Run(_canonical(str(sim_id), interviews, survey(interviews)), shown=True)
+
+
+def pointers(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> dict[str, str]:
+    """Which run counts for each "phase/methodology", and for the synthesis. Raises LedgerError."""
+    return latest(interviews_of(str(sim_id), root, out))
+
+
+def current_run(sim_id: str | Path, *, root: str | None = None, out: str | None = None) -> Run:
+    """The latest unfinished run, else what `load_run` shows. Raises as that does."""
+    interviews = interviews_of(str(sim_id), root, out)
+    found = survey(interviews)
+    if not found.unfinished:
+        return Run(_canonical(str(sim_id), interviews, found), shown=True)
+    found.require_readable(found.unfinished[-1])
+    return Run(found.unfinished[-1], shown=True)
+
+
+def _canonical(sim_id: str, interviews: Path, found: Survey) -> StoredRun:
+    canonical = latest(interviews).get("synthesis", "")
+    runs = {run.folder.name: run for run in found.runs}
+    chosen = runs.get(canonical) or (found.runs[-1] if found.runs else None)
+    found.require_readable(chosen, canonical)
+    if chosen is None:
+        raise RunNotFound(f"{sim_id}: nobody has been interviewed yet (no run in {interviews})")
+    return chosen
+
+
+def export(
+    sim_id: str | Path,
+    run_id: str | None = None,
+    *,
+    root: str | None = None,
+    out: str | None = None,
+    figures: Literal["svg", "png", "pdf"] = "svg",
+    language: str = "",
+) -> Path:
+    """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
+
+    figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless named.
+    Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
+    where a PNG or PDF needs an extra, and where nothing can be written.
+    """
+    from enquete.reports.figures.files import write_figures  # noqa: PLC0415 - for exports only
+    from enquete.reports.synthesis import write_synthesis  # noqa: PLC0415 - analyses are slow to import
+
+    if language and language not in languages():
+        raise SettingsError(f"language: there are no words in {language!r}; there are {', '.join(languages())}")
+    interviews = interviews_of(str(sim_id), root, out)
+    if (interviews / "runs").is_dir():
+        require_writable(interviews / "synthesis", COPY_TO_EXPORT.format(interviews))
+    mend_latest(interviews)
+    run = load_run(sim_id, run_id, root=root, out=out)
+    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language)
+    if figures != "svg":
+        write_figures(run.path, run.drawn, figures)
+    return run.path
+
+
+def load_population(sim_id: str | Path, *, root: str | None = None) -> Population:
+    """The agents of a simulation folder or personas file, as they would be interviewed."""
+    request = RunRequest(root=root)
+    return read_population(locate(str(sim_id), resolve_root(request, Environment.read())))
+
+
+def check(sim_id: str | Path, *, root: str | None = None) -> CheckReport:
+    """What was found, what is missing, what does not match. Creates nothing."""
+    return check_simulation(str(sim_id), resolve_root(RunRequest(root=root), Environment.read()))
