@@ -8,7 +8,10 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import normalize
 
 from enquete.analysis.agreement.codings import coding_agreement
 from enquete.graphs.delphi.instrument import DelphiInstrument
@@ -30,7 +33,7 @@ from enquete.respondents.themes.coded import (
 )
 from enquete.respondents.themes.coding import assemble, batches, code_themes, merge_groups, merged_drafts, resolve
 from enquete.respondents.themes.coding_prompts import assign_prompt, assign_schema, merge_prompt, theme_prompt
-from enquete.respondents.themes.rule_coder import code_by_rule, merge_by_rule
+from enquete.respondents.themes.rule_coder import code_by_rule, features, merge_by_rule
 from enquete.respondents.themes.second import MOST_STATEMENTS, assign_by_rule, assign_themes, sample
 from enquete.state.asking import Block, BlockKey, Item, Participant
 
@@ -290,6 +293,22 @@ def test_what_is_nearly_the_same_theme_is_one(language):
         Counter(key for name in theme.statements for key in truth[name]).most_common(1)[0][0] for theme in themes
     )
     assert sum(n - 1 for n in most.values()) <= 4
+
+
+def test_texts_are_as_alike_as_scikit_learn_has_them():
+    texts = [
+        "Die Fangquoten müssen sinken, die Fangquoten.",
+        "ich und du",
+        "",
+        "Fish quotas, and quotas again",
+        "Quotas",
+    ]
+    words = ["fangquoten sinken fangquoten", "ich und", "", "fish quotas quotas", "quotas"]
+    stems = TfidfVectorizer(analyzer=lambda text: [word[:6] for word in text.split()], sublinear_tf=True)
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 6), sublinear_tf=True)
+    expected = normalize(hstack([stems.fit_transform(words), grams.fit_transform(words)]))
+    x = features(texts)
+    assert (x @ x.T).toarray() == pytest.approx((expected @ expected.T).toarray())
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(1, 15))

@@ -21,6 +21,7 @@ from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme
 
 NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it
 ALIKE = 0.15  # cosine similarity of two themes' centres from which they are one; measured beside NEAR, by the same test
+GRAMS = (4, 5, 6)  # characters
 TITLES = 5  # of the most central sentences, the shortest is the title
 TITLE_CHARS, DESCRIPTION_CHARS = 90, 300
 
@@ -116,30 +117,59 @@ def _together(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> list[NDArra
 def _centres(groups: Sequence[NDArray[np.int64]], x: csr_matrix) -> NDArray[np.float64]:
     """Groups × features, of length 1: the direction of each group's sum. One product, not one for each group."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
 
     own = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     members = csr_matrix((np.ones(len(own)), (own, np.concatenate(groups))), shape=(len(groups), x.shape[0]))
-    return np.asarray(normalize((members @ x).toarray()))
+    return np.asarray(_unit(members @ x).toarray())
 
 
 def features(texts: Sequence[str]) -> csr_matrix:
-    """Texts × features, rows of length 1 (0 for a text of nothing but stop words, which then is like no other)."""
-    from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415 - with scikit-learn a second of import
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
+    """Texts × features: stems and character n-grams, each kind weighted by TF-IDF with logarithmic counts; rows of length 1 (0
+    for a text of nothing but stop words, which then is like no other).
 
-    cleaned = [" ".join(_content_words(text)) or " ".join(_WORD.findall(text.casefold())) for text in texts]
-    if not any(cleaned):
+    As scikit-learn's TfidfVectorizer weighs them (analyzer "char_wb" for the n-grams), but what a word is made of is counted
+    once, not wherever it stands.
+    """
+    from scipy.sparse import csr_matrix, hstack  # noqa: PLC0415
+
+    said = [_content_words(text) or _WORD.findall(text.casefold()) for text in texts]
+    if not any(said):
         return csr_matrix((len(texts), 1))
-    stems = TfidfVectorizer(analyzer=_stems, sublinear_tf=True)
-    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 6), sublinear_tf=True)
-    x: csr_matrix = normalize(hstack([stems.fit_transform(cleaned), grams.fit_transform(cleaned)]).tocsr())
+    words = list(dict.fromkeys(word for one in said for word in one))
+    spoken = _counts(said)
+    kinds = (spoken @ _counts([[stemmed(word)] for word in words]), spoken @ _counts([_grams(word) for word in words]))
+    x: csr_matrix = _unit(hstack([_unit(_weighted(counts)) for counts in kinds]).tocsr())
     return x
 
 
-def _stems(cleaned: str) -> list[str]:
-    return [stemmed(word) for word in cleaned.split()]
+def _counts(rows: Sequence[Sequence[str]]) -> csr_matrix:
+    """How often each row has each name: rows × names, in the order of their first occurrence."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415
+
+    places: dict[str, int] = {}
+    columns = [places.setdefault(name, len(places)) for row in rows for name in row]
+    own = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    return csr_matrix((np.ones(len(own)), (own, columns)), shape=(len(rows), len(places)))
+
+
+def _grams(word: str) -> list[str]:
+    """Every run of 4 to 6 characters of a word of three letters or more, between blanks."""
+    padded = f" {word} "
+    return [padded[at : at + n] for n in GRAMS for at in range(len(padded) - n + 1)]
+
+
+def _weighted(counts: csr_matrix) -> csr_matrix:
+    """(1 + log count) · (1 + log((1 + texts) / (1 + texts with the feature)))."""
+    rarity = 1 + np.log((1 + counts.shape[0]) / (1 + np.bincount(counts.indices, minlength=counts.shape[1])))
+    counts.data = (1 + np.log(counts.data)) * rarity[counts.indices]
+    return counts
+
+
+def _unit(x: csr_matrix) -> csr_matrix:
+    """Rows of length 1; an empty one stays."""
+    length = np.sqrt(x.multiply(x).sum(axis=1).A1)
+    x.data /= np.repeat(np.where(length > 0, length, 1), np.diff(x.indptr))
+    return x
 
 
 def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -158,7 +188,7 @@ def _partition(similarity: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     best, score = np.zeros(n, dtype=np.int64), -1.0
     for k in range(2, min(most + most // 2, n - 1) + 1):
         label = np.asarray(fcluster(tree, k, "maxclust"), dtype=np.int64)
-        if len(np.unique(label)) < 2:
+        if label.max() < 2:
             continue
         reached = float(silhouettes(distance, label - 1).mean())
         if reached > score:
