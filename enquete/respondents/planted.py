@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Protocol, TypeVar, runtime_checkable
 
-from enquete.respondents.kinds import kind_of, require_answerable
+from enquete.respondents.kinds import kind_of
 from enquete.state.asking import Answer, Block, Item, Language, Participant
 from enquete.state.methodology import Truth
 
@@ -31,6 +32,7 @@ class Occasional(Protocol):
         ...
 
 
+@lru_cache(maxsize=4096)  # asked again for every draw of an agent
 def persona_hash(who: Participant) -> str:
     """Identifies the persona that answers: name, stakeholder type and persona text; not the memory, not the arm."""
     return hashlib.sha256("\x1f".join((who.name, who.stakeholder_type, who.persona)).encode()).hexdigest()[:16]
@@ -71,7 +73,6 @@ def side(options: Sequence[T], kind: str, persona: str, loyalty: float, *key: st
 
 def answer_at(position: float, item: Item, *, confidence: float, text: str = "") -> Answer:
     """The answer to a closed item at a latent position, −1 (lowest) … 1 (highest). Works for any options and labels."""
-    require_answerable((item,))
     value, data = kind_of(item).at(min(max(position, -1.0), 1.0), item)
     sure = round(min(max(confidence, 0.05), 0.98), 2) if item.confidence else None
     return Answer(item.id, "ok", value=value, text=text, confidence=sure, data=data)

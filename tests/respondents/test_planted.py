@@ -76,11 +76,6 @@ def test_confidence_only_where_it_is_asked():
     assert answer_at(0, item.model_copy(update={"confidence": True}), confidence=1.7).confidence == 0.98
 
 
-def test_a_closed_item_without_options_is_refused():
-    with pytest.raises(ValueError, match="item 'i' of kind 'scale' has no options"):
-        place(0, scale())
-
-
 @given(st.floats(-3, 3), st.floats(-3, 3), st.integers(2, 11))
 def test_scale_points_rise_with_the_position(one, other, k):
     low, high = sorted((one, other))

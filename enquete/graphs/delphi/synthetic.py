@@ -42,7 +42,7 @@ class Planted:
         """One answer per item of the block, in its order.
 
         Text items voice planted themes; closed items rate the theme that the wording speaks of; from round 3 on the ratings
-        revise the first ones in the light of the medians quoted in the block. Raises ValueError for a closed item without options.
+        revise the first ones in the light of the medians quoted in the block.
         """
         medians = _medians(block)
         return tuple(
@@ -102,11 +102,10 @@ class Planted:
         key = (seed, METHODOLOGY, item.id, persona_hash(who))
         confidence = 0.55 + 0.3 * abs(revised) + 0.08 * normal(*key, "confidence")
         found = answer_at(revised, item, confidence=confidence)
-        if not item.reason:
-            return found
-        before = answer_at(first, item, confidence=confidence).value
-        text = self._reason(who, item.id, before, found.value, median, language, seed)
-        return answer_at(revised, item, confidence=confidence, text=text)
+        if item.reason:
+            before = answer_at(first, item, confidence=confidence).value
+            found.text = self._reason(who, item.id, before, found.value, median, language, seed)
+        return found
 
     def _first(self, who: Participant, item: Item, theme: str | None, seed: int) -> float:
         """Position of round 2's rating, −1 … 1."""

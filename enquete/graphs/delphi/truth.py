@@ -6,9 +6,10 @@ Positions run from −1 (lowest scale point) to 1. docs/synthetic-respondent.md 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import BeforeValidator, Field
 
 from enquete.instruments.pack import Data, Lines, Words
 from enquete.respondents.planted import side
@@ -70,9 +71,10 @@ class DelphiTruth(Data):
         str, Lines
     ] = {}  # of a rating that moved toward the median, was held against it, was there already
 
-    _known: dict[str, str | None] = PrivateAttr(
-        default_factory=dict
-    )  # theme by wording: every agent rates the same ones
+    @cached_property
+    def _known(self) -> dict[str, str | None]:
+        """The theme by wording: every agent rates the same ones."""
+        return {}
 
     def in_camp(self, theme: str, kind: str, persona: str) -> bool:
         """Whether an agent of this type and persona hash rates a polarised theme high."""

@@ -65,7 +65,7 @@ class Planted:
     asking: int | None = None
 
     def __call__(self, who: Participant, block: Block, language: Language, seed: int) -> tuple[Answer, ...]:
-        """One answer per item of the block, in its order. Raises ValueError for a closed item without options."""
+        """One answer per item of the block, in its order."""
         return tuple(self._answer(who, block, item, language, seed) for item in block.items)
 
     def again(self, asking: int) -> Planted:

@@ -66,10 +66,7 @@ class Planted:
     pack: Pack
 
     def __call__(self, who: Participant, block: Block, language: Language, seed: int) -> tuple[Answer, ...]:
-        """One answer per item of the block, in its order; item ids are '<scenario>/<dimension>' and '<scenario>/open'.
-
-        Raises ValueError for a closed item without options.
-        """
+        """One answer per item of the block, in its order; item ids are '<scenario>/<dimension>' and '<scenario>/open'."""
         return tuple(self._answer(who, item, language, seed) for item in block.items)
 
     @cached_property
