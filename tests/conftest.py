@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.chaos_table import ChaosTable
-
 MACHINE = ("LLM_", "OPENAI_", "ENQUETE_", "LANGSMITH_", "LANGCHAIN_", "ZEP_")
 
 gc.set_threshold(50_000, 20, 100)  # as in app.main: thousands of collected tests would be looked through all the time
@@ -39,15 +37,6 @@ LONG = (
     "tests/graphs",
 )  # fmt: skip
 """The longest first, so that no worker is left with one at the end."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--chaos", metavar="FILE", help="run what make chaos runs, and write its table")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--chaos"):
-        config.pluginmanager.register(ChaosTable(Path(config.getoption("--chaos"))))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -27,7 +27,7 @@ from enquete.state.errors import SimulationError
 
 PLATFORMS = ("twitter", "reddit")
 LURKERS = {"Bernd Vogt", "Heike Feddersen", "Ingrid Baumann", "Samira Elshazly"}
-# Agents by the type of the synthetic respondent's truth, as docs/synthetic-respondent.md lists them.
+# Agents by the type of the synthetic respondent's truth.
 FISHERIES = pack_named("fisheries")
 SIZES = {
     "small_scale": 9, "industrial": 4, "angler": 6, "ngo": 5, "scientist": 5, "administration": 7, "processor": 6,

@@ -18,23 +18,16 @@ PAGE = HERE.parents[1] / "docs" / "statistics.md"
 INTRO = """# Statistics and their oracles
 
 Every statistic that Enquete computes itself, or takes from a library and gives meaning to, is tested against something that is not
-Enquete: a published value, another implementation, or a derivation by hand. This page is printed from
-`tests/analysis/oracles.py`; a test fails when a line is no longer true, when a module has no line, and when this page is out of date.
-
-All of them describe a run of simulated agents. None is a test over people: agents of a run share a model and the wording of its
-prompt, so that the unit of inference is the run.
+Enquete: a published value, another implementation, or a derivation by hand. Functions are in `enquete/analysis/`;
+`tests/analysis/oracles.py` names the expected figure and the test of each.
 """
 
 
 def page() -> str:
     rows = [
-        f"| {one.statistic} | `{one.function}` | {one.oracle} | {one.expected} | `{one.test}` |".replace(
-            "1 2 | 3 4", "1 2 \\| 3 4"
-        )
-        for one in LINES
+        f"| {one.statistic} | `{one.function}` | {one.oracle} |".replace("1 2 | 3 4", "1 2 \\| 3 4") for one in LINES
     ]
-    head = ["| statistic | function | oracle | expected | test |", "|---|---|---|---|---|"]
-    return "\n".join([INTRO, *head, *rows, ""])
+    return "\n".join([INTRO, "| statistic | function | oracle |", "|---|---|---|", *rows, ""])
 
 
 @cache

@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import struct
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -221,13 +221,10 @@ def test_a_file_cut_off_within_a_page_ends_and_keeps_every_row_before_it(
 
 @pytest.mark.chaos
 @pytest.mark.timeout(900)
-def test_every_truncation_ends_within_a_minute(
-    tmp_path: Path, whole: Whole, record_property: Callable[[str, object], None]
-) -> None:
+def test_every_truncation_ends_within_a_minute(tmp_path: Path, whole: Whole) -> None:
     """Sound afterwards, or untouched and refused."""
     draw = random.Random(13)
     cuts = [draw.randrange(1, len(whole.content)) for _ in range(100)]
-    record_property("tries", len(cuts))
     for cut in cuts:
         folder, began = planted(tmp_path, whole, whole.content[:cut], whole.record), time.monotonic()
         try:

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -117,7 +116,6 @@ def test_a_thousand_polls_race_to_no_server_error(
     tmp_path: Path,
     slow_model: ModelServer,
     monkeypatch: pytest.MonkeyPatch,
-    record_property: Callable[[str, object], None],
 ) -> None:
     """Each reads anew, while runs begin, come to the end of their budget, go on, and end: 49 of a thousand got a 500."""
     monkeypatch.setattr(Snapshots.__init__, "__defaults__", (0.0,))
@@ -138,8 +136,6 @@ def test_a_thousand_polls_race_to_no_server_error(
             over.set()
             if codes.total() >= 1000:
                 break
-    record_property("tries", codes.total())
-    record_property("failures", sum(times for code, times in codes.items() if code not in (200, 404, 503)))
     assert codes.keys() <= {200, 404, 503}, codes  # 503: its budget is spent
 
 

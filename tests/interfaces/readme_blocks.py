@@ -1,4 +1,5 @@
-"""The outputs that the README shows: each block is run, compared with what the commands say now, and written anew by
+"""The outputs that the README shows, and its figure: each block is run, compared with what the commands say now, and written
+anew by
 
     python -m tests.interfaces.readme_blocks
 
@@ -23,6 +24,7 @@ from tests.support.studies import personas
 
 REPOSITORY = Path(__file__).parents[2]
 README = REPOSITORY / "README.md"
+FIGURE = REPOSITORY / "docs" / "drift.svg"
 BLOCK = re.compile(r"```text\n(\$ enquete .*?)```", re.DOTALL)
 RUN = re.compile(r"run_\d{8}T\d{6}_[0-9a-f]{6}(\.[0-9a-f]{16})?")
 LEFT_OUT = "…"
@@ -99,6 +101,12 @@ def stale(block: str, say: Say) -> list[str]:
     return [line for _, shown, said in run(block, say) for line in missing(shown, said)]
 
 
+def drawn(folder: Path) -> Path:
+    """The README's figure as a demo in this folder draws it."""
+    (found,) = folder.rglob("longitudinal-drift.svg")
+    return found
+
+
 def furnished(folder: Path) -> Path:
     """What the README's commands find: five people of the examples, ten invented ones."""
     shutil.copy(REPOSITORY / "examples" / "personas.csv", folder / "personas.csv")
@@ -121,6 +129,8 @@ def main() -> None:
     for block in blocks():
         with tempfile.TemporaryDirectory() as folder, chdir(furnished(Path(folder))):
             done = run(block, typed)
+            if block.startswith("$ enquete demo"):
+                shutil.copy(drawn(Path("demo-out")), FIGURE)
         made = "\n".join("\n".join([f"$ {command}", *anew(shown, said)]) for command, shown, said in done)
         text = text.replace(block, f"{made}\n")
     README.write_text(text, "utf-8")

@@ -94,12 +94,9 @@ def test_an_emptied_page_is_typed_by_whichever_command_comes_upon_it(
 
 @pytest.mark.chaos
 @pytest.mark.timeout(1800)
-def test_every_page_that_is_emptied_is_typed(
-    command: Command, study: tuple[Path, Path, Path], record_property: Callable[[str, object], None]
-) -> None:
+def test_every_page_that_is_emptied_is_typed(command: Command, study: tuple[Path, Path, Path]) -> None:
     content = (study[2] / LEDGER).read_bytes()
     pages = range(len(content) // PAGE)
-    record_property("tries", len(pages))
     for page in pages:
         typed(command, study, content, page)
 

@@ -11,15 +11,16 @@ from enquete.demo import demo_population
 from enquete.interfaces.cli.demo import MARKER, prepared
 from enquete.state.errors import SettingsError
 from tests.interfaces.conftest import Command
-from tests.interfaces.readme_blocks import blocks, stale
+from tests.interfaces.readme_blocks import FIGURE, blocks, drawn, stale
 
 SIM_ID = "sim_0b57f15c4e12"
 
 
 def test_it_interviews_before_and_after_and_says_what_happens(command: Command) -> None:
-    said = command("demo")
+    said = command("demo", "--language", "en")
     assert said.code == 0, said.out + said.err
     assert stale(blocks()[0], lambda _: (said.code, said.err + said.out)) == [], "make readme"
+    assert drawn(Path("demo-out")).read_text("utf-8") == FIGURE.read_text("utf-8"), "make readme"
     for step in ("1.", "2. T0", "3. The run has stopped by itself", "4. The simulation runs", "5. Resumed: T1"):
         assert step in said.err
     assert "50 agents, 0 actions so far" in said.err

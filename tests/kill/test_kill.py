@@ -82,19 +82,17 @@ def of_a_simulation(server: ServerProcess, tmp_path_factory: pytest.TempPathFact
     return begin
 
 
-def held(tally: Tally, record_property: Callable[[str, object], None]) -> None:
-    record_property("tries", tally.kills)
-    record_property("failures", len(tally.faults))
+def held(tally: Tally) -> None:
     print(f"{tally.kills} kills, {tally.lost} requests in flight at one")
     assert not tally.faults
 
 
-def test_a_few_of_all_kills(of_a_simulation: Begin, record_property: Callable[[str, object], None]) -> None:
+def test_a_few_of_all_kills(of_a_simulation: Begin) -> None:
     """The sample of `make chaos` that every change goes through."""
     tally = Killer(of_a_simulation, 1).while_asking(
         12, killing.move, killing.delete, killing.copy, killing.truncate, killing.nothing, killing.zero_a_page
     )
-    held(tally, record_property)
+    held(tally)
 
 
 def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
@@ -157,46 +155,40 @@ def test_a_kill_between_an_answer_and_its_annotation_loses_nothing(tmp_path: Pat
         pytest.param(20, killing.part_from_journal, id="journals-of-checkpoints-deleted"),
     ],
 )
-def test_kill_while_asking(
-    by_item: Begin, record_property: Callable[[str, object], None], kills: int, meddle: Meddle
-) -> None:
-    held(Killer(by_item, kills).while_asking(kills, meddle), record_property)
+def test_kill_while_asking(by_item: Begin, kills: int, meddle: Meddle) -> None:
+    held(Killer(by_item, kills).while_asking(kills, meddle))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_in_the_first_second_of_a_resume(by_item: Begin, record_property: Callable[[str, object], None]) -> None:
-    held(Killer(by_item, 3).while_starting(40), record_property)
+def test_kill_in_the_first_second_of_a_resume(by_item: Begin) -> None:
+    held(Killer(by_item, 3).while_starting(40))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_while_the_report_is_written(by_item: Begin, record_property: Callable[[str, object], None]) -> None:
-    held(Killer(by_item, 4).while_writing(30), record_property)
+def test_kill_while_the_report_is_written(by_item: Begin) -> None:
+    held(Killer(by_item, 4).while_writing(30))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("meddle", [killing.move, killing.copy], ids=["moved", "copied"])
-def test_kill_and_go_on_in_another_place(
-    of_a_simulation: Begin, record_property: Callable[[str, object], None], meddle: Meddle
-) -> None:
-    held(Killer(of_a_simulation, 5).while_asking(30, meddle), record_property)
+def test_kill_and_go_on_in_another_place(of_a_simulation: Begin, meddle: Meddle) -> None:
+    held(Killer(of_a_simulation, 5).while_asking(30, meddle))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_in_every_methodology(
-    server: ServerProcess, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_kill_in_every_methodology(server: ServerProcess, tmp_path: Path) -> None:
     usual = [name for name, methodology in methodologies().items() if methodology.default]
     arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
-    held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing), record_property)
+    held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing))
 
 
 @pytest.mark.chaos
 @pytest.mark.timeout(3600)
-def test_kill_interviews_among_faults(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+def test_kill_interviews_among_faults(tmp_path: Path) -> None:
     """Fifty interviews that fill a record; a fifth of the replies is faulty. What was settled at a kill stays settled, no turn is
     held twice or left out, and every interview comes to its end."""
     faults = json.dumps(dict.fromkeys(("http_500", "http_429", "bad_json", "length_stop", "refusal"), 0.04))
@@ -222,5 +214,3 @@ def test_kill_interviews_among_faults(tmp_path: Path, record_property: Callable[
     asked_for = [int(name.rpartition("/")[2]) for name, _ in turns]
     assert sum(number == 1 for number in asked_for) == 50
     assert sum(asked_for) == sum(sum(range(1, len(own) + 1)) for own in stops.values())
-    record_property("tries", 2)
-    record_property("failures", 0)

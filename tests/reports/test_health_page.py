@@ -40,36 +40,31 @@ PAGE = Path(__file__).parents[2] / "docs" / "health.md"
 
 INTRO = """# Instrument health
 
-Whether the answers of a run can be used, by methodology: *usable*, *usable as far as checked; reliability not tested*, *usable with
-caution* or *not usable*, with the reasons. The report shows the verdicts after its summary and in a section of its own; `health.json`
-has every check with all that it rests on; cautions and worse are flags of the run, and so is a verdict without a retest. This page is
-printed from `enquete/analysis/health/thresholds.py`, which the checks read.
+Whether the answers of a run can be used, by methodology, with the reasons. The report shows the verdicts after its summary; `health.json`
+has every check with all that it rests on; cautions and worse are flags of the run.
 
-- **Nothing to judge**: no check was computed. **Not usable**: a decisive check is bad, or two or more others are, or of the checks
-  that tell answers from chance (*floor*: coherence, stability from wave to wave, retest) one is bad and none is passed. **Too few to
-  judge**: such a check lacks agents or items, and none is passed. **Usable with caution**: a check is bad or calls for caution.
-  **Usable as far as checked; reliability not tested**: nothing of this, but no retest ([probes](probes.md)) was computed. **Usable**:
-  otherwise. A check that is taken in both waves counts once, by its worse outcome.
-- Every computed check enters the verdict, whether it reads the main arm alone or compares it with a probe; reasons say whether the
-  check is bad or a caution, and whether a probe gave it. *Information* does not enter: a placebo, types that cannot be told
-  apart. Probes that were possible and not taken stand beside the verdict, as do those that were asked and of which nothing could be read.
-- Exactly on a threshold is still fine. A check below its minimum, or that the design rules out, is *not computed* with the reason:
-  never a pass and never a failure.
-- Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability
-  against the last; of a forced sort only coherence, profiles and gaps, because its grid settles the rest.
-- Of answers given as probabilities the medians are checked; shares at ends and midpoint, acquiescence and likeness to people rest on
-  the probabilities; straight lines and places of options are not computed.
-- What a check's bounds rest on stands beside it: panels of people, a test in the run's own data, a published benchmark, a definition,
-  or this project's proposal. A proposal alone never makes a check worse than a caution. Sources are [below](#sources); each was
-  looked up, and the table says what of it was read.
-- That answers hang together does not make them true; that they do not, leaves nothing to interpret.
-- Data of people are compared where the instrument gives them ([own instruments](own-instruments.md#answers-of-people)).
-- Probes cost extra calls and are there only when asked for. Each compares what the main arm and the probe's arm both answered.
-- For differences between types n counts the agents of types with at least five agents.
-- Verdicts are about the run and the instrument, not about people. Of a synthetic run even *usable* says only that the procedure ran
-  without a fault, and the report says so.
+| verdict | rule, the first that holds |
+|---|---|
+| nothing to judge | no check was computed |
+| not usable | a *decisive* check is bad, or two others; or a *floor* check (coherence, stability, retest) is bad and none is passed |
+| too few to judge | a floor check lacks agents or items, and none is passed |
+| usable with caution | a check is bad or calls for caution |
+| usable as far as checked; reliability not tested | nothing of this, but no retest ([probes](probes.md)) was computed |
+| usable | otherwise |
 
-Points are those of a five-point scale; answers on other scales are stretched.
+- A value exactly on a threshold is fine. A check below its minimum, or that the design rules out, is *not computed*: no pass, no failure.
+  One that is taken in both waves counts once, by its worse outcome. *Information* enters no verdict.
+- Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability against
+  the last; of a forced sort only coherence, profiles and gaps, because its grid settles the rest.
+- *Rests on*: panels of people, a test in the run's own data, a published benchmark, a definition, or this project's proposal, which
+  alone never makes a check worse than a caution. Data of people are compared where the instrument
+  [gives them](own-instruments.md#answers-of-people).
+- Points are those of a five-point scale; other scales are stretched. For differences between types n counts the agents of types with at
+  least five.
+- That answers hang together does not make them true; that they do not, leaves nothing to interpret. Of a synthetic run even *usable* says
+  only that the procedure ran without a fault.
+
+This page is printed from `enquete/analysis/health/thresholds.py`, where the reasons for the minima stand, too.
 """
 
 HEADS: Mapping[str, Mapping[str, Threshold]] = {
@@ -88,24 +83,21 @@ def bounds(given: Bounds) -> str:
 
 def line(name: str, one: Threshold) -> str:
     least = ", ".join(f"{n} {unit}" for unit, n in one.least.items())
-    benchmark = "–" if one.benchmark is None else f"{one.benchmark:g}"
     what = CHECKS[name][1]
     bad = "–" if one.bad == (None, None) and one.caution != (None, None) else bounds(one.bad)
     of_verdict = "yes" if one.decisive else "floor" if one.floor else ""
     cells = [
-        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, benchmark, of_verdict, BASES[one.basis],
-        f"{one.why}. Minimum: {one.why_least}. Source: {readable(one.source)}",
+        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, of_verdict, one.why,
+        f"{BASES[one.basis]}: {readable(one.source)}",
     ]  # fmt: skip
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 CALIBRATED = """## Calibrated on people
 
-People must pass what agents are held to. 13 groups of people answered 16 to 49 considerations before and after a deliberation, as
-[deliberr] has them for the index of [niemeyer_veri_2022]; half of its surveys stand in `tests/data/humans` (MIT): 26 panels of 9 to
-63 people on 7 or 11 points, two of them Q sorts. Every check that applies was run over each, and over panels in their shape without
-opinions. `tests/support/people.py` makes these tables, and a test holds that at most 5% of people's panels get a caution and none is
-bad.
+People must pass what agents are held to. 13 groups of people answered 16 to 49 considerations before and after a deliberation
+([deliberr]; [niemeyer_veri_2022]): 26 panels of 9 to 63 people on 7 or 11 points, two of them Q sorts. Every check that
+applies was run over each, and over panels in their shape without opinions.
 """
 
 
@@ -133,7 +125,7 @@ def of_panels() -> list[str]:
     rows |= {("people, both occasions", "all there are"): standings(checked_twice(*group) for group in groups())}
     rows |= {("people, drawn from these", str(n)): people(n) for n in SIZES}
     for name, make in FAULTY.items():
-        rows |= {(name, "as people's" if n is None else str(n)): faulty(make, n) for n in (None, *SIZES)}
+        rows |= {(name, "as people's" if n is None else str(n)): faulty(make, n) for n in (None, SIZES[-1])}
     lines = ["| panels | agents | n | " + " | ".join(heads) + " |", "|---|---:|---:" + "|---:" * len(heads) + "|"]
     return lines + [
         f"| {kind} | {n} | {found.total()} | " + " | ".join(str(found[head]) for head in heads) + " |"
@@ -144,7 +136,7 @@ def of_panels() -> list[str]:
 def page() -> str:
     parts = [
         INTRO,
-        CALIBRATED,
+        readable(CALIBRATED),
         *of_people(),
         "",
         "Verdicts over all checks, of one occasion and without any probe:\n",
@@ -153,16 +145,15 @@ def page() -> str:
     ]
     for head, rules in HEADS.items():
         parts.append(f"## {head}\n")
-        parts.append("| check | formula | caution | bad | minimum | people or chance | decisive | rests on | why |")
-        parts.append("|---|---|---|---|---|---:|---|---|---|")
+        parts.append("| check | formula | caution | bad | minimum | decisive | why | rests on |")
+        parts.append("|---|---|---|---|---|---|---|---|")
         parts += [line(name, one) for name, one in rules.items()]
         parts.append("")
     return "\n".join([*parts, *sources()])
 
 
 def sources() -> list[str]:
-    rows = [f"| {one.full} | {one.people} | {one.says} | {one.read} |" for one in bibliography().values()]
-    return ["## Sources\n", "| source | people | what it says | what was read |", "|---|---|---|---|", *rows, ""]
+    return ["## Sources\n", *(f"- {one.full}" for one in bibliography().values()), ""]
 
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:

@@ -1,6 +1,6 @@
 """Probes, placebo, replicates and orders through the façade: what is asked of whom, what it costs, what the probes report.
 
-The synthetic respondent's planted truth is the oracle (docs/probes.md): it ignores orders and frames, draws
+The synthetic respondent's planted truth is the oracle (docs/synthetic-respondent.md): it ignores orders and frames, draws
 the noise of an occasion anew when asked again, and is moved by the simulation's memory alone.
 """
 
