@@ -86,9 +86,9 @@ def line(name: str, one: Threshold) -> str:
     what = CHECKS[name][1]
     bad = "–" if one.bad == (None, None) and one.caution != (None, None) else bounds(one.bad)
     of_verdict = "yes" if one.decisive else "floor" if one.floor else ""
+    rests_on = readable(one.source) if one.basis == "people" else f"{BASES[one.basis]}: {readable(one.source)}"
     cells = [
-        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, of_verdict, one.why,
-        f"{BASES[one.basis]}: {readable(one.source)}",
+        f"`{name}`: {what}", one.formula, bounds(one.caution), bad, least, of_verdict, one.why, rests_on,
     ]  # fmt: skip
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
@@ -153,7 +153,10 @@ def page() -> str:
 
 
 def sources() -> list[str]:
-    return ["## Sources\n", *(f"- {one.full}" for one in bibliography().values()), ""]
+    read = (
+        "What was read of each, often the abstract alone, and whom it is about: `enquete/reports/bibliography.yaml`.\n"
+    )
+    return ["## Sources\n", read, *(f"- {one.full}" for one in bibliography().values()), ""]
 
 
 def test_every_source_is_cited_and_every_citation_has_one() -> None:

@@ -148,7 +148,7 @@ COHERENCE: Mapping[str, Threshold] = {
         "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
         FREE, FREE, {"agents": 20, "families": 1},
         "20 agents, since the spread of α by chance is that of a correlation; a family needs 3 items", "chance",
-        "a permutation test in the run's own data",
+        "by permutation",
         "items of one family, rekeyed, are about one thing. Families are themes and no tested scales: no bound on α itself", 0.0,
     ),
     "reversed_items": Threshold(
@@ -156,8 +156,8 @@ COHERENCE: Mapping[str, Threshold] = {
         "families keyed both ways; bad if p < .01 that it is so far above 0, the reversed items dealt to other agents",
         FREE, FREE, {"agents": 10, "pairs": 3},
         "10 agents can be dealt in 3.6 million ways; 3 pairs, since the wording of one pair can be at fault", "chance",
-        "a permutation test in the run's own data. Respondents who do not attend to the direction of items, a tenth of all, make a "
-        "factor of the reversed ones [schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the others",
+        "by permutation. A tenth of respondents who do not attend to the direction of items make a factor of the reversed ones "
+        "[schmitt_stults_1985] and refute a scale's one factor [woods_2006]; here they outweigh the others",
         "who agrees with a statement and with its opposite has not read what they say. Where that is true of opinions too, the keys "
         "are wrong, and everything rekeyed with them", None, True,
     ),
@@ -171,7 +171,6 @@ COHERENCE: Mapping[str, Threshold] = {
 }  # fmt: skip
 
 _CELLS = "20 answers: below, one case exceeds 5%; cells are tested exactly, at any size"
-_BY_TYPE = "the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three"
 _MISSING: tuple[Basis, str] = (
     "published",
     "bad: more than the 15 to 20% that are common in educational and psychological studies [dong_peng_2013]; caution: a proposal",
@@ -197,7 +196,7 @@ QUALITY: Mapping[str, Threshold] = {
         FREE, FREE, {"agents": 7, "items": 10, "types": 2},
         "r over fewer than 10 items has an SE above .33; 7 agents give 21 pairs; types of at least 2 agents",
         "people", _PEOPLE + ": profiles as answered .20 to .62, of 7 drawn from them up to .76; people's own groups cannot be told "
-        "apart either (5 of 6 panels of citizens and stakeholders, or of two regions)",
+        "apart either",
         "personas that give one profile are one respondent. Types that differ show that they do not", None, True,
     ),
     "contentless": Threshold(
@@ -220,18 +219,19 @@ QUALITY: Mapping[str, Threshold] = {
         "gaps are not at random", None, True,
     ),
     "refusal_by_type": Threshold(
-        "refused: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        "chance", "a test in the run's own data",
+        "refused: the largest difference between types in the mean rate of their agents; Kruskal–Wallis over agents, Holm over the three",
+        (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "chance", "in the run's own data",
         "caution needs Holm p < .05 and more than two points per cent: with thousands of agents trifles are significant", 0.0,
     ),
     "repair_by_type": Threshold(
-        "repaired: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        "chance", "a test in the run's own data",
+        "repaired: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "chance", "in the run's own data",
         "as for refusal_by_type", 0.0,
     ),
     "missing_by_type": Threshold(
-        "invalid or failed: " + _BY_TYPE, (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
-        "chance", "a test in the run's own data", "as for refusal_by_type", 0.0,
+        "invalid or failed: as for refusal_by_type", (None, 0.02), (None, 0.20), {"agents": 10, "types": 2}, _TYPES_LEAST,
+        "chance", "in the run's own data", "as for refusal_by_type", 0.0,
     ),
     "human_jsd": Threshold(
         "mean over items of 1 − JSD₂(simulated, human marginals)", FREE, FREE, {"items": 1},
@@ -244,15 +244,8 @@ QUALITY: Mapping[str, Threshold] = {
     ),
 }  # fmt: skip
 
-_PERSONA = (
-    "1 − κ(probe)/κ(retest), each κ_w with the main arm: share of the agreement on retest that is lost. Caution below the bound "
-    "where κ(probe) surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ(retest) (95%)"
-)
 _PERSONA_LEAST = "5 agents, since personas are what is varied; the SE is part of the rule"
-_PERSONA_SOURCE: tuple[Basis, str] = (
-    "chance",
-    "a test against the run's own retest; what it finds and misses, by simulation: enquete/analysis/health/repeats.py",
-)
+_PERSONA_SOURCE: tuple[Basis, str] = ("chance", "against the run's own retest")
 
 PROBES: Mapping[str, Threshold] = {
     "test_retest": Threshold(
@@ -288,11 +281,13 @@ PROBES: Mapping[str, Threshold] = {
         "wording that explains more than a tenth speaks louder than the agents",
     ),
     "persona_swap": Threshold(
-        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
+        "1 − κ(probe)/κ(retest), each κ_w with the main arm: share of the agreement on retest that is lost. Caution below the bound "
+        "where κ(probe) surely lies above 0 (90%, one-sided), bad where it surely lies above half of κ(retest) (95%)",
+        (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
         "a respondent that answers alike under another's persona ignores it", None, True,
     ),
     "null_persona": Threshold(
-        _PERSONA, (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
+        "as for persona_swap", (0.8, None), FREE, {"answers": 50, "agents": 5}, _PERSONA_LEAST, *_PERSONA_SOURCE,
         "a respondent that answers alike without a persona gives the model's own opinion", None, True,
     ),
     "negative_control": Threshold(
@@ -303,7 +298,7 @@ PROBES: Mapping[str, Threshold] = {
     ),
     "placebo_exposure": Threshold(
         "mean |Δ| under the real digest minus mean |Δ| under a neutral one, in points, t interval of 95% over agents", (0.0, None), FREE,
-        {"agents": 20}, "a t interval over 20 agents' means is robust to their skew", "chance", "an interval in the run's own data",
+        {"agents": 20}, "a t interval over 20 agents' means is robust to their skew", "chance", "in the run's own data",
         "without it change is not due to what was experienced. Information that enters no verdict: agents of one run share its shocks",
         0.0,
     ),
