@@ -133,6 +133,8 @@ VIEWS = (
          "[1, 1, 0, 0, 0, 0, 0, 2, 2]"),
     Line("number of types", "typology.types.types", "planted: 2, 3 and 6", ANY, "test_typology.py::test_planted_types_are_counted",
          "len(sizes)"),
+    Line("probabilities of types", "typology.types.memberships", "scikit-learn's GaussianMixture", "within .005",
+         "test_typology.py::test_memberships_are_those_of_scikit_learn", "model.predict_proba("),
     Line("silhouettes", "typology.clustering.silhouettes", "scikit-learn's silhouette_samples", ANY,
          "test_clustering.py::test_silhouettes_are_those_of_scikit_learn", "silhouette_samples("),
     Line("Ward's tree", "typology.tree.tree", "by hand", "joins at 2, 2 and 14.142",

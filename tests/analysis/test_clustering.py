@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_samples
 
-from enquete.analysis.typology.clustering import adjusted_rand, clusters, partitions, separation, silhouettes
+from enquete.analysis.typology.clustering import adjusted_rand, clusters, pairs_of, partitions, separation, silhouettes
 from enquete.analysis.typology.components import principal_components, weighted
 from tests.analysis.planted_sorts import mixed
 
@@ -34,7 +34,8 @@ def test_the_reduced_space_has_one_component_less_than_clusters() -> None:
     columns = weighted(mixed((20, 20, 20), 0)[0])[0]
     found = separation(columns[None], [2, 3])
     scores = principal_components(columns).scores
-    for k, (labels,) in zip((2, 3), partitions(columns[None], [2, 3]), strict=True):
+    parted = partitions(columns[None], pairs_of(columns[None]), [2, 3])
+    for k, (labels,) in zip((2, 3), parted, strict=True):
         assert found.full[0, k - 2] == pytest.approx(silhouette_samples(columns, labels).mean())
         assert found.reduced[0, k - 2] == pytest.approx(silhouette_samples(scores[:, : k - 1], labels).mean())
 

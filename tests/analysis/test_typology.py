@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
 
 from enquete.analysis.qmethod.sorts import places
 from enquete.analysis.typology.clustering import MOST_COMPARED, agent_silhouettes, clusters
-from enquete.analysis.typology.components import Matrix, weighted
+from enquete.analysis.typology.components import Matrix, principal_components, weighted
 from enquete.analysis.typology.types import LEAST_EXCESS, UNSTABLE, choose, memberships, stability, types
 from tests.analysis.planted_sorts import continuum, mixed, planted
 
@@ -40,7 +41,7 @@ def test_no_typology_in_noise() -> None:
 def test_types_far_apart_are_found(k: int) -> None:
     blocks, truth = clouds(48, k, 8.0)
     found = choose(blocks, 0)
-    assert (found.k, found.reason, found.p) == (k, "typology", 0.005)  # the floor of 199 draws, below the level of .01
+    assert (found.k, found.reason, found.p) == (k, "typology", 0.01)  # the floor of 99 draws, the level itself
     assert adjusted_rand_score(truth, clusters(weighted(blocks)[0], k, 0)) == 1
 
 
@@ -65,7 +66,7 @@ def test_planted_types_are_counted(sizes: tuple[int, ...], seed: int) -> None:
 def test_a_continuum_has_no_types_though_its_columns_are_related(dimensions: int, uniform: bool) -> None:
     found = types(continuum(50, dimensions, 0, uniform=uniform), 0)
     assert (found.choice.k, found.choice.reason, found.labels) == (1, "continuum", None)
-    assert found.choice.p == 0.005  # independence is beaten
+    assert found.choice.p == 0.01  # independence is beaten
     told = found.choice.continuity
     assert told is not None
     assert told.p > 0.01 or max(told.excess.values()) < LEAST_EXCESS
@@ -165,19 +166,38 @@ def test_memberships_are_probabilities_and_follow_the_types() -> None:
     blocks, _ = clouds(60, 3, 6.0)
     columns = weighted(blocks)[0]
     labels = clusters(columns, 3, 0)
-    found = memberships(columns, labels, 0)
+    found = memberships(columns, labels)
     assert found.probabilities is not None
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(60))
     assert (found.probabilities.argmax(axis=1) == labels).mean() > 0.95
     between = np.vstack([columns, (columns[labels == 0].mean(axis=0) + columns[labels == 1].mean(axis=0))[None] / 2])
-    doubtful = memberships(between, np.append(labels, 0), 0).probabilities
+    doubtful = memberships(between, np.append(labels, 0)).probabilities
     assert doubtful is not None
     assert doubtful[-1].max() < doubtful[:-1].max(axis=1).mean()
 
 
+def test_memberships_are_those_of_scikit_learn() -> None:
+    columns = weighted(clouds(60, 3, 2.5)[0])[0]
+    labels = clusters(columns, 3, 0)
+    scores = principal_components(columns).scores[:, :2]
+    scores /= scores[:, 0].std()
+    means = np.stack([scores[labels == label].mean(axis=0) for label in range(3)])
+    own = scores - means[labels]
+    begun = {
+        "weights_init": np.bincount(labels) / 60,
+        "means_init": means,
+        "precisions_init": np.linalg.inv(own.T @ own / 60 + 1e-3 * np.eye(2)),
+    }
+    model = GaussianMixture(3, covariance_type="tied", max_iter=500, tol=1e-9, reg_covar=1e-3, **begun).fit(scores)
+    found = memberships(columns, labels).probabilities
+    assert found is not None
+    assert found.max(axis=1).min() < 0.9  # some are doubtful
+    assert found == pytest.approx(model.predict_proba(scores), abs=0.005)
+
+
 def test_too_few_agents_get_a_reason_instead_of_probabilities() -> None:
     columns = weighted(clouds(9, 3, 3.0)[0])[0]
-    found = memberships(columns, clusters(columns, 3, 0), 0)
+    found = memberships(columns, clusters(columns, 3, 0))
     assert (found.probabilities, found.reason) == (None, "few")
-    flat = memberships(np.zeros((20, 3)), np.arange(20) % 2, 0)
+    flat = memberships(np.zeros((20, 3)), np.arange(20) % 2)
     assert (flat.probabilities, flat.reason) == (None, "flat")

@@ -14,7 +14,7 @@ import numpy as np
 from enquete.analysis.answers import Answers, Flags, Floats, aligned, balanced_families, row_means
 from enquete.analysis.health.diagnostics import DECIMALS, TOO_FEW, Detail, Diagnostic, Ruling, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, LEAST_SHARED, SURELY, THRESHOLDS
-from enquete.analysis.typology.components import forced_places, ranked
+from enquete.analysis.typology.components import permuted
 
 DRAWS = 199  # p is a multiple of .005
 MOST_AGENTS = 1_000  # of more, so many drawn by seed: chance then gives r of .03, and more would cost minutes
@@ -39,11 +39,8 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
         return judged("coherence", None, counts, why_not=why_not)
     rng = np.random.default_rng(seed)
     x = x if len(x) <= MOST_AGENTS else rng.permutation(x)[:MOST_AGENTS]
-    places = forced_places(x)
-    found, null = mean_squared_correlation(x), np.empty(DRAWS)
-    for draw in range(DRAWS):
-        dealt = rng.permuted(x, axis=0)
-        null[draw] = mean_squared_correlation(dealt if places is None else ranked(dealt, places, rng))
+    found = mean_squared_correlation(x)
+    null = np.array([mean_squared_correlation(permuted(x, rng)) for _ in range(DRAWS)])
     beyond, error, p = found - float(null.mean()), float(null.std(ddof=1)), exceeded(found, null)
     shared, shared_error = profiles_alike(x)
     detail: Detail = {

@@ -56,18 +56,26 @@ def clusters(columns: Matrix, k: int, seed: int) -> Labels:
     return by_size(nearest(columns[None], centres(columns[None], [k], [seed])[0])[0])
 
 
-def partitions(sets: Matrix, numbers: Sequence[int]) -> list[Labels]:
+def partitions(sets: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Labels]:
     """Labels (data sets × agents) for each number of clusters; a cluster may have lost all its agents."""
-    found = centres(sets, numbers, [0] * len(sets))
-    return [nearest(sets, one) for one in found]
+    return [nearest(sets, one) for one in _centres(sets, sets, pairs, numbers)]
+
+
+def pairs_of(sets: Matrix) -> Matrix:
+    """Distances between agents, each pair once: data sets × pairs."""
+    return np.stack([scipy.spatial.distance.pdist(one) for one in sets])
 
 
 def centres(sets: Matrix, numbers: Sequence[int], seeds: Sequence[int]) -> list[Matrix]:
     """Centres (data sets × clusters × columns) for each number of clusters. Beyond MOST_COMPARED agents a tree is one of a
     sample by the data set's own seed."""
     starts = np.stack([sampled([one], np.random.default_rng(s))[0] for one, s in zip(sets, seeds, strict=True)])
+    return _centres(sets, starts, pairs_of(starts), numbers)
+
+
+def _centres(sets: Matrix, starts: Matrix, pairs: Matrix, numbers: Sequence[int]) -> list[Matrix]:
     with ONE_THREAD.limit(limits=1):
-        trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in starts]).astype(np.int64)
+        trees = np.stack([scipy.cluster.hierarchy.linkage(one, "ward")[:, :2] for one in pairs]).astype(np.int64)
         return [
             _k_means(sets, _means(starts, _cut(trees, k), np.zeros((len(sets), k, sets.shape[2])))) for k in numbers
         ]
@@ -141,12 +149,13 @@ def _portions(n: int, size: int) -> Iterator[slice]:
 
 
 def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separation:
-    distances = np.stack([scipy.spatial.distance.cdist(one, one) for one in sets])
+    pairs = pairs_of(sets)
+    distances = np.stack([scipy.spatial.distance.squareform(one) for one in pairs.astype(np.float32)])
     possible = np.array([different(one) for one in sets])[:, None] > np.array(numbers)
-    scores = component_scores(sets, max(numbers) - 1) if reduced else np.empty(0)
+    scores = component_scores(sets, max(numbers) - 1).astype(np.float32) if reduced else np.empty(0)
     full, small = np.full((2, len(sets), len(numbers)), -1.0)
     squares, upto = np.zeros_like(distances), 0
-    for place, (k, labels) in enumerate(zip(numbers, partitions(sets, numbers), strict=True)):
+    for place, (k, labels) in enumerate(zip(numbers, partitions(sets, pairs, numbers), strict=True)):
         full[:, place] = silhouettes(distances, labels).mean(axis=1)
         if reduced:
             while upto < min(k - 1, scores.shape[2]):
@@ -156,12 +165,12 @@ def _separation(sets: Matrix, numbers: Sequence[int], reduced: bool) -> Separati
     return Separation(np.where(possible, full, -1.0), np.where(possible, small, -1.0 if reduced else np.nan))
 
 
-def silhouettes(distances: Matrix, labels: Labels) -> Matrix:
+def silhouettes(distances: npt.NDArray[np.floating], labels: Labels) -> Matrix:
     """Each agent's silhouette from distances of all to all; 0 for an agent alone in its cluster, as Rousseeuw has it.
 
     Of one data set, or of a stack of them. As silhouette_samples of scikit-learn, whose checks take longer than this takes.
     """
-    member = memberships_of(labels, int(labels.max()) + 1)
+    member = memberships_of(labels, int(labels.max()) + 1).astype(distances.dtype, copy=False)
     sizes = member.sum(axis=-2, keepdims=True)
     sums = distances @ member
     size = (member @ sizes.swapaxes(-1, -2))[..., 0]

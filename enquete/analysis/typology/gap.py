@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enquete.analysis.typology.clustering import Labels, different, memberships_of, partitions, sampled
+from enquete.analysis.typology.clustering import Labels, different, memberships_of, pairs_of, partitions, sampled
 from enquete.analysis.typology.components import Matrix, permutations, weighted, weighted_sets
 
 MOST = 9  # one more than the largest number of types tried, since the rule looks one ahead
@@ -51,7 +51,8 @@ def gap(blocks: Sequence[Matrix], seed: int, *, draws: int = DRAWS) -> Gap:
 
 def _log_within(sets: Matrix, most: int) -> Matrix:
     """log W_k of each data set: sets × k."""
-    found = [_within(sets, labels, k) for k, labels in enumerate(partitions(sets, range(1, most + 1)), 1)]
+    parted = partitions(sets, pairs_of(sets), range(1, most + 1))
+    found = [_within(sets, labels, k) for k, labels in enumerate(parted, 1)]
     return np.asarray(np.log(np.maximum(np.stack(found, axis=1), np.finfo(float).tiny)))
 
 

@@ -57,7 +57,7 @@ def typology(
     tested = {**_test(found, _gap(blocks, seed)), "memberships": None}
     if labels is None or firm is None:
         return {"typology": tested, "archetypes": [], "members": []}
-    sure = memberships(columns, labels, seed)
+    sure = memberships(columns, labels)
     return {
         "typology": {**tested, "memberships": {"reason": sure.reason, "components": sure.components}},
         "archetypes": _archetypes(labels, firm, sorts, instrument, language, seed),
