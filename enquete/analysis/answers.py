@@ -171,11 +171,11 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     rows = _read(frame)
     person, participants = pd.factorize(rows.participant, sort=True)
     _check(rows, person)
-    first = np.unique(person, return_index=True)[1]
+    first = _firsts(person)
     has_scale = ~np.isnan(rows.scale_min)
     closed, who = rows.where(has_scale), person[has_scale]
     what, items = pd.factorize(closed.item, sort=True)
-    facts = closed.taking(_firsts(closed, what))
+    facts = closed.taking(_alike(closed, what))
     value = np.where(np.isin(closed.status, RESPONDED), closed.value, np.nan)
     orders, order, chosen = _options(closed, value)
 
@@ -234,9 +234,7 @@ def _read(frame: pd.DataFrame) -> _Rows:
 def _check(rows: _Rows, person: Codes) -> None:
     """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
     item = pd.factorize(rows.item)[0]
-    rows.refuse(
-        _doubled(person * (len(rows.item) + 1) + item), "answered twice; give one arm, phase and round at a time"
-    )
+    rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
     closed = ~np.isnan(rows.scale_min)
     rows.refuse(closed & ~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")
@@ -246,21 +244,29 @@ def _check(rows: _Rows, person: Codes) -> None:
     rows.refuse(_differs(person, kind), "has two stakeholder types", "stakeholder_type")
 
 
-def _doubled(codes: Codes) -> Flags:
-    return np.zeros(0, dtype=bool) if not len(codes) else np.asarray(pd.Series(codes).duplicated().to_numpy())
+def _doubled(person: Codes, item: Codes) -> Flags:
+    cell = person * (item.max(initial=0) + 1) + item
+    return np.asarray(_firsts(cell)[cell] != np.arange(len(cell)), dtype=bool)
+
+
+def _firsts(group: Codes) -> Codes:
+    """The first row of each group, by its number: where a place is written several times, the last stays."""
+    first = np.zeros(group.max(initial=-1) + 1, dtype=np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    return first
 
 
 def _differs(group: Codes, *columns: NDArray[Any] | Texts) -> Flags:
     """Rows that are not in every column as the first of their group."""
-    _, first, own = np.unique(group, return_index=True, return_inverse=True)
-    return np.asarray(np.logical_or.reduce([column != column[first][own] for column in columns]), dtype=bool)
+    first = _firsts(group)[group]
+    return np.asarray(np.logical_or.reduce([column != column[first] for column in columns]), dtype=bool)
 
 
-def _firsts(closed: _Rows, what: Codes) -> Codes:
+def _alike(closed: _Rows, what: Codes) -> Codes:
     """The first row of each item, whose scale, keying and family all its rows have."""
     differs = _differs(what, closed.scale_min, closed.scale_max, closed.reverse, closed.family)
     closed.refuse(differs, "scale, keying or family differs between the item's rows; it must be one")
-    return np.unique(what, return_index=True)[1]
+    return _firsts(what)
 
 
 def _options(closed: _Rows, value: Floats) -> tuple[tuple[tuple[float, ...], ...], Codes, Floats]:

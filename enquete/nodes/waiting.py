@@ -37,18 +37,18 @@ async def open_t1(workplace: Workplace) -> list[str]:
 
     Raises PopulationMismatch where the agents cannot be joined, SimulationNotFound where the folder is gone.
     """
+    read, workplace.simulation = workplace.simulation, None  # nobody asks for it again
     stored = workplace.ledger.frozen("", "", "T1", "memory")
     if stored is None:
-        stored = await _remember(workplace)
+        stored = await _remember(workplace, read)
     notes = stored.get("notes") if isinstance(stored, dict) else None
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-async def _remember(workplace: Workplace) -> JsonValue:
+async def _remember(workplace: Workplace, population: Population | None) -> JsonValue:
     record = workplace.record
     if record.kind == "personas":
         return await workplace.ledger.freeze("", "", "T1", "memory", {"notes": []})
-    population = workplace.simulation
     if population is None or not population.completion.completed:  # it has gone on since
         population = await asyncio.to_thread(load_population, workplace.sim_path, assume_completed=True)
     joined = join(workplace.population, population.participants)

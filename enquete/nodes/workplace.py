@@ -75,12 +75,10 @@ class Workplace(OpenedRun[Ledger]):
         ledger: Ledger,
         machine: Machine,
         sources: Sources,
-        simulation: Population | None = None,
     ):
-        """`simulation`: its agents, where whoever began the run has just read them."""
         super().__init__(folder, record, ledger)
         self.machine = machine
-        self.simulation = simulation
+        self.simulation: Population | None = None  # where whoever began the run has just read it, until T1 opens
         self.budget = make_budget(record, ledger, machine, sources.prices)
         self.asked_again = {
             (methodology, phase)
@@ -142,6 +140,11 @@ class Workplace(OpenedRun[Ledger]):
         if key not in self._desks:
             self._desks[key] = self._make_desk(name, phase, self.arm(arm_id))
         return self._desks[key]
+
+    def rest(self) -> None:
+        """Nobody is being asked: desks and what they owe are made again for whoever is asked next."""
+        self._desks.clear()
+        self._units.clear()
 
     def remember(self, phase: str) -> None:
         """Digests of this phase were stored: desks made before must not be used again."""
@@ -324,9 +327,7 @@ def driving(folder: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def using(
-    address: str, machine: Machine | None = None, simulation: Population | None = None
-) -> AsyncIterator[Workplace]:
+async def using(address: str, machine: Machine | None = None) -> AsyncIterator[Workplace]:
     """The open workplace of a run; the first user opens it (taking the run's lock), the last one closes it."""
     folder = _driven.get() or Path(address)
     key = (str(folder.absolute()), id(asyncio.get_running_loop()))
@@ -336,7 +337,7 @@ async def using(
         async with entry.guard:
             if entry.workplace is None:
                 chosen = machine or resolve_machine(RunRequest(), Environment.read())
-                entry.workplace = await entry.stack.enter_async_context(_opened(folder, chosen, simulation))
+                entry.workplace = await entry.stack.enter_async_context(_opened(folder, chosen))
             workplace = entry.workplace
         yield workplace
     finally:
@@ -350,7 +351,7 @@ async def using(
 
 
 @asynccontextmanager
-async def _opened(folder: Path, machine: Machine, simulation: Population | None) -> AsyncIterator[Workplace]:
+async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))
         LIMITER.resize(machine.concurrency)
@@ -368,7 +369,7 @@ async def _opened(folder: Path, machine: Machine, simulation: Population | None)
             if cap is not None:
                 await ledger.note(name, str(cap))
         sources = await open_sources(stack, folder, record, machine, ledger)
-        made = Workplace(folder, record, ledger, machine, sources, simulation)
+        made = Workplace(folder, record, ledger, machine, sources)
         made.ballast = ballast
         ballast.on_full = made.stop_soon
         if sources.collector is not None:

@@ -27,7 +27,7 @@ from enquete.reports.report import Material
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.row import ANSWER, ResponseRow
-from enquete.reports.table.rows import PLAIN, whole
+from enquete.reports.table.rows import PLAIN
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 
@@ -42,7 +42,7 @@ def validate(frame: pd.DataFrame) -> None:
     if doubled.any():
         raise ValueError(f"all_responses.csv: {frame.loc[doubled, keys].iloc[0].to_dict()} stands twice")
     step = max(1, -(-len(frame) // VALIDATED))
-    for number, row in enumerate(records(whole(frame.iloc[::step]))):
+    for number, row in enumerate(records(frame.iloc[::step])):
         try:
             ResponseRow.model_validate(row)
         except ValidationError as error:
@@ -125,7 +125,9 @@ def write_stage(
         own = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        files = evaluation(reading.methodology(methodology)).files(findings, whole(own.reset_index(drop=True)), phase)
+        files = evaluation(reading.methodology(methodology)).files(
+            findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase
+        )
         write_files(folder, files)
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 

@@ -74,6 +74,7 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
     Where a model answers, it may write the summary across methods; a stop (`partial`) is not worth a call.
     """
     await workplace.ledger.drain()
+    workplace.rest()
     prepared = None if partial or not narrative.wanted(workplace) else await _narrate(workplace, planned)
     written = await asyncio.to_thread(
         write_synthesis,

@@ -15,6 +15,7 @@ from pydantic_core import to_json
 
 from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
+from enquete.reports.table.row import INTEGERS
 from enquete.state.showing import as_cell, visible
 
 
@@ -34,7 +35,8 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
 
 def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
-    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null."""
+    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null; columns of INTEGERS
+    are whole numbers, missing or not."""
     names = [str(name) for name in frame.columns]
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk]
@@ -43,6 +45,8 @@ def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonVa
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
+    if column.name in INTEGERS:
+        column = column.astype("Int64")
     known, values = column.notna().to_numpy(), column.tolist()
     return values if known.all() else [value if there else None for value, there in zip(values, known, strict=True)]
 

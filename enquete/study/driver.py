@@ -48,20 +48,18 @@ class Driver:
         progress: Progress | None = None,
         *,
         fresh: bool = False,
-        simulation: Population | None = None,
         graph: Any = graph,
         synthesise: Synthesise = synthesise,
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
 
-        `simulation`: as it was read when the run was chosen. `graph` and `synthesise`: what is walked, and what writes up a
-        run that stops before its end.
+        `graph` and `synthesise`: what is walked, and what writes up a run that stops before its end.
         """
         self._folder = folder
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
-        self._simulation = simulation
+        self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
         self._graph = graph
         self._synthesise = synthesise
         self._workplace: Workplace | None = None
@@ -87,8 +85,9 @@ class Driver:
             return await self._drive()
 
     async def _drive(self) -> str:
-        async with using(self._folder.name, self._machine, self._simulation) as workplace:
+        async with using(self._folder.name, self._machine) as workplace:
             self._workplace = workplace
+            workplace.simulation, self.simulation = self.simulation, None
             if self._progress is not None:
                 workplace.tell(self._progress)
             if self._wanted_pause:

@@ -57,7 +57,7 @@ class Start:
     def driver(self, progress: Progress | None = None) -> Driver:
         from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
 
-        return Driver(self.folder, self.machine, progress, fresh=self.fresh, simulation=self.simulation)
+        return Driver(self.folder, self.machine, progress, fresh=self.fresh)
 
     async def begin(self) -> None:
         """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget."""
@@ -185,5 +185,6 @@ async def drive(task: Start, driver: Driver) -> Run:
     """The run at its end or its next stop."""
     if not task.shown:
         await task.begin()
+        driver.simulation, task.simulation = task.simulation, None  # whoever needs it has it, and nobody keeps it
         await driver.drive()
     return Run(task.folder, resumed=task.resumed, shown=task.shown)

@@ -47,7 +47,5 @@ def resume(token_or_sim: str | Path, **request: Any) -> Run:
 
 
 def _driven(task: Start) -> Run:
-    driver = Driver(
-        task.folder, task.machine, fresh=task.fresh, simulation=task.simulation, graph=_graph(), synthesise=unwritten
-    )
+    driver = Driver(task.folder, task.machine, fresh=task.fresh, graph=_graph(), synthesise=unwritten)
     return wait(drive(task, driver), driver.pause)

@@ -11,7 +11,7 @@ from enquete.analysis.health.exposure import false_median
 from enquete.analysis.health.plausibility import unrevised
 from enquete.reports.context import Found, figure
 from enquete.reports.health.checks import Humans, Made, each, gaps, missing, scales
-from enquete.reports.health.occasions import answers, checkable, closed, occasion, phases, rounds
+from enquete.reports.health.occasions import answers, checkable, occasion, phases, rounds
 from enquete.reports.health.probes import Arms, repeated
 
 FALSE_MEDIAN = "false_median"
@@ -24,7 +24,7 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
         own = occasion(rows, phase)
         rated = rounds(own)
         if len(rated) > 1:
-            first, last = (answers(closed(occasion(own, phase, number))) for number in (rated[0], rated[-1]))
+            first, last = (answers(occasion(own, phase, number)) for number in (rated[0], rated[-1]))
             yield from each(phase, (unrevised(first, last), answer_stability(first, last)))
         else:
             yield from each(phase, (missing(name, "no_revision") for name in ("unrevised", "answer_stability")))
@@ -53,9 +53,9 @@ def _false_median(arms: Arms) -> Made:
         if len(rated) < 2 or rated[-1] != told:
             yield phase, missing("false_median", "no_revision")
             continue
-        first, last = (answers(closed(occasion(arms.main, phase, number))) for number in rated[-2:])
+        first, last = (answers(occasion(arms.main, phase, number)) for number in rated[-2:])
         true, false = (_medians(arms, arm) for arm in (main, FALSE_MEDIAN))
-        followed = answers(closed(occasion(bogus, phase, told)))
+        followed = answers(occasion(bogus, phase, told))
         yield phase, false_median(first, last, followed, true_median=true, bogus_median=false)
 
 

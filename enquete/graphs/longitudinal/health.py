@@ -20,7 +20,7 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
     families hang together; each wave."""
     rows = checkable(rows)
     why = no_drift(found)
-    before, after = (answers(closed(occasion(rows, phase))) for phase in ("T0", "T1"))
+    before, after = (answers(occasion(rows, phase)) for phase in ("T0", "T1"))
     both_waves = bool(len(before.participants) and len(after.participants))
     if why:
         yield from each("", (missing(name, why) for name in ("zero_drift", "direction_flips")))

@@ -100,13 +100,13 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
 
     Not meant for revisions: agreement after feedback is wanted, and no style.
     """
-    own = closed(rows)
-    if len(own):
-        table = answers(own)
-        given = expected(own)
+    rows = closed(rows)
+    if len(rows):
+        table, given, likely = answers(rows), expected(rows), probabilities(rows)
+        del rows  # of a large table as much as all that is made of them
         yield coherence(table)
         yield reversed_items(table)
-        yield from style_of(table, given) if probabilities(own) else style(table)
+        yield from style_of(table, given) if likely else style(table)
         yield flat_items(table)
         known = {item: human for item, human in humans.items() if item in table.items}
         tables = given.tables if given else None

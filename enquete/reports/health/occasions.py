@@ -18,6 +18,11 @@ READ = [
     "item_position", "option_order", "attempts", "block",
 ]  # fmt: skip
 """The columns that the checks in this house read."""
+OF_ANSWERS = [
+    "participant", "stakeholder_type", "item_id", "family", "reverse_keyed", "scale_min", "scale_max", "status", "value",
+    "item_position", "option_order", "block",
+]  # fmt: skip
+"""Those of them that `answers` reads."""
 PLACES = ("round", "turn")
 KEY = ["methodology", "phase", "arm", "session", "round", "turn", "participant", "item_id"]
 
@@ -43,7 +48,7 @@ def checkable(rows: pd.DataFrame) -> pd.DataFrame:
 
 def answers(rows: pd.DataFrame) -> Answers:
     """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
-    return read_answers(_once(rows))
+    return read_answers(_once(closed(rows[rows.columns.intersection(OF_ANSWERS)])))
 
 
 def expected(rows: pd.DataFrame) -> Expected | None:

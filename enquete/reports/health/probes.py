@@ -14,7 +14,7 @@ from enquete.analysis.answers import Answers
 from enquete.analysis.health.diagnostics import Diagnostic
 from enquete.analysis.health.expected import likeness
 from enquete.analysis.health.repeats import item_order, null_persona, option_order, paraphrase, persona_swap, retest
-from enquete.reports.context import Found
+from enquete.reports.context import Found, chosen
 from enquete.reports.health.checks import Check, Made, missing
 from enquete.reports.health.occasions import answers, closed, expected, occasion, phases, rounds
 from enquete.state.methodology import Methodology
@@ -89,7 +89,7 @@ def probing(rows: pd.DataFrame, found: Found, frozen: Callable[[str], Found]) ->
     """rows: of all arms of one methodology, with `block`."""
     aside = rows[rows["arm_role"].isin(["probe", "placebo"])].groupby("arm", sort=False)
     asked = {str(arm): own for arm, own in aside if own["status"].ne("not_reached").any()}
-    return Arms(rows[rows["arm_role"].eq("main")], asked, found, frozen)
+    return Arms(chosen(rows, rows["arm_role"].eq("main")), asked, found, frozen)
 
 
 def repeated(arms: Arms) -> Made:

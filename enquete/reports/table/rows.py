@@ -46,12 +46,8 @@ def responses(
     for columns in _rows(reading, planned_stages(reading.record) if planned is None else planned):
         table.add(columns)
     frame = table.frame()
-    return frame if plain else whole(frame).astype(dict.fromkeys(TEXTS, "str"))
-
-
-def whole(frame: pd.DataFrame) -> pd.DataFrame:
-    """A plain table as it is exported: with whole numbers as such, missing or not."""
-    return frame.drop(columns=[*PLAIN], errors="ignore").astype(dict.fromkeys(INTEGERS, "Int64"))
+    exact = dict.fromkeys(INTEGERS, "Int64") | dict.fromkeys(TEXTS, "str")
+    return frame if plain else frame.drop(columns=[*PLAIN]).astype(exact)
 
 
 def _rows(reading: RunReading, planned: Sequence[tuple[str, str]]) -> Iterator[Columns]:
