@@ -22,7 +22,7 @@ from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
 from enquete.instruments.human import Human
 from enquete.locale import tell
 from enquete.reports.context import Found
-from enquete.reports.health.occasions import answers, asked, closed, expected, occasion, phases, rounds
+from enquete.reports.health.occasions import answers, asked, expected, occasion, phases, rounds
 from enquete.reports.health.words import CHECKS, REASONS, Unit
 from enquete.state.asking import Language
 
@@ -78,11 +78,6 @@ Made = Iterator[tuple[str, Diagnostic]]
 """Checks, each with the phase it was taken in; "" where it spans phases."""
 
 
-def probabilities(rows: pd.DataFrame) -> bool:
-    """Whether answers were given as probabilities over the options; their values are medians."""
-    return bool(rows["elicitation"].eq("distribution").any())
-
-
 def missing(name: str, why: str, *, rule: Threshold | None = None) -> Diagnostic:
     """The check as not computed. rule: of a methodology's own."""
     return judged(name, None, dict.fromkeys((rule or THRESHOLDS[name]).least, 0), why_not=why, rule=rule)
@@ -100,10 +95,10 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
 
     Not meant for revisions: agreement after feedback is wanted, and no style.
     """
-    rows = closed(rows)
-    if len(rows):
-        table, given, likely = answers(rows), expected(rows), probabilities(rows)
-        del rows  # of a large table as much as all that is made of them
+    has_scale = rows["scale_min"].notna()
+    if has_scale.any():
+        table, given = answers(rows), expected(rows)
+        likely = bool((has_scale & rows["elicitation"].eq("distribution")).any())  # then values are medians
         yield coherence(table)
         yield reversed_items(table)
         yield from style_of(table, given) if likely else style(table)

@@ -48,20 +48,26 @@ def checkable(rows: pd.DataFrame) -> pd.DataFrame:
 
 def answers(rows: pd.DataFrame) -> Answers:
     """Closed items of one arm, methodology, phase and round. An item asked again in a later turn counts as first asked."""
-    return read_answers(_once(closed(rows[rows.columns.intersection(OF_ANSWERS)])))
+    return read_answers(_once(rows, OF_ANSWERS))
 
 
 def expected(rows: pd.DataFrame) -> Expected | None:
     """The probabilities behind `answers`; None where single answers were asked for."""
-    if "distribution" not in rows or not rows["distribution"].fillna("").ne("").any():
+    if (
+        "distribution" not in rows
+        or not closed(rows[["scale_min", "distribution"]])["distribution"].fillna("").ne("").any()
+    ):
         return None
-    once = _once(rows)
+    once = _once(rows, [*OF_ANSWERS, "distribution"])
     return read_expected(read_answers(once), once)
 
 
-def _once(rows: pd.DataFrame) -> pd.DataFrame:
-    again = rows.duplicated(["participant", "item_id"])
-    return (rows[~again] if again.any() else rows).rename(columns={"item_id": "item"})
+def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """These columns of closed items."""
+    own = closed(rows[rows.columns.intersection(columns)])
+    if any(rows[place].nunique() > 1 for place in ("session", "turn") if place in rows):
+        own = own[~own.duplicated(["participant", "item_id"])]
+    return own.rename(columns={"item_id": "item"})
 
 
 def asked(rows: pd.DataFrame) -> pd.DataFrame:

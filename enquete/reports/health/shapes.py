@@ -32,14 +32,14 @@ class Shape:
 
 def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
     """Every closed item by phase and round, in the table's order. rows: of one arm."""
-    closed = rows[rows["scale_min"].notna()]
     keys = ["methodology", "phase", "round", "item_id"]
+    closed = rows.loc[rows["scale_min"].notna(), [*keys, "value", "status", "scale_min", "scale_max"]]
     answered = closed["value"].where(closed["status"].isin(RESPONDED)).to_numpy(dtype=float)
     low, high = (closed[end].to_numpy(dtype=float) for end in ("scale_min", "scale_max"))
-    group, named = closed.groupby(keys, sort=False).ngroup().to_numpy(), closed[keys].to_numpy(dtype=object)
+    group = closed.groupby(keys, sort=False).ngroup().to_numpy()
     order = np.argsort(group, kind="stable")
     for at in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
-        name, phase, number, item = named[at[0]]
+        name, phase, number, item = closed[keys].iloc[at[0]]
         yield _shape((str(name), str(phase), int(number), str(item)), int(low[at[0]]), int(high[at[0]]), answered[at])
 
 
