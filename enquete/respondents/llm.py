@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from enquete.respondents.constraints import Constraint, constraint_of
-from enquete.respondents.kinds import require_answerable
 from enquete.respondents.prompts import Problem, compose
 from enquete.respondents.questions import names_of
 from enquete.respondents.replies import Reading, read_reply
@@ -31,7 +30,6 @@ async def interview(
 
     Answers come from settled calls only.
     """
-    require_answerable(block.items)
     constraint, names = constraint_of(block), names_of(block)
     pending = block.in_shown_order()
     answers: dict[str, Answer] = {}

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from enquete.models.cleaning import compact
 from enquete.respondents.fences import data_of, fence
-from enquete.respondents.kinds import kind_of
+from enquete.respondents.kinds import kind_of, require_answerable
 from enquete.respondents.kinds.kind import ROOM_IN_WORDS
 from enquete.respondents.questions import form, names_of, reply_schema, written
 from enquete.respondents.wording import Wording, worded
@@ -71,7 +71,9 @@ class _Questions(NamedTuple):
 def _questions(
     items: tuple[Item, ...], named: tuple[str, ...], frame: Literal["as_written", "paraphrased"], language: Language
 ) -> _Questions:
-    """What is the same for everybody who is asked these items in this order, written once."""
+    """What is the same for everybody who is asked these items in this order, written once. Raises ValueError where nobody could
+    answer them."""
+    require_answerable(items)
     names = dict(zip((item.id for item in items), named, strict=True))
     text = written(items, names, worded(frame, language))
     room = sum(ROOM_IN_WORDS if item.reason else kind_of(item).room(item) for item in items)

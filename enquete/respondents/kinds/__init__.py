@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from enquete.respondents.kinds.best_worst import BestWorst
 from enquete.respondents.kinds.choice import Choice
 from enquete.respondents.kinds.kind import Kind
@@ -27,7 +25,6 @@ def kind_of(item: Item) -> Kind:
     return KINDS[item.kind]
 
 
-@lru_cache(maxsize=256)  # thousands of agents are asked the same block
 def require_answerable(items: tuple[Item, ...]) -> None:
     """Raises ValueError for the first item that nobody could answer."""
     for item in items:

@@ -148,8 +148,8 @@ def _counts(rows: Sequence[Sequence[str]]) -> csr_matrix:
 
     places: dict[str, int] = {}
     columns = [places.setdefault(name, len(places)) for row in rows for name in row]
-    own = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return csr_matrix((np.ones(len(own)), (own, columns)), shape=(len(rows), len(places)))
+    ends = np.cumsum([0, *map(len, rows)])
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(places)))
 
 
 def _grams(word: str) -> list[str]:
