@@ -19,6 +19,3 @@ def study_graph(title: str, names: Iterable[str], synthesise: Synthesise = synth
     known, dotted = methodologies(), dotted_paths()
     inner = {name: (dotted[name], known[name].phases, rounds_graph(name, known[name].steps)) for name in names}
     return build(title, inner, synthesise)
-
-
-graph = study_graph("interviews", methodologies())

@@ -22,7 +22,7 @@ from enquete.checkpoints.ballast import DiskFull, disk_fault, is_full
 from enquete.checkpoints.budget import Budget
 from enquete.checkpoints.orders import waited_for
 from enquete.checkpoints.savers import saver, thread_id
-from enquete.graphs.interviews import graph
+from enquete.graphs.interviews import study_graph
 from enquete.models.clients import untraced
 from enquete.nodes.planning import planned
 from enquete.nodes.study_graph import Synthesise
@@ -48,19 +48,17 @@ class Driver:
         progress: Progress | None = None,
         *,
         fresh: bool = False,
-        graph: Any = graph,
         synthesise: Synthesise = synthesise,
     ):
         """`fresh`: start another walk whatever the checkpoints say (a forced walk of a finished run makes no call).
 
-        `graph` and `synthesise`: what is walked, and what writes up a run that stops before its end.
+        `synthesise`: what writes it up.
         """
         self._folder = folder
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
         self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
-        self._graph = graph
         self._synthesise = synthesise
         self._workplace: Workplace | None = None
         self._wanted_pause = False
@@ -108,7 +106,8 @@ class Driver:
 
     async def _walk(self, workplace: Workplace, checkpointer: AsyncSqliteSaver) -> dict[str, Any] | None:
         """Go on until the graph ends (None) or stops; what the interrupt says is why."""
-        compiled = copy.copy(self._graph)  # compiling it anew takes longer than a small round
+        methods = dict.fromkeys(name for name, _ in planned(workplace.record))
+        compiled = copy.copy(_graph(tuple(methods), self._synthesise))  # type: ignore[arg-type]  # any function is hashable
         compiled.checkpointer = checkpointer
         config = await self._thread(workplace, compiled)
         snapshot = await compiled.aget_state(config)
@@ -127,7 +126,7 @@ class Driver:
     async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
         """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""
         record = workplace.record
-        drawing = _drawing(self._graph.builder)
+        drawing = _drawing(compiled.builder)
         last = workplace.ledger.stages().get(("", "walk"))
         walk = int(last.note) if last else 0
         for number in count(walk):
@@ -164,7 +163,14 @@ class Driver:
         return status
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
+def _graph(methods: tuple[str, ...], synthesise: Synthesise) -> Any:
+    """Of this run's methodologies alone, as the others' modules take long to import; kept, as compiling takes longer than a
+    small round."""
+    return study_graph("interviews", methods, synthesise)
+
+
+@lru_cache(maxsize=16)
 def _drawing(builder: Any) -> str:
     """By which checkpoints of another graph are told: drawn once for each builder, as it takes longer than a small round."""
     return str(builder.compile().get_graph(xray=True).draw_mermaid())

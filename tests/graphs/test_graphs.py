@@ -35,9 +35,8 @@ def drawing(name: str) -> str:
 
 def listed() -> dict[str, dict[str, str]]:
     """What langgraph.json lists: the parent, and every methodology of this package with the first line of its package."""
-    found = {
-        "interviews": {"path": "enquete.graphs.interviews:graph", "description": LISTED["interviews"]["description"]}
-    }
+    about = LISTED["interviews"]["description"]
+    found = {"interviews": {"path": "enquete.graphs.standalone:interviews", "description": about}}
     for name, dotted in dotted_paths().items():
         if dotted.startswith("enquete."):
             says = str(importlib.import_module(dotted.partition(":")[0]).__doc__).partition(": ")[2]

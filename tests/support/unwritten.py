@@ -5,12 +5,9 @@ A quarter of a small run is asking, the rest analysis and files; whoever looks a
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from enquete.graphs.interviews import study_graph
-from enquete.graphs.registry import methodologies
 from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
 from enquete.state.request import parse_request
@@ -31,11 +28,6 @@ async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, par
     return {"status": status, "findings": []}
 
 
-@cache
-def _graph() -> Any:
-    return study_graph("interviews", methodologies(), unwritten)
-
-
 def interview(sim: str | Path, **request: Any) -> Run:
     """`enquete.conduct_interviews` without findings, report and exports."""
     return _driven(chosen(parse_request(sim=str(sim), **request)))
@@ -47,5 +39,5 @@ def resume(token_or_sim: str | Path, **request: Any) -> Run:
 
 
 def _driven(task: Start) -> Run:
-    driver = Driver(task.folder, task.machine, fresh=task.fresh, graph=_graph(), synthesise=unwritten)
+    driver = Driver(task.folder, task.machine, fresh=task.fresh, synthesise=unwritten)
     return wait(drive(task, driver), driver.pause)

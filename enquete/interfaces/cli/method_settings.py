@@ -1,7 +1,7 @@
 """Settings of methodologies on the command line: `--turns 20`, made of what their settings model says about its fields.
 
 They are another spelling of `--set`, so that nothing behind the command line knows of them. The registry takes seconds
-to import: it is asked only when a command that takes settings is parsed, never for `enquete --help`.
+to import: it is asked only where a line names more than the command's own options, never for `enquete --help`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ Models: TypeAlias = Mapping[str, type[BaseModel]]
 """Methodology → its settings."""
 
 SET = "settings"  # the parameter of --set
+PLAIN = "enquete.plain"  # in a context: its line names options of the command itself alone
 
 
 def registered() -> Models:
@@ -124,14 +125,17 @@ class SettingsCommand(TyperCommand):
     models: Callable[[], Models] = staticmethod(registered)
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The command's own, then the methodologies', --help last."""
+        """The command's own, then the methodologies', --help last. A line that names none of those is parsed without them:
+        all settings together take .1 s to import."""
         *own, help_ = super().get_params(ctx)
-        return [*own, *self._further, help_]
+        return [*own, *(() if ctx.meta.get(PLAIN) else self._further), help_]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was said in a flag becomes what --set would have said."""
+        named = {word.partition("=")[0] for word in args if word.startswith("-")}
+        ctx.meta[PLAIN] = not ctx.resilient_parsing and named <= self._taken
         rest = super().parse_args(ctx, args)
-        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in self._flags]
+        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in (() if ctx.meta[PLAIN] else self._flags)]
         more = [flag.spelt_as_set(value) for flag, value in said if value is not None]
         ctx.params[SET] = [*(ctx.params.get(SET) or ()), *more]
         return rest
@@ -143,5 +147,9 @@ class SettingsCommand(TyperCommand):
 
     @cached_property
     def _flags(self) -> list[Flag]:
-        taken = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
-        return flags_of(self.models(), taken | {"--help"})
+        return flags_of(self.models(), self._taken | {"--help"})
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        """Option names of the command itself."""
+        return {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
