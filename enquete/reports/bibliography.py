@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from enquete.instruments.pack import read_yaml
 
 CITED = re.compile(r"\[([a-z]\w*)\]")
 
@@ -35,8 +36,7 @@ class Source(BaseModel):
 
 @cache
 def bibliography() -> Mapping[str, Source]:
-    text = (files("enquete.reports") / "bibliography.yaml").read_text("utf-8")
-    return TypeAdapter(dict[str, Source]).validate_python(yaml.safe_load(text))
+    return TypeAdapter(dict[str, Source]).validate_python(read_yaml(files("enquete.reports") / "bibliography.yaml"))
 
 
 def cited(text: str) -> list[Source]:

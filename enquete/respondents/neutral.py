@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from itertools import cycle
 
-import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from enquete.instruments.pack import read_yaml
 from enquete.locale import in_language, tell
 from enquete.respondents.planted import answer_at, normal, persona_hash, uniform
 from enquete.simulations.digest import HEADINGS, NOTHING
@@ -75,7 +75,7 @@ class Neutral(_Part):
 @cache
 def neutral() -> Neutral:
     """The file, validated."""
-    return Neutral.model_validate(yaml.safe_load(files(__package__).joinpath("neutral.yaml").read_text("utf-8")))
+    return Neutral.model_validate(read_yaml(files(__package__) / "neutral.yaml"))
 
 
 def nobody(who: Participant, language: Language) -> Participant:

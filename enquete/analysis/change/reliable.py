@@ -93,7 +93,7 @@ def reliable_change(
         return ReliableChange(n, n_missing, sd, known, None, None, None, None, None, reason)
     error = sd * float(np.sqrt(2 * (1 - known.r)))
     rci = ((y - x) / error).astype(float)
-    limit = float(scipy.stats.t.ppf(1 - BY_CHANCE / 2, known.n - 1))
+    limit = float(scipy.special.stdtrit(known.n - 1, 1 - BY_CHANCE / 2))
     up, down = int((rci > limit).sum()), int((rci < -limit).sum())
     ends = [_by_chance(limit, known.r, end) for end in (known.high, known.low)]
     return ReliableChange(n, n_missing, sd, known, error, rci, up, down, n - up - down, "", limit, *ends)

@@ -87,7 +87,7 @@ def student(x: Floats) -> tuple[float | None, float | None, float | None]:
     if x.size < 2:
         return (float(x.mean()) if x.size else None), None, None
     mean = float(x.mean())
-    half = float(scipy.stats.t.ppf(0.975, x.size - 1) * x.std(ddof=1) / np.sqrt(x.size))
+    half = float(scipy.special.stdtrit(x.size - 1, 0.975) * x.std(ddof=1) / np.sqrt(x.size))
     return mean, mean - half, mean + half
 
 

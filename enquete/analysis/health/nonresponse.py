@@ -98,8 +98,8 @@ def cells_above(cells: pd.DataFrame) -> list[dict[str, str | float | int]]:
 
     cells: index (item, stakeholder_type), columns sum (cases) and size (asked). Within a cell every agent answers once.
     """
-    k, n = cells["sum"].to_numpy(dtype=float), cells["size"].to_numpy(dtype=float)
-    adjusted = holm(np.asarray(scipy.stats.binom.sf(k - 1, n, MOST_GAPS)).tolist()) if len(cells) else []
+    k, n = cells["sum"].to_numpy(dtype=float), cells["size"].to_numpy(dtype=int)
+    adjusted = holm(np.asarray(scipy.special.bdtrc(k - 1, n, MOST_GAPS)).tolist()) if len(cells) else []
     sure = sorted((p, i) for i, p in enumerate(adjusted) if p is not None and p < ALPHA)
     names = cells.index.to_list()
     return [

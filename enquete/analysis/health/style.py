@@ -127,7 +127,7 @@ def surely_above(name: str, hits: int, n: int) -> Ruling:
     """Whether a share of agents lies above the check's bounds by the exact binomial test, one-sided, p < .05."""
     rule = THRESHOLDS[name]
     for verdict, (_, most) in (("bad", rule.bad), ("caution", rule.caution)):
-        if most is not None and scipy.stats.binom.sf(hits - 1, n, most) < ALPHA:
+        if most is not None and scipy.special.bdtrc(hits - 1, n, most) < ALPHA:
             return Ruling("bad" if verdict == "bad" else "caution", "above")
     return Ruling("fine", "")
 

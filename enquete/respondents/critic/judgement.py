@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
+from enquete.instruments.pack import read_yaml
 from enquete.locale import N_, tell
 from enquete.respondents.fences import fence
 from enquete.state.asking import Language
@@ -59,8 +59,8 @@ class RubricText(_Part):
 @cache
 def rubrics() -> Mapping[str, RubricText]:
     """By name."""
-    text = files("enquete.respondents.critic").joinpath("rubrics.yaml").read_text("utf-8")
-    return {name: RubricText.model_validate(one) for name, one in yaml.safe_load(text).items()}
+    read = read_yaml(files("enquete.respondents.critic") / "rubrics.yaml")
+    return {name: RubricText.model_validate(one) for name, one in read.items()}
 
 
 @dataclass(frozen=True, slots=True)
