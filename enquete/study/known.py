@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from enquete.checkpoints.folders import StoredRun
+from enquete.checkpoints.folders import StoredRun, find_run, is_held
 from enquete.nodes.survey import UnreadableRun, interviews_folder, survey
 from enquete.simulations.completion import completion
 from enquete.simulations.locate import locate
@@ -42,6 +42,11 @@ def _summary(run: StoredRun | UnreadableRun) -> RunSummary:
         return RunSummary(r.run_id, run.status, run.note, r.created_at, tuple(r.methods), r.language, r.token)
     methods, language = (tuple(run.told.methods), str(run.told.language)) if run.told else ((), "")
     return RunSummary(run.folder.name, run.status, str(run.error), run.created_at, methods, language, "")
+
+
+def is_driven(sim_id: str | Path, run_id: str, *, root: str | None = None, out: str | None = None) -> bool:
+    """Whether a process is driving this run right now. Raises RunNotFound."""
+    return is_held(find_run(interviews_of(str(sim_id), root, out), run_id))
 
 
 def interviews_of(sim_id: str, root: str | None, out: str | None) -> Path:

@@ -128,8 +128,11 @@ def state(place: Place, known: RunSummary) -> str:
 
     if known.status in ("completed", *UNREADABLE):
         return known.status
-    run = enquete.load_run(place.sim, known.run_id, root=place.root, out=place.out)
-    return "running" if run.is_driven else run.status
+    from enquete.study.known import is_driven  # noqa: PLC0415 - not for --help
+
+    if is_driven(place.sim, known.run_id, root=place.root, out=place.out):
+        return "running"
+    return "paused" if known.status == "started" else known.status
 
 
 def list_runs(place: Place, as_json: bool) -> int:
