@@ -125,7 +125,6 @@ def latest_text(place: Place, runs: list[RunSummary]) -> str:
 
 def state(place: Place, known: RunSummary) -> str:
     """What is filed, unless a process is driving it now. `started` alone was killed: it can be resumed like a paused one."""
-
     if known.status in ("completed", *UNREADABLE):
         return known.status
     from enquete.study.known import is_driven  # noqa: PLC0415 - not for --help
@@ -136,7 +135,6 @@ def state(place: Place, known: RunSummary) -> str:
 
 
 def list_runs(place: Place, as_json: bool) -> int:
-
     runs = enquete.list_runs(place.sim, root=place.root, out=place.out)
     if as_json:
         one_object({"sim": place.sim, "runs": run_objects(runs), "exit_code": 0})
