@@ -19,7 +19,7 @@ from enquete.state.regular_files import require_regular
 
 LONGEST_VALUE = 64_000_000  # bytes of a text; a response is a few MB at most
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
-READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 8, 10, 11, 14, 18, 26  # SQLite's primary result codes
+BUSY, READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 5, 8, 10, 11, 14, 18, 26  # SQLite's primary result codes
 
 
 class TornText(sqlite3.DatabaseError):
@@ -88,6 +88,11 @@ class _Rows(sqlite3.Cursor):
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, not how it is used."""
     return isinstance(error, TornText) or _code(error) in (CORRUPT, TOOBIG, NOTADB)
+
+
+def is_locked(error: Exception) -> bool:
+    """Whether another process is at the file, and nothing is wrong."""
+    return isinstance(error, sqlite3.OperationalError) and _code(error) == BUSY
 
 
 def connect(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
@@ -163,7 +168,7 @@ def _readable(path: Path) -> Reading:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        if _code(error) not in (READONLY, IOERR, CANTOPEN):
+        if _code(error) not in (BUSY, READONLY, IOERR, CANTOPEN):
             raise
         return _private_copy(path)
     except BaseException:

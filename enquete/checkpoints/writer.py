@@ -1,7 +1,10 @@
 """Group commit: many small writes, one transaction.
 
-Writes wait at most LINGER_S or for GROUP_SIZE of them, then go to the file in one BEGIN IMMEDIATE transaction on the
-writer's own thread (a deferred transaction that reads before it writes fails "locked" at once, whatever the time-out).
+What one turn of the event loop brings goes to the file in the next, in one BEGIN IMMEDIATE transaction (a deferred one that
+reads before it writes fails "locked" at once, whatever the time-out), and in the loop's own thread: nothing is flushed to the
+disk, so it takes a fraction of a millisecond, while a thread would wait for a busy loop before each of its statements.
+Of writes that begin a call a transaction takes only a few. On a machine that is too slow for its calls these queue here,
+where they cost nothing, and not as replies that were paid for and are not stored.
 Loss window: with WAL and synchronous=NORMAL a killed process loses only what was not yet committed, at most one group;
 a power cut may lose the last commits, never the file. When the disk is full the ballast makes room for what was paid
 for already, and writes that only begin something are refused from then on.
@@ -11,18 +14,20 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
-from enquete.checkpoints.connection import damaged, is_damage
+from enquete.checkpoints.connection import damaged, is_damage, is_locked
 from enquete.checkpoints.tally import Tally
 from enquete.state.errors import LedgerError
 
-LINGER_S = 0.005
-GROUP_SIZE = 64
+BEGUN_AT_ONCE = 4
+"""Replies to them come so few at a time, too, and a turn of the loop stays as short as it takes to read and send those."""
+LOCK_WAIT_S = 0.02
+"""For another process that writes to the file: so long in one turn of the loop, again and again for `patience_s`."""
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
@@ -64,71 +69,75 @@ class GroupWriter:
         name: str = "the run's ledger",
         room: Room | None = None,
         tally: Tally | None = None,
+        *,
+        patience_s: float = 30.0,
     ):
         """`name`: the file, for error messages. `room`: where to find some when the disk is full. `tally`: counts writes."""
         self._connection = connection
+        self._connection.execute(f"PRAGMA busy_timeout={round(LOCK_WAIT_S * 1000)}")
         self._name = name
         self.room = room
         self._tally = tally
+        self._patience_s = patience_s
+        self._locked_since: float | None = None
         self._closed = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="enquete-ledger")
         self._waiting: list[Queued[Any]] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._flushes: set[asyncio.Future[None]] = set()
+        self._beginning: list[Queued[Any]] = []
+        self._due: asyncio.Handle | None = None
         self.commits = 0
 
     def submit(self, write: Write[T], what: str = "", *, begins: bool = False) -> asyncio.Future[T]:
         """Queue a write; the future ends when it is committed, with the write's result or error.
 
-        what: names what is lost if it cannot be stored. begins: it only begins something that may cost money, so on a
-        full disk it is refused with DiskFull and leaves the room to what is under way.
+        what: names what is lost if it cannot be stored. begins: it only begins something that may cost money, so it comes
+        after what was paid for, and on a full disk it is refused with DiskFull and leaves the room to what is under way.
         """
         if self._closed:
             raise RuntimeError(f"{self._name}: written to after it was closed")
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        self._waiting.append(Queued(write, done, what, begins))
-        if len(self._waiting) >= GROUP_SIZE:
-            self._flush()
-        elif self._timer is None:
-            self._timer = loop.call_later(LINGER_S, self._flush)
+        (self._beginning if begins else self._waiting).append(Queued(write, done, what, begins))
+        self._due = self._due or loop.call_soon(self._flush)
         return done
 
     async def drain(self) -> None:
         """Wait until everything submitted so far is on disk."""
-        self._flush()
-        while self._flushes:
-            # Not gather: were the caller cancelled, it would cancel the commits, and their waiters would never end.
-            await asyncio.wait(self._flushes)
+        while self._waiting or self._beginning:  # noqa: ASYNC110 - many futures, and some of them cancelled
+            await asyncio.sleep(LOCK_WAIT_S if self._locked_since else 0)
 
     async def close(self) -> None:
         self._closed = True
         await self.drain()
-        self._thread.shutdown(wait=True)
+        await asyncio.sleep(0)  # the turn that brought a last result may hold its cursor, and keep the connection open
 
     def _flush(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if not self._waiting:
-            return
-        group, self._waiting = self._waiting, []
-        flush = asyncio.ensure_future(self._commit(group))
-        self._flushes.add(flush)
-        flush.add_done_callback(self._flushes.discard)
-
-    async def _commit(self, group: list[Queued[Any]]) -> None:
-        loop = asyncio.get_running_loop()
-        outcomes = await loop.run_in_executor(self._thread, self._write_group, group)
+        self._due = None
+        group = [*self._waiting, *self._beginning[:BEGUN_AT_ONCE]]
+        self._waiting = []
+        del self._beginning[:BEGUN_AT_ONCE]
+        outcomes = self._write_group(group)
         if self.room is not None and self.room.notice:
             self.room.tell()
         for queued, (value, error) in zip(group, outcomes, strict=True):
-            if queued.done.done():  # its waiter was cancelled; the write is on disk all the same
+            if error is not None and self._may_pass(error):
+                self._waiting.append(queued)
+            elif queued.done.done():  # its waiter was cancelled; the write is on disk all the same
                 continue
-            if error is None:
+            elif error is None:
                 queued.done.set_result(value)
             else:
-                queued.done.set_exception(error)
+                queued.done.set_exception(self._as_ledger_error(error, queued))
+        if self._waiting or self._beginning:
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(LOCK_WAIT_S, self._flush) if self._waiting else loop.call_soon(self._flush)
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Another process is writing, and has not been for long."""
+        if not is_locked(error):
+            return False
+        now = time.monotonic()
+        self._locked_since = self._locked_since or now
+        return now < self._locked_since + self._patience_s
 
     def _write_group(self, group: list[Queued[Any]]) -> list[Result]:
         refused = self.room is not None and bool(self.room.notice)
@@ -141,23 +150,19 @@ class GroupWriter:
         if not group:
             return []
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:  # no write's fault: trying each alone would wait for the lock once more each
-            if self._makes_room(error):
-                return self._write_group(group)
-            return [(None, self._as_ledger_error(error, queued)) for queued in group]
-        try:
             return [(value, None) for value in self._transaction(group)]
         except Exception as error:
             if self._makes_room(error):
                 return self._write_group(group)
-            if len(group) == 1:
-                return [(None, self._as_ledger_error(error, group[0]))]
+            if len(group) == 1 or is_locked(error):  # no write's fault: each alone would wait for the lock once more
+                return [(None, error)] * len(group)
             # One bad write must not take the others with it: each once more on its own.
             return [self._write_group([queued])[0] for queued in group]
 
     def _transaction(self, group: list[Queued[Any]]) -> list[Any]:
         try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._locked_since = None
             values = [queued.write(self._connection) for queued in group]
             written = self._tally.add(self._connection, len(group)) if self._tally else 0
             self._connection.execute("COMMIT")

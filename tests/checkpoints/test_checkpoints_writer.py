@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from enquete.checkpoints.connection import connect
-from enquete.checkpoints.writer import GROUP_SIZE, GroupWriter
+from enquete.checkpoints.writer import BEGUN_AT_ONCE, GroupWriter
 from enquete.state.errors import LedgerError
 
 
@@ -40,10 +40,14 @@ def insert(n: object, by: str = "w") -> Callable[[sqlite3.Connection], object]:
 
 def stored(path: Path) -> list[int]:
     with closing(sqlite3.connect(path)) as connection:
-        return [row[0] for row in connection.execute("SELECT n FROM t ORDER BY rowid")]
+        return stored_in(connection)
 
 
-def test_writes_of_one_linger_share_a_commit(path: Path, connection: sqlite3.Connection) -> None:
+def stored_in(connection: sqlite3.Connection) -> list[int]:
+    return [row[0] for row in connection.execute("SELECT n FROM t ORDER BY rowid")]
+
+
+def test_writes_of_one_turn_share_a_commit(path: Path, connection: sqlite3.Connection) -> None:
     async def work() -> tuple[list[object], int]:
         writer = GroupWriter(connection)
         results = await asyncio.gather(*(writer.submit(insert(n)) for n in range(10)))
@@ -56,17 +60,18 @@ def test_writes_of_one_linger_share_a_commit(path: Path, connection: sqlite3.Con
     assert stored(path) == list(range(10))
 
 
-def test_a_full_group_does_not_wait_for_the_linger(connection: sqlite3.Connection) -> None:
-    """3 × GROUP_SIZE writes submitted at once are three commits, in the order they came."""
+def test_what_only_begins_something_comes_after_the_rest_and_a_few_at_a_time(connection: sqlite3.Connection) -> None:
+    """3 × BEGUN_AT_ONCE that begin, submitted before one that does not: three commits, that one in the first."""
 
     async def work() -> int:
         writer = GroupWriter(connection)
-        await asyncio.gather(*(writer.submit(insert(n)) for n in range(3 * GROUP_SIZE)))
+        begun = [writer.submit(insert(n), begins=True) for n in range(3 * BEGUN_AT_ONCE)]
+        await asyncio.gather(*begun, writer.submit(insert(99)))
         await writer.close()
         return writer.commits
 
     assert asyncio.run(work()) == 3
-    assert [n for (n,) in connection.execute("SELECT n FROM t ORDER BY rowid")] == list(range(3 * GROUP_SIZE))
+    assert stored_in(connection) == [99, *range(3 * BEGUN_AT_ONCE)]
 
 
 def test_one_bad_write_fails_alone(path: Path, connection: sqlite3.Connection) -> None:
@@ -120,24 +125,39 @@ def test_a_disk_that_is_full_is_a_ledger_error_that_names_the_file(path: Path, c
     assert small == 2
 
 
-def test_a_lock_that_is_not_let_go_fails_the_group_at_once(path: Path) -> None:
-    """Waiting for the lock once more for each write of a group would take 64 times as long."""
+def test_a_lock_holds_up_the_writes_and_not_the_loop(path: Path) -> None:
+    """Held for ten turns of the loop at least, each of which waits for it no longer than LOCK_WAIT_S."""
     with closing(sqlite3.connect(path, isolation_level=None)) as other, closing(connect(path)) as connection:
-        connection.execute("PRAGMA busy_timeout=100")
+
+        async def work() -> list[object]:
+            other.execute("BEGIN IMMEDIATE")
+            writer = GroupWriter(connection)
+            writes = [writer.submit(insert(n), begins=n % 2 == 0) for n in range(20)]
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert not any(write.done() for write in writes)
+            other.execute("ROLLBACK")
+            return list(await asyncio.gather(*writes))
+
+        assert asyncio.run(work()) == list(range(20))
+    assert sorted(stored(path)) == list(range(20))
+
+
+def test_a_lock_that_is_not_let_go_fails_all_that_wait_at_once(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, closing(connect(path)) as connection:
         other.execute("BEGIN IMMEDIATE")
 
-        async def work() -> tuple[list[object], float]:
-            loop = asyncio.get_running_loop()
-            writer, start = GroupWriter(connection), loop.time()
+        async def work() -> list[object]:
+            writer = GroupWriter(connection, patience_s=0)
             writes = [writer.submit(insert(n)) for n in range(20)]
             results = await asyncio.gather(*writes, return_exceptions=True)
             await writer.close()
-            return list(results), loop.time() - start
+            assert writer.commits == 0
+            return list(results)
 
-        results, seconds = asyncio.run(work())
+        results = asyncio.run(work())
         other.execute("ROLLBACK")
     assert all(isinstance(result, LedgerError) and "locked" in str(result) for result in results)
-    assert seconds < 1.5
     assert stored(path) == []
 
 
@@ -166,9 +186,7 @@ def test_two_writers_on_one_file_wait_for_each_other(path: Path) -> None:
 def test_a_cancelled_waiter_loses_its_answer_and_nothing_else(path: Path, connection: sqlite3.Connection) -> None:
     async def work() -> object:
         writer = GroupWriter(connection)
-        waiter = asyncio.ensure_future(asyncio.wait_for(writer.submit(insert(1)), 10))
-        other = writer.submit(insert(2))
-        await asyncio.sleep(0)
+        waiter, other = writer.submit(insert(1)), writer.submit(insert(2))
         waiter.cancel()
         result = await other
         await writer.close()
@@ -177,21 +195,6 @@ def test_a_cancelled_waiter_loses_its_answer_and_nothing_else(path: Path, connec
 
     assert asyncio.run(work()) == 2
     assert stored(path) == [1, 2]
-
-
-def test_cancelling_a_drain_cancels_no_commit(path: Path, connection: sqlite3.Connection) -> None:
-    async def work() -> list[object]:
-        writer = GroupWriter(connection)
-        writes = [writer.submit(insert(n)) for n in range(5)]
-        drain = asyncio.ensure_future(writer.drain())
-        await asyncio.sleep(0)
-        drain.cancel()
-        results = await asyncio.wait_for(asyncio.gather(*writes), 5)
-        await writer.close()
-        return list(results)
-
-    assert asyncio.run(work()) == list(range(5))
-    assert stored(path) == list(range(5))
 
 
 def test_drain_and_close_wait_for_everything_submitted(path: Path, connection: sqlite3.Connection) -> None:
