@@ -176,10 +176,10 @@ class GroupWriter:
         return values
 
     def _makes_room(self, error: Exception) -> bool:
-        """The room is found once; from then on the log is written back early, so that it grows no further."""
+        """The room is found once, and is for the log: written back to the ledger, what stands there would need as much again."""
         if self.room is None or not is_full(error) or not self.room.release(str(error)):
             return False
-        self._connection.execute("PRAGMA wal_autocheckpoint=64")
+        self._connection.execute("PRAGMA wal_autocheckpoint=0")
         return True
 
     def _refusal(self) -> DiskFull:
