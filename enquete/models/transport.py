@@ -160,6 +160,8 @@ class Transport:
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
         From the event loop of those who wait."""
+        if self._halted:  # those who waited are being told, and their time cannot be set any more
+            return
         self._halted = True
         for wait in self._waits:
             wait.reschedule(asyncio.get_running_loop().time())

@@ -34,6 +34,8 @@ def halted_after(transport: Transport, seconds: float, requests: int = 4) -> tup
         ]
         await asyncio.sleep(seconds)
         transport.halt()
+        await asyncio.sleep(0)
+        transport.halt()  # as each request does that the server refuses for good, while others are being told
         began = time.monotonic()
         ended = await asyncio.gather(*asked, return_exceptions=True)
         took = time.monotonic() - began
