@@ -64,10 +64,12 @@ class Limiter:
 
     def _hand_out(self) -> None:
         """Give free slots to those who wait. The caller holds the lock."""
+        here = asyncio._get_running_loop()
         while self._waiting and self._held < self._size:
             loop, turn = self._waiting.popleft()
             try:
-                loop.call_soon_threadsafe(self._hand_over, turn)
+                # To wake the loop that one is in, by a byte through a socket, would take a call's time to no end.
+                (loop.call_soon if loop is here else loop.call_soon_threadsafe)(self._hand_over, turn)
             except RuntimeError:  # that loop was closed while it waited: its turn goes to the next
                 continue
             self._held += 1
