@@ -76,14 +76,14 @@ def enquete(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point. Leaves through os._exit after a second interrupt, because requests may hang."""
     gc.set_threshold(OBJECTS_PER_COLLECTION, 20, 100)
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # before numpy: on tables of this size threads spin more than they add
+    # Before numpy is loaded: on tables of this size threads spin more than they add.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     if code == STOPPED:
         time.sleep(FLUSH_S)  # what has been answered reaches the ledger within milliseconds
         sys.stdout.flush()
         os._exit(STOPPED)
+    gc.freeze()  # or all that was loaded is looked through for garbage once more: half a second after a run
     sys.exit(code)
 
 
