@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from enquete.locale import N_, in_language
-from enquete.reports.context import PARTS, Found, chosen, responded, with_ids
+from enquete.reports.context import PARTS, Found, chosen, ids, responded
 from enquete.reports.evaluation import evaluation
 from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
@@ -66,16 +65,16 @@ def episodes(
         for some in agents_at_a_time(last):
             names = dict(zip(some["participant"], some["agent_name"], strict=True))
             kinds = dict(zip(some["participant"], some["stakeholder_type"], strict=True))
-            for who, (stance, ids) in stances(with_ids(some), known[method], language).items():
+            for who, (stance, behind) in stances(some, known[method], language).items():
                 text = in_language(WORDS, language)["agent"].format(
                     name=names[who], method=method, phase=phase, stance=stance
                 )
                 whose = {"participant": who, "agent_name": names[who], "stakeholder_type": kinds[who]}
-                yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": ids,
+                yield {"id": f"{at}/{who}", "kind": "interview", **where, **whose, "text": text, "answer_ids": behind,
                        "complete": who not in owing}  # fmt: skip
-        stance, ids = overall(last, known[method], int(planned_here["participant"].nunique()), language)
+        stance, behind = overall(last, known[method], int(planned_here["participant"].nunique()), language)
         text = in_language(WORDS, language)["all"].format(method=method, phase=phase, stance=stance)
-        yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": ids,
+        yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in results:
             for group in evaluation(reading.methodology(method)).remembered(results[method], language):
@@ -102,24 +101,27 @@ def _owing(reading: RunReading, planned: pd.DataFrame, method: str, phase: str, 
 
 def stances(said: pd.DataFrame, items: Mapping[str, Asked], language: Language) -> dict[str, tuple[str, list[str]]]:
     """By participant: the clearest positions and the first own words, with the ids of those answers."""
-    closed: dict[str, list[tuple[float, str, str]]] = {who: [] for who in dict.fromkeys(said["participant"])}
-    spoken: dict[str, list[tuple[bool, str, str]]] = {who: [] for who in closed}
-    columns = ("participant", "item_id", "value", "scale_min", "scale_max", "text", "answer_id")
-    for who, item, value, low, high, text, name in zip(*(said[column].tolist() for column in columns), strict=True):
-        if value == value and low == low:  # neither is missing
-            told = _position(items[item], value, int(low), int(high), language)
-            closed[who].append((-abs(2 * value - low - high) / (high - low), told, name))
-        if text:
-            spoken[who].append((value == value, text, name))
+    closed: dict[str, list[tuple[float, int]]] = {who: [] for who in dict.fromkeys(said["participant"])}
+    spoken: dict[str, list[tuple[bool, int]]] = {who: [] for who in closed}
+    whose, item, value, low, high, text = (
+        said[column].tolist() for column in ("participant", "item_id", "value", "scale_min", "scale_max", "text")
+    )
+    for row, (who, given, least, most) in enumerate(zip(whose, value, low, high, strict=True)):
+        if given == given and least == least:  # neither is missing
+            closed[who].append((-abs(2 * given - least - most) / (most - least), row))
+        if text[row]:
+            spoken[who].append((given == given, row))
     words = in_language(WORDS, language)["voice"]
     found = {}
     for who, positions in closed.items():
-        clearest = sorted(positions, key=itemgetter(0))[:POSITIONS]
-        voices = sorted(spoken[who], key=itemgetter(0))[:VOICES]
-        texts = [*(told for _, told, _ in clearest), *(words.format(text=shortened(text)) for _, text, _ in voices)]
-        if texts:
-            found[who] = (" ".join(texts), [name for *_, name in (*clearest, *voices)])
-    return found
+        clearest = [row for _, row in sorted(positions)[:POSITIONS]]
+        voices = [row for _, row in sorted(spoken[who])[:VOICES]]
+        told = [_position(items[item[row]], value[row], int(low[row]), int(high[row]), language) for row in clearest]
+        told += [words.format(text=shortened(text[row])) for row in voices]
+        if told:
+            found[who] = (" ".join(told), [*clearest, *voices])
+    names = iter(ids(said.iloc[[row for _, rows in found.values() for row in rows]]))
+    return {who: (told, [next(names) for _ in rows]) for who, (told, rows) in found.items()}
 
 
 def _position(item: Asked, value: float, low: int, high: int, language: Language) -> str:
@@ -144,7 +146,7 @@ def overall(said: pd.DataFrame, items: Mapping[str, Asked], planned: int, langua
         scale = {"low": int(rows["scale_min"].iloc[0]), "high": int(rows["scale_max"].iloc[0])}
         parts.append(words[word].format(wording=items[str(item)].text(language), value=value, n=len(rows), **scale))
     rests = closed[closed["item_id"].isin(list(named))] if named else said
-    return "; ".join(parts) + ".", list(with_ids(rests.iloc[:AGGREGATE_ANSWERS])["answer_id"])
+    return "; ".join(parts) + ".", list(ids(rests.iloc[:AGGREGATE_ANSWERS]))
 
 
 def shortened(text: str) -> str:

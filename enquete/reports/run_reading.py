@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -201,12 +201,13 @@ class RunReading(OpenedRun[ReadingLedger]):
 
     def answers(
         self, methodology: str, phase: str, arm: str, rounds: Sequence[int] = (), whose: Sequence[str] = ()
-    ) -> Iterator[tuple[Any, ...]]:
+    ) -> Iterable[tuple[Any, ...]]:
         """Of an arm; of these agents in these rounds alone, where they are named."""
         where = (methodology, phase, arm)
         if not whose:
-            return iter(self.ledger.rows(ANSWERS, where))
-        return iter(self.ledger.rows(ANSWERS + WHOSE, (*where, json.dumps(rounds), json.dumps(whose))))
+            return self.ledger.rows(ANSWERS, where)
+        found = self.ledger.rows(ANSWERS + WHOSE, (*where, json.dumps(rounds), json.dumps(whose)))
+        return found.fetchall()  # few, and sooner had than one by one
 
     def parts(self, methodology: str, phase: str) -> Iterator[tuple[Any, ...]]:
         """Where each answer was asked for (arm, session, round, turn, participant, item), and in which part."""

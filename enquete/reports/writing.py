@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +17,9 @@ from enquete.checkpoints.folders import draft_of
 from enquete.reports.context import Files, jsonable
 from enquete.reports.table.row import INTEGERS
 from enquete.state.showing import as_cell, visible
+
+_SPECIAL = re.compile('[,"\r\n]')
+"""What a cell is quoted for."""
 
 
 @contextmanager
@@ -34,14 +37,18 @@ def replacing(path: Path) -> Iterator[TextIO]:
         draft.unlink(missing_ok=True)
 
 
-def records(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[dict[str, JsonValue]]:
-    """Rows as JSON objects, made as they are read: a large table is never a list of dicts. Missing is null; columns of INTEGERS
-    are whole numbers, missing or not."""
+def records(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
+    """`rows` as JSON objects."""
     names = [str(name) for name in frame.columns]
+    return (dict(zip(names, row, strict=True)) for row in rows(frame))
+
+
+def rows(frame: pd.DataFrame, chunk: int = 5000) -> Iterator[tuple[JsonValue, ...]]:
+    """Made as they are read: a large table is never a list. Missing is null; columns of INTEGERS are whole numbers, missing or
+    not."""
     for start in range(0, len(frame), chunk):
         piece = frame.iloc[start : start + chunk]
-        for values in zip(*(_values(piece[name]) for name in frame.columns), strict=True):
-            yield dict(zip(names, values, strict=True))
+        yield from zip(*(_values(piece[name]) for name in frame.columns), strict=True)
 
 
 def _values(column: pd.Series[Any]) -> list[Any]:
@@ -86,20 +93,28 @@ def write_csv(path: Path, frame: pd.DataFrame, chunk: int = 20_000) -> None:
     A text that a spreadsheet would execute gets a leading apostrophe; control characters are written out.
     """
     with replacing(path) as file:
-        writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow(frame.columns)
+        file.write(",".join(map(_quoted, frame.columns)) + "\r\n")
         for start in range(0, len(frame), chunk):
-            piece = frame.iloc[start : start + chunk]
-            writer.writerows(zip(*(cells(piece[name]) for name in frame.columns), strict=True))
+            file.write(csv_rows(frame.iloc[start : start + chunk]))
 
 
-def cells(column: pd.Series[Any]) -> list[str]:
+def csv_rows(frame: pd.DataFrame) -> str:
+    """Without a header. By hand: the standard library looks at every character of every cell."""
+    lines = map(",".join, zip(*(_cells(frame[name]) for name in frame.columns), strict=True))
+    return "".join((line or '""') + "\r\n" for line in lines)  # an only cell that is empty is no empty line
+
+
+def _cells(column: pd.Series[Any]) -> list[str]:
     """A column as text; a column has few different values, and each is formatted once."""
     if pd.api.types.is_bool_dtype(column):
         return ["true" if value else "false" for value in column]
     values = _values(column)
-    known = {value: "" if value is None else _cell(value) for value in set(values)}
+    known = {value: "" if value is None else _quoted(_cell(value)) for value in set(values)}
     return [known[value] for value in values]
+
+
+def _quoted(text: str) -> str:
+    return '"{}"'.format(text.replace('"', '""')) if _SPECIAL.search(text) else text
 
 
 def _cell(value: object) -> str:

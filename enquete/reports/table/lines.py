@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
 from enquete.reports.table.row import COLUMNS, OCCASION
-from enquete.reports.writing import records
+from enquete.reports.writing import rows
 
 SHARED = (
     *OCCASION, "agent_id", "agent_name", "stakeholder_type", "respondent", "memory_available", "baseline", "attempts",
@@ -29,19 +31,25 @@ def lines(frame: pd.DataFrame) -> Iterator[dict[str, JsonValue]]:
 
     Left out: what is empty, the status "ok", a place that is that of the answer in its line, and options in ascending order.
     """
-    own = [*OWN, *(str(name) for name in frame.columns if name not in COLUMNS)]
-    rows = records(frame[["item_id", *(name for name in (*SHARED, *own) if name in frame)]])
-    for _, together in groupby(rows, key=lambda row: [row.get(name) for name in (*OCCASION, "prompt_hash")]):
-        block = list(together)
-        first = {name: value for name in SHARED if (value := block[0].get(name)) not in NOTHING}
+    shared = [name for name in SHARED if name in frame]
+    own = [name for name in OWN if name in frame] + [str(name) for name in frame.columns if name not in COLUMNS]
+    beside = slice(1, 1 + len(shared))
+    together = itemgetter(*(1 + shared.index(name) for name in (*OCCASION, "prompt_hash") if name in shared))
+    for _, found in groupby(rows(frame[["item_id", *shared, *own]]), key=together):
+        block = list(found)
+        first = block[0][beside]
+        said = {name: value for name, value in zip(shared, first, strict=True) if value not in NOTHING}
         answers: dict[str, JsonValue] = {}
         for place, row in enumerate(block, start=1):
-            answers[str(row["item_id"])] = _answer(row, own, first, place)
-        yield {**first, "answers": answers}
+            answer = _answer(dict(zip(own, row[beside.stop :], strict=True)), place)
+            if row[beside] != first:
+                its = zip(shared, row[beside], strict=True)
+                answer |= {name: value for name, value in its if name in said and value != said[name]}
+            answers[str(row[0])] = {name: value for name, value in answer.items() if value is not None and value != ""}
+        yield {**said, "answers": answers}
 
 
-def _answer(row: dict[str, Any], own: list[str], first: dict[str, Any], place: int) -> dict[str, JsonValue]:
-    found = {name: row.get(name) for name in own}
+def _answer(found: dict[str, Any], place: int) -> dict[str, Any]:
     if found["status"] == "ok":
         del found["status"]
     if found["item_position"] == place:
@@ -50,10 +58,10 @@ def _answer(row: dict[str, Any], own: list[str], first: dict[str, Any], place: i
         del found["option_order"]
     if isinstance(found["value"], float) and found["value"].is_integer():
         found["value"] = int(found["value"])
-    found |= {name: row[name] for name, value in first.items() if row[name] != value}
-    return {name: value for name, value in found.items() if value is not None and value != ""}
+    return found
 
 
+@lru_cache(maxsize=2**12)
 def _ascending(order: str | None) -> bool:
     options = json.loads(order) if order else []
     return all(isinstance(option, int) for option in options) and options == sorted(options)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from enquete.interfaces.web.run.table import COLUMNS, Where
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.files import SCALE
 from enquete.reports.figures.svg import svg
-from enquete.reports.writing import cells
+from enquete.reports.writing import csv_rows
 from enquete.state.errors import InputError, SettingsError
 
 CHUNK = 5_000
@@ -32,9 +30,7 @@ def as_csv(run: OpenRun, where: Where) -> Iterator[str]:
     chosen = run.table.frame.iloc[run.table.places(where)][list(COLUMNS)]
     yield ",".join(COLUMNS) + "\r\n"
     for start in range(0, len(chosen), CHUNK):
-        piece, text = chosen.iloc[start : start + CHUNK], io.StringIO()
-        csv.writer(text, lineterminator="\r\n").writerows(zip(*(cells(piece[name]) for name in COLUMNS), strict=True))
-        yield text.getvalue()
+        yield csv_rows(chosen.iloc[start : start + CHUNK])
 
 
 def drawn_as(figure: Figure, kind: str) -> tuple[bytes, str]:
