@@ -24,6 +24,24 @@ meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne
 sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
 was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
 davor einmal erst hätte hätten könnte könnten wären würde würden"""
+_ENGLISH = """a about above across after afterwards again against all almost alone along already also although always
+am among amongst amoungst amount an and another any anyhow anyone anything anyway anywhere are around as at back be
+became because become becomes becoming been before beforehand behind being below beside besides between beyond bill
+both bottom but by call can cannot cant co con could couldnt cry de describe detail do done down due during each eg
+eight either eleven else elsewhere empty enough etc even ever every everyone everything everywhere except few fifteen
+fifty fill find fire first five for former formerly forty found four from front full further get give go had has hasnt
+have he hence her here hereafter hereby herein hereupon hers herself him himself his how however hundred i ie if in
+inc indeed interest into is it its itself keep last latter latterly least less ltd made many may me meanwhile might
+mill mine more moreover most mostly move much must my myself name namely neither never nevertheless next nine no
+nobody none noone nor not nothing now nowhere of off often on once one only onto or other others otherwise our ours
+ourselves out over own part per perhaps please put rather re same see seem seemed seeming seems serious several she
+should show side since sincere six sixty so some somehow someone something sometime sometimes somewhere still such
+system take ten than that the their them themselves then thence there thereafter thereby therefore therein thereupon
+these they thick thin third this those though three through throughout thru thus to together too top toward towards
+twelve twenty two un under until up upon us very via was we well were what whatever when whence whenever where
+whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever whole whom whose why
+will with within without would yet you your yours yourself yourselves"""
+"""scikit-learn's ENGLISH_STOP_WORDS, of the Glasgow Information Retrieval Group: it takes .6 s to import."""
 _DE = """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren wird werden wurde hat
 haben hatte kann können soll sollte sollten muss müssen darf dürfen ich du er sie es wir ihr mich mir uns sich mein meine unser
 unsere zu zum zur von vom mit für auf aus bei nach über unter durch gegen ohne um als wie wenn dass weil auch nur noch schon mehr
@@ -45,9 +63,7 @@ _NO_NEGATION = re.compile(r"^\W*(?:no|nein|nope)\b\W|\b(?:not only|nicht nur|nic
 
 @cache
 def stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - a second of import
-
-    return frozenset([*_GERMAN.split(), *ENGLISH_STOP_WORDS])
+    return frozenset(f"{_GERMAN} {_ENGLISH}".split())
 
 
 @lru_cache(maxsize=2**12)  # a round is compared pair by pair

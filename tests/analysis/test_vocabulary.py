@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from enquete.analysis.vocabulary import content_words, denies, jaccard
+from enquete.analysis.vocabulary import content_words, denies, jaccard, stop_words
 
 
 def test_short_words_and_stop_words_carry_nothing() -> None:
     assert content_words("We should ban the big trawlers now") == {"trawlers"}  # "ban", "big", "now": three letters
     assert content_words("Wir sollten die Kutter nicht verbieten") == {"kutter", "verbieten"}
+    assert stop_words() >= ENGLISH_STOP_WORDS
 
 
 def test_jaccard_is_shared_over_all() -> None:
