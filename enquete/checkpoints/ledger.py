@@ -249,12 +249,12 @@ class Ledger:
 
     # --- answers ---------------------------------------------------------------------------------------------------
 
-    def answers_to(self, key: BlockKey) -> dict[str, Answer]:
-        """Stored answers of this occasion, by item."""
+    def answers_to(self, key: BlockKey, *, part: bool = False) -> dict[str, Answer]:
+        """Stored answers of this occasion, by item. part: those to this part of it alone."""
         rows = self._rows(
             "SELECT item, status, value, text, confidence, data, notes, position, options_shown FROM answers"
-            f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION})",
-            occasion_values(key),
+            f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION}){' AND part=?' if part else ''}",
+            (*occasion_values(key), key.part) if part else occasion_values(key),
         )
         return {row[0]: answer_from_row(row) for row in rows}
 

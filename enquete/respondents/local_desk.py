@@ -111,7 +111,7 @@ class LocalDesk:
         return block.by_person or self.arm.respondent == "human"
 
     async def _ask_whole(self, block: Block, start: int) -> Reply:
-        stored = self.ledger.answers_to(block.key)
+        stored = self.ledger.answers_to(block.key, part=True)
         due = {item.id for item in block.items if item.id not in stored}
         if self.retry_failed:
             due |= {item for item, answer in stored.items() if answer.status == "failed"}
