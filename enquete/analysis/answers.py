@@ -168,13 +168,11 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     block (what was shown together). Rows without a scale are left out; a value counts only where the status carries an
     answer. Raises ValueError naming the column, participant, item and value that are wrong, and what would be right.
     """
-    rows = _read(frame)
-    person, participants = pd.factorize(rows.participant, sort=True)
-    _check(rows, person)
-    first = _firsts(person)
-    has_scale = ~np.isnan(rows.scale_min)
-    closed, who = rows.where(has_scale), person[has_scale]
+    closed = _read(frame)
+    closed = closed.where(~np.isnan(closed.scale_min))
+    who, participants = pd.factorize(closed.participant, sort=True)
     what, items = pd.factorize(closed.item, sort=True)
+    _check(closed, who, what)
     facts = closed.taking(_alike(closed, what))
     value = np.where(np.isin(closed.status, RESPONDED), closed.value, np.nan)
     orders, order, chosen = _options(closed, value)
@@ -187,7 +185,7 @@ def read_answers(frame: pd.DataFrame) -> Answers:
     return Answers(
         participants=pd.Index(np.asarray(participants)),
         items=pd.Index(np.asarray(items)),
-        types=np.asarray(rows.stakeholder_type[first], dtype=object),
+        types=np.asarray(closed.stakeholder_type[_firsts(who)], dtype=object),
         families=np.asarray(facts.family, dtype=object),
         low=facts.scale_min,
         high=facts.scale_max,
@@ -231,13 +229,11 @@ def _read(frame: pd.DataFrame) -> _Rows:
     )  # fmt: skip
 
 
-def _check(rows: _Rows, person: Codes) -> None:
+def _check(rows: _Rows, person: Codes, item: Codes) -> None:
     """ValueError where something is answered twice, of an unknown status, off its scale, or by somebody of two types."""
-    item = pd.factorize(rows.item)[0]
     rows.refuse(_doubled(person, item), "answered twice; give one arm, phase and round at a time")
     rows.refuse(~np.isin(rows.status, STATUSES), f"has an unknown status; known are {', '.join(STATUSES)}", "status")
-    closed = ~np.isnan(rows.scale_min)
-    rows.refuse(closed & ~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")
+    rows.refuse(~(rows.scale_max > rows.scale_min), "needs scale_max > scale_min", "scale_max")
     off = (rows.value < rows.scale_min) | (rows.value > rows.scale_max) | ((rows.value - rows.scale_min) % 1 > 0)
     rows.refuse(off & np.isin(rows.status, RESPONDED), "is not a point of the item's scale", "value")
     kind = pd.factorize(rows.stakeholder_type)[0]

@@ -14,7 +14,7 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from enquete.analysis.answers import STATUSES, Codes, Floats
+from enquete.analysis.answers import STATUSES, Codes, Flags, Floats
 from enquete.analysis.change.paired import holm
 from enquete.analysis.health.diagnostics import Detail, Diagnostic, Ruling, compared, judged
 from enquete.analysis.health.thresholds import ALPHA, LEAST_OF_A_TYPE, MOST_GAPS, THRESHOLDS
@@ -34,7 +34,7 @@ class _Asked:
     kind: Codes  # stakeholder type
     items: pd.Index[Any]
     types: pd.Index[Any]
-    hits: Mapping[str, Floats]
+    hits: Mapping[str, Flags]
     attempts: float | None  # mean
     n_not_reached: int
 
@@ -62,7 +62,7 @@ def _read(frame: pd.DataFrame, status: NDArray[np.object_]) -> _Asked:
     reached = status != "not_reached"
     columns = (frame[name].to_numpy(dtype=object)[reached] for name in ("participant", "item", "stakeholder_type"))
     (person, _), (item, items), (kind, types) = (pd.factorize(column, sort=True) for column in columns)
-    hits = {name: np.isin(status[reached], of).astype(float) for name, of in KINDS.items()}
+    hits = {name: np.isin(status[reached], of) for name, of in KINDS.items()}
     attempts = frame["attempts"].to_numpy(dtype=float)[reached] if "attempts" in frame.columns else np.empty(0)
     mean = float(attempts.mean()) if len(attempts) else None
     names = (pd.Index([str(name) for name in found]) for found in (items, types))

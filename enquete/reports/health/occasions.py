@@ -63,8 +63,8 @@ def expected(rows: pd.DataFrame) -> Expected | None:
 
 
 def _once(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """These columns of closed items."""
-    own = closed(rows[rows.columns.intersection(columns)])
+    """These columns alone; read_answers leaves out what has no scale."""
+    own = rows[rows.columns.intersection(columns)]
     if any(rows[place].nunique() > 1 for place in ("session", "turn") if place in rows):
         own = own[~own.duplicated(["participant", "item_id"])]
     return own.rename(columns={"item_id": "item"})
