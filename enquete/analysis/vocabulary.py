@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from enquete.state.asking import Spoken
 
@@ -15,33 +15,6 @@ LEAST_LETTERS = 4
 """Of a word that says what a text is about."""
 _STEM = 6
 
-_GERMAN = """aber alle allem allen aller alles als also andere anderen auch auf aus bei beim bereits bin bis bleibt daher damit
-dann daran darauf darf das dass davon dazu dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort
-durch ein eine einem einen einer eines einfach eher etwas für ganz gegen geht gerade gibt hat hatte haben ich ihm ihn ihr ihre
-ihrem ihren ihrer immer ins ist jede jeder jedes jetzt kann kaum kein keine keinem keinen keiner
-können man manche mehr mein meine meinem meinen
-meiner meines mich mir mit muss müssen nach nicht nichts noch nun nur oder ohne schon sehe sehr sein seine seit selbst sich sie
-sind sogar soll sollen sollte sollten sondern statt und uns unser unsere unserem unseren viel viele vielen vom von vor war wäre
-was weil wenn wer werden wie wieder will wir wird wollen wurde zum zur zwar zwischen über
-davor einmal erst hätte hätten könnte könnten wären würde würden"""
-_ENGLISH = """a about above across after afterwards again against all almost alone along already also although always
-am among amongst amoungst amount an and another any anyhow anyone anything anyway anywhere are around as at back be
-became because become becomes becoming been before beforehand behind being below beside besides between beyond bill
-both bottom but by call can cannot cant co con could couldnt cry de describe detail do done down due during each eg
-eight either eleven else elsewhere empty enough etc even ever every everyone everything everywhere except few fifteen
-fifty fill find fire first five for former formerly forty found four from front full further get give go had has hasnt
-have he hence her here hereafter hereby herein hereupon hers herself him himself his how however hundred i ie if in
-inc indeed interest into is it its itself keep last latter latterly least less ltd made many may me meanwhile might
-mill mine more moreover most mostly move much must my myself name namely neither never nevertheless next nine no
-nobody none noone nor not nothing now nowhere of off often on once one only onto or other others otherwise our ours
-ourselves out over own part per perhaps please put rather re same see seem seemed seeming seems serious several she
-should show side since sincere six sixty so some somehow someone something sometime sometimes somewhere still such
-system take ten than that the their them themselves then thence there thereafter thereby therefore therein thereupon
-these they thick thin third this those though three through throughout thru thus to together too top toward towards
-twelve twenty two un under until up upon us very via was we well were what whatever when whence whenever where
-whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever whole whom whose why
-will with within without would yet you your yours yourself yourselves"""
-"""scikit-learn's ENGLISH_STOP_WORDS, of the Glasgow Information Retrieval Group: it takes .6 s to import."""
 _DE = """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren wird werden wurde hat
 haben hatte kann können soll sollte sollten muss müssen darf dürfen ich du er sie es wir ihr mich mir uns sich mein meine unser
 unsere zu zum zur von vom mit für auf aus bei nach über unter durch gegen ohne um als wie wenn dass weil auch nur noch schon mehr
@@ -52,6 +25,22 @@ without as than that which who what where when how if because also only more mos
 so all some any out"""
 FUNCTION_WORDS: Mapping[Spoken, frozenset[str]] = {"de": frozenset(_DE.split()), "en": frozenset(_EN.split())}
 """They tell the language of a text, and nothing of what it is about."""
+_MORE_DE = """alle allem allen aller alles also andere anderen bereits bin bis bleibt daher damit dann daran darauf davon davor dazu denn
+deshalb dies diese diesem diesen dieser dieses doch dort eher einfach einmal erst etwas ganz geht gerade gibt hätte hätten ihm
+ihn ihre ihrem ihren ihrer jetzt kaum keinem keiner könnte könnten manche meinem meinen meiner meines nichts nun sehe sein
+seine selbst sogar sollen sondern statt unserem unseren vielen vor wieder will wollen wäre wären würde würden zwar zwischen"""
+_MORE_EN = """above across after again almost alone along already although always among another anybody anyone anything anyway around away
+back became become becomes before behind below beside besides between beyond both came cannot certainly come comes done down
+during either else elsewhere enough even ever everybody everyone everything everywhere except far few first former further get
+gets getting give given gives go goes going gone got hardly hence her here hers herself himself his however indeed instead
+itself just keep keeps last later least less let like likely made make makes making maybe mean means merely mine mostly myself
+neither never nevertheless next nobody none nothing nor now nowhere off often once one ones onto other others otherwise ought
+ours ourselves own perhaps put quite rather really right same say says see seem seemed seems several simply since somebody
+somehow someone something sometimes somewhere soon still such take takes themselves then therefore thing things though three
+thus together too took toward towards two unless until up upon usually via want wants way well went whatever whenever whereas
+wherever whether while whole whom whose why within yes yet yours yourself yourselves"""
+STOP_WORDS = frozenset().union(*FUNCTION_WORDS.values(), _MORE_DE.split(), _MORE_EN.split())
+"""Function words, and words that both languages' sentences are held together by: none says what a text is about."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NO = re.compile(
     r"not|no|never|neither|cannot|\w+n['’]t|against|oppos(?:e|es|ed|ing)|reject(?:s|ed|ing)?"
@@ -61,16 +50,11 @@ _NO_NEGATION = re.compile(r"^\W*(?:no|nein|nope)\b\W|\b(?:not only|nicht nur|nic
 """An opening that the sentence repeats, and phrases that deny nothing."""
 
 
-@cache
-def stop_words() -> frozenset[str]:
-    return frozenset(f"{_GERMAN} {_ENGLISH}".split())
-
-
 @lru_cache(maxsize=2**12)  # a round is compared pair by pair
 def content_words(text: str) -> frozenset[str]:
     """Different words of at least four letters that are no stop words."""
     words = (word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_LETTERS)
-    return frozenset(words) - stop_words()
+    return frozenset(words) - STOP_WORDS
 
 
 def stemmed(word: str) -> str:

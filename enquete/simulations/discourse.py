@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from sklearn.cluster import KMeans
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from enquete.analysis.vocabulary import stemmed
-from enquete.instruments.language import function_words, language_of, words_of
+from enquete.analysis.vocabulary import STOP_WORDS, stemmed
+from enquete.instruments.language import language_of, words_of
 from enquete.instruments.review import alike, triples
 from enquete.simulations.action_log import PLATFORMS, LogLines, Platform, is_action, log_path
 from enquete.simulations.database import database_path, opened
@@ -177,7 +177,7 @@ def spoken(written: Sequence[Post]) -> Spoken | None:
 
 def content(text: str, names: frozenset[str] = frozenset()) -> list[str]:
     """Its words that say something, in small letters; without those of agents' names."""
-    idle = function_words() | ENGLISH_STOP_WORDS | _GENERAL | names
+    idle = STOP_WORDS | _GENERAL | names
     return [word for word in words_of(text) if len(word) > 3 and word not in idle]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from enquete.analysis.vocabulary import stemmed, stop_words
+from enquete.analysis.vocabulary import STOP_WORDS, stemmed
 from enquete.respondents.themes.coded import BatchInput, BatchThemes, DraftTheme, MergedTheme, MergedThemes, MergeInput
 
 NEAR = 0.12  # cosine similarity to a theme's centre from which a stray sentence still belongs to it
@@ -80,8 +80,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def _content_words(text: str) -> list[str]:
-    stop = stop_words()
-    return [word for word in _WORD.findall(text.casefold()) if word not in stop]
+    return [word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS]
 
 
 def _clusters(texts: Sequence[str], most: int, *, keep_all: bool = False) -> list[Cluster]:
