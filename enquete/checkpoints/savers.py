@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
@@ -11,7 +12,7 @@ from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -20,6 +21,8 @@ from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.writer import Room
 from enquete.state.errors import LedgerError
+
+log = logging.getLogger("enquete")
 
 
 class RunSaver(AsyncSqliteSaver):
@@ -33,6 +36,16 @@ class RunSaver(AsyncSqliteSaver):
         super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         self.fault: LedgerError | None = None
         self._room = room
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """None where what is stored makes no sense: zeros in a page that holds nothing but content are sound to SQLite."""
+        try:
+            return await super().aget_tuple(config)
+        except (NotImplementedError, ValueError, TypeError):
+            log.warning(
+                "a position in %s cannot be read and is left aside; what is settled is not asked again", CHECKPOINTS
+            )
+            return None
 
     async def aput(
         self,

@@ -137,6 +137,20 @@ def test_a_damaged_file_is_set_aside_and_the_position_starts_anew(tmp_path: Path
             assert connection.execute("SELECT count(*) > 0 FROM checkpoints").fetchone() == (1,)
 
 
+def test_a_position_of_zeros_that_are_sound_to_sqlite_starts_anew(tmp_path: Path) -> None:
+    asyncio.run(walk_whole(tmp_path))
+    with closing(sqlite3.connect(tmp_path / CHECKPOINTS)) as connection, connection:
+        connection.execute("UPDATE checkpoints SET type=zeroblob(7), checkpoint=zeroblob(4096)")
+
+    async def again() -> bool:
+        async with saver(tmp_path) as checkpointer:
+            assert (await compiled(checkpointer).aget_state(CONFIG)).created_at is None
+            await compiled(checkpointer).ainvoke({"text": ""}, CONFIG)
+            return bool((await compiled(checkpointer).aget_state(CONFIG)).interrupts)
+
+    assert asyncio.run(again())
+
+
 def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
     (tmp_path / CHECKPOINTS).touch()
     asyncio.run(walk_whole(tmp_path))
