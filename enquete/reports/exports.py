@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC
 from enquete.reports.citations import rows as citation_rows
-from enquete.reports.context import chosen
+from enquete.reports.context import chosen, numbered
 from enquete.reports.crossing import associations
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
@@ -38,7 +36,7 @@ VALIDATED = 20_000
 def validate(frame: pd.DataFrame) -> None:
     """Raises ValueError naming the row and column where the table is not what ResponseRow says, or a key stands twice."""
     keys = ["run_id", "methodology", "phase", *ANSWER]
-    doubled = _doubled(frame, keys)
+    doubled = pd.Series(numbered(frame, keys)).duplicated().to_numpy()
     if doubled.any():
         raise ValueError(f"all_responses.csv: {frame.loc[doubled, keys].iloc[0].to_dict()} stands twice")
     step = max(1, -(-len(frame) // VALIDATED))
@@ -49,15 +47,6 @@ def validate(frame: pd.DataFrame) -> None:
             first = error.errors()[0]
             where = f"row {number * step + 1}, column {'.'.join(map(str, first['loc']))}"
             raise ValueError(f"all_responses.csv: {where}: {first['input']!r}: {first['msg']}") from error
-
-
-def _doubled(frame: pd.DataFrame, keys: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows whose keys an earlier one has; a column at a time, because all in one would take as much as the table."""
-    rows = np.zeros(len(frame), dtype=np.int64)
-    for key in keys:
-        own, known = pd.factorize(frame[key])
-        rows = pd.factorize(rows * len(known) + own)[0]
-    return np.asarray(pd.Series(rows).duplicated())
 
 
 def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:

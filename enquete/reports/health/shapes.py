@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from enquete.analysis.answers import Floats
+from enquete.reports.context import numbered
 from enquete.state.asking import RESPONDED
 
 
@@ -33,10 +34,10 @@ class Shape:
 def shapes(rows: pd.DataFrame) -> Iterator[Shape]:
     """Every closed item by phase and round, in the table's order. rows: of one arm."""
     keys = ["methodology", "phase", "round", "item_id"]
-    closed = rows.loc[rows["scale_min"].notna(), [*keys, "value", "status", "scale_min", "scale_max"]]
+    closed = rows[[*keys, "value", "status", "scale_min", "scale_max"]][rows["scale_min"].notna()]
     answered = closed["value"].where(closed["status"].isin(RESPONDED)).to_numpy(dtype=float)
     low, high = (closed[end].to_numpy(dtype=float) for end in ("scale_min", "scale_max"))
-    group = closed.groupby(keys, sort=False).ngroup().to_numpy()
+    group = numbered(closed, keys)
     order = np.argsort(group, kind="stable")
     for at in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
         name, phase, number, item = closed[keys].iloc[at[0]]
