@@ -48,7 +48,7 @@ def said() -> Callable[..., dict[str, Any]]:
         app = typer.Typer(rich_markup_mode=None)
 
         @app.command(cls=TwoMethods)
-        @taking({name: option for name, option in options("study").items() if name in ("settings", "seed")})
+        @taking({name: option for name, option in options("study").items() if name in ("settings", "seed", "methods")})
         def run(**typed: Any) -> None:
             found.update(
                 read_settings(typed["settings"]) or {}, **({"own seed": typed["seed"]} if typed["seed"] else {})
@@ -61,12 +61,16 @@ def said() -> Callable[..., dict[str, Any]]:
 
 
 def test_a_field_is_an_option_with_its_description(said: Callable[..., dict[str, Any]]) -> None:
-    shown = " ".join(said("--help")["help"].split())
+    shown = " ".join(said("--methods", "laddering,panel", "--help")["help"].split())
     assert "--laddering-turns N laddering: questions before the last one; 12 unless named." in shown
     assert "--max-themes" in shown
     assert "fixed|random" in shown
     assert "--probe-why" in shown
     assert "--no-probe-why" in shown
+    assert "--max-themes" not in said("--methods=laddering", "--help")["help"]
+    short = said("--help")["help"]
+    assert "--probe-why" not in short
+    assert "--methods NAME --help" in short
 
 
 def test_options_are_another_spelling_of_set(said: Callable[..., dict[str, Any]]) -> None:
@@ -100,7 +104,7 @@ def test_a_setting_that_does_not_exist_is_answered_with_the_nearest() -> None:
 @pytest.mark.parametrize("verb", ["run", "estimate"])
 def test_every_methodology_of_the_registry_has_its_options(command: Command, verb: str) -> None:
     assert registered().keys() == methodologies().keys()
-    shown = command(verb, "--help").out
+    shown = command(verb, "--methods", ",".join(registered()), "--help").out
     for flag in flags_of(registered(), ()):
         assert f"--{flag.names[-1]}" in shown
     assert "--set METHOD.KEY=VALUE" in " ".join(shown.split())

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias, get_origin
 
 import typer
@@ -20,14 +21,15 @@ from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
 from enquete.interfaces.cli.options import kinds_of, metavar_of
-from enquete.interfaces.service.declared import meaning, taking
+from enquete.interfaces.service.declared import FILLED_IN, meaning, taking
 from enquete.state.errors import SettingsError
 
 Models: TypeAlias = Mapping[str, type[BaseModel]]
 """Methodology → its settings."""
 
 SET = "settings"  # the parameter of --set
-PLAIN = "enquete.plain"  # in a context: its line names options of the command itself alone
+SHOWN = "enquete.shown"  # in a context: methodologies whose settings its line may name; None for all
+FURTHER = "Settings of a methodology: {} --methods NAME --help. Names: enquete list methods."
 
 
 def registered() -> Models:
@@ -87,10 +89,6 @@ class Flag:
         return any(kind is str or get_origin(kind) is Literal for kind in kinds_of(self.info.annotation))
 
 
-FILLED_IN = {"layers"}
-"""Settings that a run fills in by itself: nobody types them."""
-
-
 def flags_of(models: Models, taken: Collection[str]) -> list[Flag]:
     """`taken`: option names of the command itself. A name that is taken or shared needs the methodology's in front."""
     fields = [
@@ -119,6 +117,12 @@ def options_of(flags: Sequence[Flag]) -> list[Any]:
     return list(typer.main.get_command(shell).params)
 
 
+def _methods_of(args: Sequence[str]) -> set[str]:
+    after = [value for word, value in pairwise(args) if word == "--methods"]
+    within = [word.removeprefix("--methods=") for word in args if word.startswith("--methods=")]
+    return {name for value in (*after, *within) for name in value.split(",")}
+
+
 class SettingsCommand(TyperCommand):
     """A command with --set, whose options include every methodology's settings."""
 
@@ -128,14 +132,23 @@ class SettingsCommand(TyperCommand):
         """The command's own, then the methodologies', --help last. A line that names none of those is parsed without them:
         all settings together take .1 s to import."""
         *own, help_ = super().get_params(ctx)
-        return [*own, *(() if ctx.meta.get(PLAIN) else self._further), help_]
+        shown = ctx.meta.get(SHOWN)
+        if shown == set():
+            return [*own, help_]
+        pairs = zip(self._flags, self._further, strict=True)
+        return [*own, *(option for flag, option in pairs if shown is None or flag.method in shown), help_]
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        if not ctx.meta[SHOWN]:
+            formatter.write("\n" + FURTHER.format(ctx.command_path) + "\n")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What was said in a flag becomes what --set would have said."""
         named = {word.partition("=")[0] for word in args if word.startswith("-")}
-        ctx.meta[PLAIN] = not ctx.resilient_parsing and named <= self._taken
+        plain = not ctx.resilient_parsing and named <= self._taken | set(ctx.help_option_names)
+        ctx.meta[SHOWN] = (_methods_of(args) if named & set(ctx.help_option_names) else set()) if plain else None
         rest = super().parse_args(ctx, args)
-        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in (() if ctx.meta[PLAIN] else self._flags)]
+        said = [(flag, ctx.params.pop(flag.parameter, None)) for flag in (() if plain else self._flags)]
         more = [flag.spelt_as_set(value) for flag, value in said if value is not None]
         ctx.params[SET] = [*(ctx.params.get(SET) or ()), *more]
         return rest

@@ -19,6 +19,9 @@ SENT: Mapping[str, Any] = {
 }
 """What clients may send where it is less than Python callers may give."""
 
+FILLED_IN = ("layers", "read")
+"""Settings that a run fills in by itself: nobody types them."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 Parameter = tuple[Any, Any]
 """Annotation and default."""

@@ -11,11 +11,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from enquete.interfaces.service.declared import meaning
+from enquete.interfaces.service.declared import FILLED_IN, meaning
 from enquete.state.request import RunRequest
-
-FILLED_IN = ("layers",)
-"""Settings that a run fills in by itself."""
 
 
 @dataclass(frozen=True)
