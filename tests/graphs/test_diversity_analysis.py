@@ -42,10 +42,11 @@ def table(agents: int, seed: int = 0, *, same: bool = False) -> pd.DataFrame:
     made = []
     for who in people:
         for block in blocks(people[0] if same else who):
-            for given in planted(INSTRUMENT)(people[0] if same else who, block, "de", seed):
+            for place, given in enumerate(planted(INSTRUMENT)(people[0] if same else who, block, "de", seed), start=1):
                 made.append(
                     {"participant": who.id, "agent_name": who.name, "stakeholder_type": who.stakeholder_type,
-                     "item_id": given.item, "status": "ok", "value": given.value, "placed": None, "notes": ""}
+                     "item_id": given.item, "status": "ok", "value": given.value, "placed": None, "notes": "",
+                     "item_position": place, "option_order": None}
                 )  # fmt: skip
     return pd.DataFrame(made)
 
