@@ -43,7 +43,7 @@ class Room(Protocol):
         ...
 
     def release(self, why: str = "") -> bool:
-        """Make room; False where there is no more to be had. Called on the writer's thread with the error's text."""
+        """Make room; False where there is no more to be had. Called with the error's text."""
         ...
 
     def tell(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,9 +88,7 @@ def _files(folder: Path) -> list[Path]:
 def simulation_facts(path: Path) -> SimulationFacts:
     """Reads profiles and logs, not memories. Raises SimulationError."""
     population = load_population(path, strict=False)
-    types: dict[str, int] = {}
-    for who in population.participants:
-        types[who.stakeholder_type] = types.get(who.stakeholder_type, 0) + 1
+    types = Counter(who.stakeholder_type for who in population.participants)
     end = population.completion if population.has_simulation else completion(path)
     listed = dict(sorted(types.items(), key=lambda pair: (-pair[1], pair[0])))
     return SimulationFacts(population.topic, len(population.participants), listed, end.completed, end.status)

@@ -125,9 +125,8 @@ def permuted(block: Matrix, rng: np.random.Generator) -> Matrix:
     found, places = rng.permuted(block, axis=0), forced_places(block)
     if places is None:
         return found
-    step = np.diff(
-        np.unique(places)
-    ).min()  # lots below it part ties and nothing else, in a third of the time of `ranked`
+    # Lots below the least step part ties and nothing else, in a third of the time of `ranked`.
+    step = np.diff(np.unique(places)).min()
     return _dealt((found + step * rng.random(found.shape)).argsort(axis=-1), places)
 
 

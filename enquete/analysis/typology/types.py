@@ -38,9 +38,8 @@ from enquete.analysis.typology.components import (
 
 CANDIDATES = tuple(range(2, 9))
 AGENTS_PER_TYPE = 3  # with fewer agents a type, a cluster is a person
-DRAWS = (
-    199  # against a continuum: the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value
-)
+# Against a continuum: the smallest p, .005, lies below ALPHA, so that one draw may reach the observed value.
+DRAWS = 199
 # Against independence, where types are nowhere near the level: what beats a continuum is far beyond permuted columns. The
 # smallest p is ALPHA, and with 99 draws the test has that level exactly (Barnard 1963).
 CHANCE_DRAWS = 99
