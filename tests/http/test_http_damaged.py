@@ -30,6 +30,6 @@ def test_damage_is_typed_on_every_path(shared: httpx.Client, shared_root: Path, 
     content[page * PAGE : (page + 1) * PAGE] = bytes(PAGE)
     ledger.write_bytes(content)
     answers = [shared.get(f"/api/interview/{torn.name}/{path}") for path in PATHS]
-    told = [answer.json()["error"]["type"] for answer in answers if answer.status_code != 200]
+    told = [answer.json()["details"]["type"] for answer in answers if answer.status_code != 200]
     assert set(told) <= {"LedgerError"}, [answer.text for answer in answers]
     assert told or share > 0.05

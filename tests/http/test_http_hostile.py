@@ -126,7 +126,7 @@ def test_files_of_the_servers_own_folder_can_be_named_and_nothing_else(
                 body = {"methods": ["laddering"], "settings": settings, "budget_tokens": 1}
                 return client.post(f"{API}/sim/post", json=body)
 
-            assert asked("ours").json()["error"]["type"] == "OverBudget"  # it was read
+            assert asked("ours").json()["details"]["type"] == "OverBudget"  # it was read
             started = time.monotonic()
             refused = [asked(name) for name in ("stuck", "other", "secret/key", str(tmp_path / "secret" / "key.yaml"))]
             assert time.monotonic() - started < 20
@@ -312,7 +312,7 @@ def test_a_run_that_is_only_just_being_begun_is_no_server_error(tmp_path: Path) 
     asyncio.run(create())
     with serving(tmp_path) as client:
         answer = client.get(f"{API}/sim/status", params={"task_id": folder.name})
-    assert (answer.status_code, answer.json()["error"]["type"]) == (404, "RunNotFound")
+    assert (answer.status_code, answer.json()["details"]["type"]) == (404, "RunNotFound")
     assert re.search("only just being begun", answer.text)
     with pytest.raises(RunNotFound):
         steady.steadily(lambda: Rooted(tmp_path).run("sim", folder.name))

@@ -70,7 +70,7 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]
     assert all(turn["question"] and turn["answer"] for turn in told["turns"])
     nobody = server.post("/api/operations/laddering_transcript", json={**asked, "participant": "x"})
-    assert (nobody.status_code, nobody.json()["error"]["type"]) == (400, "InputError")
+    assert (nobody.status_code, nobody.json()["details"]["type"]) == (400, "InputError")
 
 
 def test_operations_of_methodologies_are_paths_of_their_own(server: httpx.Client) -> None:

@@ -50,7 +50,7 @@ def test_two_hosts_are_refused(shared: httpx.Client) -> None:
 def test_pages_of_other_origins_may_not_call(shared: httpx.Client, shared_root: Path, origin: str) -> None:
     folder = simulation(shared_root, "origin")
     answer = shared.post(f"{API}/origin/pre", headers={"Origin": origin})
-    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "WrongOrigin")
+    assert (answer.status_code, answer.json()["details"]["type"]) == (403, "WrongOrigin")
     assert not (folder / "interviews").exists()
 
 
@@ -139,7 +139,7 @@ def test_a_body_that_is_too_large_is_refused_however_it_comes(shared: httpx.Clie
     large = b" " * (LARGEST_BODY + 1)
     for content in (large, iter([large[:1000], large[1000:]])):  # an iterator is sent in chunks, without a length
         answer = shared.post(f"{API}/any/pre", content=content, headers={"Content-Type": "application/json"})
-        assert (answer.status_code, answer.json()["error"]["type"]) == (413, "TooLarge")
+        assert (answer.status_code, answer.json()["details"]["type"]) == (413, "TooLarge")
     told = b"POST /api/interview/any/pre HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\nConnection: close\r\n\r\n"
     assert raw(shared, told).split(b" ")[1] == b"413"
 
@@ -163,7 +163,7 @@ def test_links_out_of_the_root_are_refused(shared: httpx.Client, shared_root: Pa
         folder = simulation(shared_root, f"linking{number}")
         (folder / name).symlink_to(tmp_path)
         answer = shared.post(f"{API}/linking{number}/pre")
-        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "OutsideRoot")
+        assert (answer.status_code, answer.json()["details"]["type"]) == (403, "OutsideRoot")
         assert str(tmp_path) not in answer.text
     assert not list(tmp_path.rglob("runs"))
 
@@ -198,4 +198,8 @@ def test_secrets_are_masked_in_answers_and_logs(tmp_path: Path) -> None:
 def test_more_requests_than_the_server_takes_are_told_to_come_back(tmp_path: Path) -> None:
     with serving(tmp_path, most_requests=0) as client:
         answer = client.get("/docs")
-        assert (answer.status_code, answer.json()["error"]["type"], answer.headers["retry-after"]) == (503, "Busy", "1")
+        assert (answer.status_code, answer.json()["details"]["type"], answer.headers["retry-after"]) == (
+            503,
+            "Busy",
+            "1",
+        )

@@ -104,4 +104,4 @@ def test_a_form_comes_from_a_page_of_this_server(client: TestClient, headers: di
 
 def test_another_origin_is_told_how_it_is_admitted(client: TestClient) -> None:
     answer = client.post("/api/interview/sim_a/pre", headers={"Origin": "https://app.example:8443"})
-    assert "--allow-origin https://app.example:8443 " in answer.json()["error"]["message"]
+    assert "--allow-origin https://app.example:8443 " in answer.json()["error"]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 
 from enquete.graphs.registry import dotted_paths
+from enquete.interfaces.http.mirofish import METHODOLOGY, Aggregate, TaskStatus
 from enquete.interfaces.service.declared import meaning, sent
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
@@ -100,7 +101,14 @@ class PostBody(Said):
 class RerunBody(Said):
     """Which methodology is asked anew; the others are taken over from the finished run."""
 
-    methodology: Annotated[Name, Field(description="the one that is asked anew", json_schema_extra=KNOWN)]
+    methodology: Annotated[
+        Name,
+        Field(
+            validation_alias=METHODOLOGY,
+            description="the one that is asked anew; `subagent` is read as well",
+            json_schema_extra=KNOWN,
+        ),
+    ]
 
 
 @said_of([name for name in STARTING if name not in {"new", "confirm"}])
@@ -119,13 +127,20 @@ class ResumeBody(Said):
     resume_token: Annotated[str, Field(pattern=TOKEN, description="as a status or an error gave it; a run_id will do")]
 
 
+Polled = Annotated[
+    TaskStatus,
+    Field(description="running, or how it ended; failed: it stopped before its end, and `run_status` says where"),
+]
+
+
 class Started(BaseModel):
     """A task is its run: `task_id` is the run's id. `shown`: it was finished already, and nothing is asked."""
 
     task_id: str
     run_id: str
     sim_id: str
-    status: str
+    status: Polled
+    run_status: StatusWord
     shown: bool
     resume_token: str | None
     status_url: str
@@ -137,7 +152,8 @@ class StatusData(BaseModel):
     task_id: str
     run_id: str
     sim_id: str
-    status: StatusWord
+    status: Polled
+    run_status: StatusWord
     note: Annotated[str, Field(description="why it stopped")]
     resume_token: str | None
     started_by: Annotated[str, Field(description="pre, post, rerun, resume or watch; empty: not by this server")]
@@ -164,10 +180,11 @@ class OfRun(BaseModel):
 
 
 class ResultData(OfRun):
-    """A methodology's findings."""
+    """A methodology's findings: all of them, and those that a figure is drawn from."""
 
     methodology: str
     result: dict[str, JsonValue]
+    aggregate: Aggregate
 
 
 class EpisodeData(BaseModel):
@@ -195,5 +212,5 @@ class ReportData(OfRun):
     """Page one as data, the report as Markdown, and what a reader must know before using the data."""
 
     page_one: dict[str, JsonValue]
-    report: str
+    report_markdown: str
     flags: list[str]

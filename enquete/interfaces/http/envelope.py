@@ -1,9 +1,10 @@
-"""What every answer looks like: `{success, data, error}`, and what a problem looks like."""
+"""What every answer looks like: `{success, data, error, details}`, and what a problem looks like."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, JsonValue
@@ -16,20 +17,30 @@ from enquete.state.errors import EnqueteError, OverBudget
 T = TypeVar("T")
 
 
-class Problem(BaseModel):
-    """`type`: the name of the error in docs/errors.md. `remedy`: what a client of this API can do, where there is something."""
+@dataclass(frozen=True)
+class Problem:
+    """What went wrong, before it is an answer."""
 
     type: str
     message: str
     remedy: str | None = None
 
 
+class Details(BaseModel):
+    """`type`: the name of the error in docs/errors.md. `remedy`: what a client of this API can do, where there is something."""
+
+    type: str
+    remedy: str | None
+
+
 class Envelope(BaseModel, Generic[T]):
-    """Every JSON answer. `data` of a failure is what helps to go on: the estimate, the status with its resume token."""
+    """Every JSON answer. `error` is a sentence, null where there is none. `data` of a failure is what helps to go on: the
+    estimate, the status with its resume token."""
 
     success: bool
     data: T | None
-    error: Problem | None
+    error: str | None
+    details: Details | None
 
 
 class Estimated(BaseModel):
@@ -69,7 +80,13 @@ def _response(
     code: int, success: bool, data: BaseModel | Mapping[str, Any] | None, problem: Problem | None
 ) -> Response:
     plain = data.model_dump(mode="json") if isinstance(data, BaseModel) else data
-    envelope = {"success": success, "data": finite(plain), "error": problem.model_dump() if problem else None}
+    details = {"type": problem.type, "remedy": problem.remedy} if problem else None
+    envelope = {
+        "success": success,
+        "data": finite(plain),
+        "error": problem.message if problem else None,
+        "details": details,
+    }
     text = json.dumps(envelope, ensure_ascii=False, allow_nan=False)
     # A lone surrogate in what a client sent becomes its JSON escape: no answer may fail for what it quotes.
     return Response(text.encode("utf-8", "backslashreplace"), code, media_type="application/json")

@@ -33,7 +33,7 @@ async def following(desk: Desk, sim_id: str, run_id: str) -> AsyncIterator[bytes
         if body != told:
             told, spoken = body, time.monotonic()
             yield event("status", body)
-            if json.loads(body)["data"]["status"] not in GOING_ON:
+            if json.loads(body)["data"]["run_status"] not in GOING_ON:
                 break
         elif time.monotonic() - spoken > HEARTBEAT_S:
             spoken = time.monotonic()

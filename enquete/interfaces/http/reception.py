@@ -22,13 +22,15 @@ from enquete.interfaces.http.bodies import (
     StatusData,
 )
 from enquete.interfaces.http.envelope import Problem, failed, succeeded
+from enquete.interfaces.http.mirofish import TASK_STATUS, aggregate_of
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
 from enquete.interfaces.service.left_behind import findings_of, report_of, table_of
 from enquete.interfaces.service.secrecy import Mask
-from enquete.interfaces.service.status import budget_of, note_of, ran_short, stage_of, status_of
+from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
 from enquete.interfaces.service.steady import steadily
+from enquete.reports.run_reading import open_run
 from enquete.simulations.completion import completion
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
@@ -129,12 +131,14 @@ class Desk:
         launched = await self.launch(sim_id, kind, wanted)
         ended = launched.run
         run = ended or await self._found(sim_id, launched.run_id)
+        status: StatusWord = ended.status if ended else "running"
         url = f"/api/interview/{quote(sim_id)}/status?task_id={launched.run_id}"
         started = Started(
             task_id=launched.run_id,
             run_id=launched.run_id,
             sim_id=sim_id,
-            status=ended.status if ended else "running",
+            status=TASK_STATUS[status],
+            run_status=status,
             shown=ended is not None and ended.shown,
             resume_token=run.resume_token,
             status_url=url,
@@ -184,7 +188,8 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
         task_id=run.run_id,
         run_id=run.run_id,
         sim_id=sim_id,
-        status=status,
+        status=TASK_STATUS[status],
+        run_status=status,
         note=mask(note_of(run, status, task, file.error if file else "")),
         resume_token=run.resume_token,
         started_by=file.kind if file else "",
@@ -203,13 +208,18 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
 def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
     run, result = findings_of(rooted, sim_id, methodology, run_id)
-    return ResultData(**_named(run, sim_id), methodology=methodology, result=result)
+    with open_run(run.folder) as reading:
+        agent_ids = {who.id: who.agent_id for who in reading.population}
+    aggregate = aggregate_of(result, agent_ids)
+    return ResultData(**_named(run, sim_id), methodology=methodology, result=result, aggregate=aggregate)
 
 
 def read_report(rooted: Rooted, sim_id: str, run_id: str | None) -> ReportData:
     """Raises NothingYet."""
     run = rooted.finished(sim_id, run_id)
-    return ReportData(**_named(run, sim_id), page_one=run.page_one, report=report_of(rooted, run), flags=run.flags)
+    return ReportData(
+        **_named(run, sim_id), page_one=run.page_one, report_markdown=report_of(rooted, run), flags=run.flags
+    )
 
 
 def read_memory(rooted: Rooted, sim_id: str, query: str, agent: str, limit: int) -> MemoryData:

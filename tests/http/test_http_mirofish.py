@@ -1,0 +1,230 @@
+"""The interview pages of MiroFish's front end: what they call, and what they read of each answer, over real HTTP.
+
+`Pages` does what `api/index.js`, `api/interview.js`, `Step4bInterviews.vue` and `interviews/*Panel.vue` do (commits fede66ca
+and acaa0617 of 666ghj/MiroFish): its methods stand for theirs, and what a panel draws is what it would hand to d3.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any, get_args
+
+import httpx
+import pytest
+
+from enquete.interfaces.http.mirofish import TASK_STATUS, TaskStatus, aggregate_of
+from enquete.interfaces.service.status import GOING_ON, StatusWord
+from tests.http.conftest import WAIT_S, serving, simulation
+from tests.support.populations import set_status
+
+ORIGIN = "http://localhost:3000"
+AGENTS = 6
+
+
+class Rejected(Exception):
+    """axios rejects: the pages' interceptor where `success` is false, axios itself where the code is none of 2xx."""
+
+
+class Pages:
+    """One simulation's step 4b in a browser."""
+
+    def __init__(self, client: httpx.Client, sim_id: str):
+        self._client = client
+        self._path = f"/api/interview/{sim_id}"
+        self.status: dict[str, Any] = {"status": "idle"}
+
+    def _call(self, method: str, path: str, **more: Any) -> Any:
+        headers = {"Origin": ORIGIN, "Accept": "application/json, text/plain, */*", "Accept-Language": "en"}
+        response = self._client.request(method, self._path + path, headers=headers, **more)
+        assert response.headers["access-control-allow-origin"] == ORIGIN, response.text
+        answer = response.json()
+        assert set(answer) >= {"success", "data", "error"}
+        assert answer["success"] == response.is_success
+        assert isinstance(answer["error"], str) != answer["success"]
+        if not answer["success"]:
+            raise Rejected(answer["error"])
+        return answer["data"]
+
+    def start_pre(self) -> str:
+        return str(self._call("POST", "/pre")["task_id"])
+
+    def start_post(self) -> str:
+        return str(self._call("POST", "/post")["task_id"])
+
+    def rerun(self, subagent: str) -> str:
+        return str(self._call("POST", "/rerun", json={"subagent": subagent})["task_id"])
+
+    def poll(self, task_id: str) -> str:
+        """For ever, were there no end to the test."""
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            self.status = self._call("GET", "/status", params={"task_id": task_id})
+            if self.status["status"] in ("completed", "failed"):
+                return str(self.status["status"])
+            assert time.monotonic() < deadline, self.status
+            time.sleep(0.1)
+
+    def aggregate(self, subagent: str) -> Any:
+        return self._call("GET", f"/results/{subagent}")["aggregate"]
+
+    def bars_of_items(self) -> dict[str, float]:
+        return {
+            item: one["mean_delta"] or 0 for item, one in (self.aggregate("longitudinal")["per_item"] or {}).items()
+        }
+
+    def dots_of_agents(self) -> dict[Any, Any]:
+        clusters = self.aggregate("diversity")["clusters"] or []
+        return {agent: one["cluster_id"] for one in clusters for agent in one["agent_ids"] or []}
+
+    def bars_of_themes(self) -> list[tuple[str, str, float]]:
+        """Each as high as its share of the first round."""
+        found = self.aggregate("delphi")
+        return [(one["theme_id"], one["label"], found["n_r3"] / (found["n_r1"] or 1)) for one in found["themes"] or []]
+
+    def places_of_scenarios(self) -> dict[str, tuple[float, float, int]]:
+        places = (self.aggregate("scenario")["polarity"] or {}).items()
+        return {sid: (v["mean_plausibility"], v["mean_desirability"], v["n"]) for sid, v in places if v["n"] > 0}
+
+    def report(self) -> str:
+        return str(self._call("GET", "/results/synthesis")["report_markdown"])
+
+    def table(self) -> list[dict[str, str]]:
+        """A link, which is no call of axios."""
+        return list(csv.DictReader(io.StringIO(self._client.get(self._path + "/export.csv").text)))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    root = tmp_path_factory.mktemp("pages")
+    (root / "simulations").mkdir()
+    with serving(root, allow_origins=(ORIGIN,)) as opened:
+        opened.root = root  # type: ignore[attr-defined]
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(client: Any) -> Pages:
+    """T0 while the simulation runs, everything else once it has completed."""
+    folder = simulation(client.root, "shown", agents=AGENTS)
+    opened = Pages(client, "shown")
+    with pytest.raises(Rejected, match="nobody has been interviewed yet"):
+        opened.aggregate("longitudinal")  # a panel loads as soon as it is shown
+    assert opened.poll(opened.start_pre()) == "completed"
+    set_status(folder, "completed")
+    assert opened.poll(opened.start_post()) == "completed"
+    return opened
+
+
+def cells(pages: Pages, methodology: str) -> dict[tuple[str, str, str, str], float]:
+    """Value by phase, round, participant and item, from the file that the page links to."""
+    return {
+        (row["phase"], row["round"], row["participant"], row["item_id"]): float(row["value"])
+        for row in pages.table()
+        if row["methodology"] == methodology and row["value"]
+    }
+
+
+def test_items_are_drawn_by_their_mean_change(pages: Pages) -> None:
+    """Against the answers themselves, T1 minus T0, by hand."""
+    change = defaultdict(list)
+    given = cells(pages, "longitudinal")
+    for (phase, number, who, item), value in given.items():
+        if phase == "T1":
+            change[item].append(value - given["T0", number, who, item])
+    drawn = pages.bars_of_items()
+    assert len(drawn) > 10
+    assert drawn == pytest.approx({item: fmean(change[item]) for item in drawn})
+    assert any(drawn.values())
+
+
+def test_agents_are_drawn_by_cluster(pages: Pages) -> None:
+    assert sorted(pages.dots_of_agents()) == list(range(AGENTS))  # the simulation's own numbers
+
+
+def test_themes_are_drawn_by_who_came_to_the_last_round(pages: Pages) -> None:
+    drawn = pages.bars_of_themes()
+    assert len({theme for theme, _, _ in drawn}) == len(drawn) > 1
+    assert all(label for _, label, _ in drawn)
+    assert {share for _, _, share in drawn} == {1}
+
+
+def test_scenarios_are_drawn_where_their_means_lie(pages: Pages) -> None:
+    rated = defaultdict(list)
+    for (_, _, _, item), value in cells(pages, "scenario").items():
+        rated[item].append(value)
+    assert pages.places_of_scenarios() == {
+        scenario: (pytest.approx(fmean(rated[f"{scenario}/plausibility"])), pytest.approx(fmean(values)), AGENTS)
+        for scenario, values in ((item.removesuffix("/desirability"), rated[item]) for item in list(rated))
+        if f"{scenario}/desirability" in rated
+    }
+
+
+def test_the_report_is_shown(pages: Pages) -> None:
+    assert pages.report().startswith("# ")
+
+
+def test_one_methodology_is_asked_anew_by_their_name_for_it(pages: Pages) -> None:
+    before = pages.status["run_id"]
+    assert pages.poll(pages.rerun("scenario")) == "completed"
+    assert (pages.status["started_by"], pages.status["run_id"] == before) == ("rerun", False)
+    with pytest.raises(Rejected, match="astrology"):
+        pages.rerun("astrology")
+
+
+def test_what_is_refused_is_said_in_a_sentence(client: Any, pages: Pages) -> None:
+    with pytest.raises(Rejected, match="no simulation 'elsewhere'"):
+        Pages(client, "elsewhere").start_post()
+    simulation(client.root, "early", agents=2)
+    with pytest.raises(Rejected, match="has not completed"):
+        Pages(client, "early").start_post()
+    with pytest.raises(Rejected, match="task_id: String should match pattern"):
+        pages.poll("4f2a")  # of a server that is gone
+
+
+def test_polling_ends_with_every_state_that_goes_on_no_more() -> None:
+    words = get_args(StatusWord)
+    assert TASK_STATUS.keys() == set(words)
+    assert {word for word in words if TASK_STATUS[word] == "running"} == set(GOING_ON)
+    assert set(TASK_STATUS.values()) == set(get_args(TaskStatus))
+
+
+def test_polling_ends_with_a_spent_budget(tmp_path: Path) -> None:
+    """The answer's code is 503, at which axios rejects."""
+    simulation(tmp_path, "dear", "completed", agents=2)
+    with serving(tmp_path, allow_origins=(ORIGIN,)) as client:
+        body = {"methods": ["scenario"], "budget_tokens": 3000, "confirm": True}
+        task = client.post("/api/interview/dear/post", json=body).json()["data"]["task_id"]
+        with pytest.raises(Rejected, match="budget"):
+            Pages(client, "dear").poll(task)
+
+
+def test_archetypes_are_clusters_whose_agents_have_the_simulations_numbers() -> None:
+    """A person's seat has no number there."""
+    members = [[{"participant": "agent:a"}, {"participant": "agent:b"}], [{"participant": "person:Bob"}]]
+    named = zip(("for “rest”", "against “rest”"), members, strict=True)
+    found = {"archetypes": [{"name": name, "members": of} for name, of in named]}
+    clusters = aggregate_of(found, {"agent:a": 3, "agent:b": 0, "person:Bob": None}).clusters
+    assert [(one.cluster_id, one.label, one.n, one.agent_ids) for one in clusters] == [
+        (0, "for “rest”", 2, [3, 0]),
+        (1, "against “rest”", 1, ["person:Bob"]),
+    ]
+
+
+def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
+    """Of a methodology that means something else by these names, say."""
+    found = {
+        "themes": [{"title": "x"}],
+        "kind": "poll",
+        "poll": {"items": [1]},
+        "archetypes": 2,
+        "polarity": "high",
+        "pca": [],
+    }
+    empty = {"per_item": {}, "clusters": [], "themes": [], "n_r1": 0, "n_r2": 0, "n_r3": 0, "polarity": {}}
+    assert json.loads(aggregate_of(found, {}).model_dump_json()) == empty
