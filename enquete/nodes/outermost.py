@@ -8,13 +8,19 @@ from typing import Any
 
 from langchain_core.runnables.graph import Graph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
 
+from enquete.nodes.resuming import require_acceptable
 from enquete.state.channels import InterviewsInput
 from enquete.state.errors import SettingsError
 from enquete.state.request import RunRequest, parse_request
 
 HANDLER = "__error_handler__"
 KNOWN = tuple(InterviewsInput.__annotations__)
+NOT_BEGUN = (
+    "this thread has no run to go on with: it was never started, or its start was refused. Start it with an input ({} for the "
+    "demo) and its context, which a resume does not repeat"
+)
 
 
 class Unfiltered(dict[str, Any]):
@@ -25,13 +31,29 @@ class Unfiltered(dict[str, Any]):
 
 
 class Outermost(CompiledStateGraph[Any, Any, Any, Any]):
-    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo."""
+    """Compiled graphs take keys that they do not know without a word: a mistyped `sim` would interview the demo. So would the
+    resume of a thread that has no run: to the library it is a start with nothing said."""
 
     async def astream(self, input: Any, config: Any = None, *, context: Any = None, **more: Any) -> AsyncIterator[Any]:
         if isinstance(input, Mapping):
             require_known(input)
+        else:
+            await self._require_resumable(input, config)
         async for event in super().astream(input, config, context=as_request(context), **more):
             yield event
+
+    async def _require_resumable(self, command: Any, config: Any) -> None:
+        """Before the library keeps the value: it would give a refused one to the node again, whatever it is resumed with next.
+
+        Raises SettingsError, InputError.
+        """
+        snapshot = await self.aget_state(config)
+        run = snapshot.values.get("run")
+        if not run:
+            raise SettingsError(NOT_BEGUN)
+        for stop in snapshot.interrupts if isinstance(command, Command) and command.resume is not None else ():
+            by_id = isinstance(command.resume, Mapping) and stop.id in command.resume
+            await require_acceptable(run, command.resume[stop.id] if by_id else command.resume, stop.value)
 
     def get_context_jsonschema(self) -> dict[str, Any] | None:
         schema = super().get_context_jsonschema()

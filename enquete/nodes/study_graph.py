@@ -24,12 +24,21 @@ from enquete.nodes.demonstration import DEMO, as_demo, is_demo, play_demo, requi
 from enquete.nodes.opening import begin, choose_run
 from enquete.nodes.outermost import Outermost
 from enquete.nodes.planning import CRITIC, OF_PROBES, planned
+from enquete.nodes.resuming import (
+    ANSWERS,
+    AWAITING_SIMULATION,
+    GO_ON,
+    LARGER_CAP,
+    resumption,
+    submit_answers,
+    waiting_for,
+)
 from enquete.nodes.rounds import graph_failure
 from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
 from enquete.state.errors import LedgerError
-from enquete.state.request import RunRequest, parse_request
+from enquete.state.request import RunRequest
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 
 log = logging.getLogger("enquete")
@@ -48,8 +57,6 @@ ANSWERED = (
     "others taken over)."
 )
 """For who goes back in time in Studio: checkpoints are positions, the answers are in the run's ledger."""
-
-LARGER_CAP = 'resume with {"budget_tokens": N}, N being the cap for the whole run, what is spent included'
 
 
 class Closed(TypedDict):
@@ -142,10 +149,10 @@ class Steps:
             if status.completed:
                 return {"awaiting": "", "flags": await open_t1(workplace)}
             sim_path = workplace.sim_path
-            await workplace.ledger.set_stage("", "", "awaiting_simulation", status.reason)
+            await workplace.ledger.set_stage("", "", AWAITING_SIMULATION, status.reason)
         demo = is_demo(sim_path)
         how = PLAYS_ON if demo else "resume with any value once the simulation has completed"
-        interrupt({"reason": "awaiting_simulation", "status": status.status, "why": status.reason, "how": how})
+        interrupt({"reason": AWAITING_SIMULATION, "status": status.status, "why": status.reason, "how": how})
         if demo:
             await asyncio.to_thread(play_demo, sim_path)
         return {"awaiting": "simulation"}
@@ -159,7 +166,7 @@ class Steps:
     async def gate(self, state: InterviewsState, runtime: Runtime[RunRequest]) -> dict[str, Any]:
         """The one place that stops for budget or people; after it, what is unfinished is dispatched again.
 
-        Resumed with `{"budget_tokens": N}`, or in a context that names one, the run goes on under that cap.
+        What it can be resumed with, nodes/resuming.py says. Raises SettingsError, InputError for anything else.
         """
         async with using(state["run"]) as workplace:
             unfinished = self._unfinished(workplace, "T0") or self._unfinished(workplace, "T1")
@@ -170,27 +177,23 @@ class Steps:
             stands = {"spent_tokens": budget.spent, "cap_tokens": budget.cap, "expected_tokens": budget.expected}
             released = self._released(workplace)
             reason = stopped or ("budget" if "short" in unfinished.values() else "waiting")
+            forms = waiting_for(workplace.ledger, workplace.population)
             if unfinished and not (released and not stopped):
                 await workplace.ledger.set_stage("", "", STOPPED.get(reason, "paused"), reason)
         if not unfinished:
             return {"awaiting": ""}
         if released and not stopped:
             return {"awaiting": "gate"}
-        how = {"how": LARGER_CAP, **stands} if reason == "budget" else {}
-        answer = interrupt({"reason": reason, "failed": failed, "unfinished": unfinished, **how})
-        await self._raise_cap(state["run"], answer, runtime.context)
+        how = "; ".join([LARGER_CAP] * (reason == "budget") + [ANSWERS] * bool(forms)) or GO_ON
+        stop = {"reason": reason, "failed": failed, "unfinished": unfinished, "how": how}
+        said = resumption(interrupt({**stop, **(stands if reason == "budget" else {}), **forms}), how)
+        cap = said.budget_tokens or (runtime.context.budget_tokens if runtime.context else None)
+        async with using(state["run"]) as workplace:
+            await submit_answers(workplace.ledger, workplace.population, said.answers)
+            if cap is not None:
+                await workplace.ledger.note("cap_tokens", str(cap))
+                workplace.budget.cap = cap
         return {"awaiting": "gate"}
-
-    async def _raise_cap(self, address: str, answer: object, context: RunRequest | None) -> None:
-        """Raises SettingsError where what was named is no number of tokens."""
-        named = answer.get("budget_tokens") if isinstance(answer, Mapping) else None
-        named = named if named is not None else (context.budget_tokens if context else None)
-        if named is None:
-            return
-        cap = parse_request(sim="", budget_tokens=named).budget_tokens
-        async with using(address) as workplace:
-            await workplace.ledger.note("cap_tokens", str(cap))
-            workplace.budget.cap = cap or workplace.budget.cap
 
     async def after_gate(self, state: InterviewsState) -> list[Send] | str:
         async with using(state["run"]) as workplace:

@@ -1,17 +1,22 @@
 """Persons: a block becomes a form that waits, and is answered once it is submitted. Nothing is paid for and nothing is assumed.
 
-Measured by: a form is filed once however often it is asked for, and what is entered comes back as it was typed.
+Measured by: a form is filed once however often it is asked for, and what is entered comes back as it was typed, or is refused with
+what would do before it is filed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from enquete.checkpoints.forms import file_form, form
+from pydantic import JsonValue
+
+from enquete.checkpoints.forms import close_form, file_form, form, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.respondents.replies import read_answer
-from enquete.state.asking import Answer, Block, Participant, Reply
+from enquete.state.asking import Answer, Block, Item, Participant, Reply
 from enquete.state.desk import Metered
+from enquete.state.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -28,3 +33,42 @@ class HumanRespondent:
             return Reply("waiting")
         entered = found.draft if found.state == "submitted" else {}
         return Reply("done", tuple(read_answer(i, entered.get(i.id)) or Answer(i.id, "refused") for i in block.items))
+
+
+def as_shown(block: Block) -> dict[str, JsonValue]:
+    """What a person is asked and shown, as JSON."""
+    return {
+        "round": block.key.round,
+        "instruction": block.instruction,
+        "shown": [{"heading": heading, "text": text} for heading, text in block.quoted],
+        "items": [
+            {
+                "item": item.id,
+                "question": item.wording,
+                "kind": item.kind,
+                **({"options": {str(option.value): option.label for option in item.options}} if item.options else {}),
+            }
+            for item in block.items
+        ],
+    }
+
+
+def require_readable(block: Block, given: Mapping[str, JsonValue]) -> None:
+    """Raises InputError, saying what would do, where something was said that is no answer to its item."""
+    for item in block.items:
+        said = given.get(item.id)
+        if said not in (None, "") and read_answer(item, said) is None:
+            raise InputError(f"{item.id}: {said!r} is no answer; it takes {_taken(item)}")
+
+
+def _taken(item: Item) -> str:
+    options = ", ".join(f"{option.value} ({option.label})" for option in item.options)
+    bounded = item.minimum is not None and item.maximum is not None
+    span = f" from {item.minimum:g} to {item.maximum:g}" if bounded else ""
+    return f"{item.kind}{span}{': ' + options if options else ''}"
+
+
+async def submit(ledger: Ledger, block: Block, given: Mapping[str, JsonValue]) -> None:
+    """Fill in and close the block's form. What is left out counts as refused."""
+    await save_draft(ledger, block.key, dict(given))
+    await close_form(ledger, block.key, "submitted")

@@ -12,12 +12,11 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
-from enquete.checkpoints.forms import close_form, open_forms, save_draft
+from enquete.checkpoints.forms import open_forms
 from enquete.checkpoints.ledger import Ledger
 from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
-from enquete.respondents.replies import read_answer
-from enquete.state.asking import Item
+from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, SettingsError
 from enquete.state.imported import loaded
@@ -76,10 +75,8 @@ class FacadePort:
                 raise InputError("this interview waits for nobody's answer")
             block = waiting[0]
             given = dict.fromkeys((item.id for item in block.items), answers) if isinstance(answers, str) else answers
-            for item in block.items:
-                _require_readable(item, given.get(item.id))
-            await save_draft(ledger, block.key, dict(given))
-            await close_form(ledger, block.key, "submitted")
+            require_readable(block, given)
+            await submit(ledger, block, given)
 
     async def freeze(self, sim: str | Path, token: str, name: str, value: JsonValue, **request: Any) -> None:
         async with self._ledger(sim, token, request) as ledger:
@@ -126,16 +123,3 @@ class FacadePort:
             waiting = open_forms(reading.ledger)
         question = waiting[0].block.items[0].wording if waiting else ""
         return Stopped(run.record.token, run.status, run.note, found if isinstance(found, dict) else {}, question)
-
-
-def _require_readable(item: Item, given: JsonValue) -> None:
-    """Raises InputError, saying what would do, where something was said that is no answer to this item."""
-    if given in (None, "") or read_answer(item, given) is not None:
-        return
-    options = ", ".join(f"{option.value} ({option.label})" for option in item.options)
-    span = (
-        f" from {item.minimum:g} to {item.maximum:g}" if item.minimum is not None and item.maximum is not None else ""
-    )
-    raise InputError(
-        f"{item.id}: {given!r} is no answer; it takes {item.kind}{span}{': ' + options if options else ''}"
-    )

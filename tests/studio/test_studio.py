@@ -25,7 +25,9 @@ pytest.importorskip("langgraph_api", reason="the extra 'studio' is not installed
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from enquete.demo import demo_population
 from enquete.interfaces.cli import app as cli
+from enquete.simulations.population import load_population
 from tests.support.processes import environment
 
 ROOT = Path(__file__).parents[2]
@@ -166,10 +168,19 @@ def test_input_and_context_are_described(studio: Studio) -> None:
     ],
 )
 def test_what_the_graph_does_not_know_is_refused(studio: Studio, given: Any, context: Any, says: str) -> None:
+    """And a resume of that thread starts nothing."""
     thread = studio.thread()
-    events = list(studio.client.runs.stream(thread, "interviews", input=given, context=context))
+    assert said(studio, thread, "interviews", input=given, context=context).startswith(says)
+    again = said(studio, thread, "interviews", command={"resume": True})
+    assert again.startswith("this thread has no run to go on with: it was never started, or its start was refused")
+    assert not studio.client.threads.get_state(thread)["values"]
+
+
+def said(studio: Studio, thread: str, graph: str, **given: Any) -> str:
+    """What a run is refused with."""
+    events = list(studio.client.runs.stream(thread, graph, **given))
     messages: list[Any] = [part.data for part in events if "error" in part.event]
-    assert messages[0]["message"].startswith(says)
+    return str(messages[0]["message"])
 
 
 def listed(values: Any, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -258,7 +269,30 @@ def test_longitudinal_on_its_own_waits_after_t0(studio: Studio) -> None:
     assert (values["agents"], values["outcomes"]) == (50, {"longitudinal/T0": "done"})
 
 
-@pytest.mark.parametrize("name", sorted(set(LISTED) - {"interviews", "delphi", "longitudinal"}))
+def test_a_persons_seat_is_asked_and_answered(studio: Studio, tmp_path: Path) -> None:
+    """At a table of three of the demo's agents."""
+    simulation = demo_population(tmp_path, completed=True)
+    names = [who.name for who in load_population(simulation).participants[:3]]
+    table = {"compose": "hand", "members": ", ".join(names), "people": names[0], "rounds": 1, "private": False}
+    thread = studio.thread()
+    context = {"agents": names, "language": "en", "settings": {"roundtable": table}}
+    studio.go("roundtable", thread, input={}, context=context)
+    (stop,) = interrupts(studio, thread)
+    (form,) = stop["waiting_for"]
+    assert (stop["reason"], form["name"]) == ("waiting", names[0])
+    assert all(one["question"] for one in form["items"])
+    says = said(studio, thread, "roundtable", command={"resume": "Yes."})
+    assert says.startswith("resume value: 'Yes.' cannot be read; resume with {")
+    assert interrupts(studio, thread) == [stop]
+    given = {
+        one["item"]: {"stance": "yes", "confidence": 0.6}.get(one["item"], "A trial year.") for one in form["items"]
+    }
+    studio.go("roundtable", thread, command={"resume": {"answers": {names[0]: given}}})
+    values: Any = studio.client.threads.get_state(thread)["values"]
+    assert values["status"] == "completed"
+
+
+@pytest.mark.parametrize("name", sorted(set(LISTED) - {"interviews", "delphi", "longitudinal", "roundtable"}))
 def test_each_graph_starts_from_its_default_input(studio: Studio, name: str) -> None:
     """Until its agents are asked; what comes then has tests of its own."""
     thread = studio.thread()

@@ -15,6 +15,7 @@ from enquete.graphs.roundtable.measures.clusters import agreement
 from enquete.graphs.roundtable.steering import awaits_word, word_name
 from enquete.graphs.roundtable.tables import OpenTable
 from enquete.locale import N_, tell
+from enquete.respondents.person import as_shown
 from enquete.state.asking import Block
 from enquete.state.errors import InputError
 
@@ -82,22 +83,9 @@ def following(table: OpenTable) -> str:
 
 def waiting(table: OpenTable, block: Block) -> dict[str, JsonValue]:
     """A form that a person has yet to fill in."""
-    return {
-        "participant": table.name(block.key.participant),
-        "group": block.key.session,
-        "round": block.key.round,
-        "instruction": block.instruction,
-        "shown": [{"heading": heading, "text": text} for heading, text in block.quoted],
-        "items": [
-            {
-                "item": item.id.removeprefix(AGAIN),
-                "question": item.wording,
-                "kind": item.kind,
-                **({"options": {str(option.value): option.label for option in item.options}} if item.options else {}),
-            }
-            for item in block.items
-        ],
-    }
+    items = [item.model_copy(update={"id": item.id.removeprefix(AGAIN)}) for item in block.items]
+    form = as_shown(block.model_copy(update={"items": tuple(items)}))
+    return {"participant": table.name(block.key.participant), "group": block.key.session, **form}
 
 
 # --- turns ---------------------------------------------------------------------------------------------------------------
