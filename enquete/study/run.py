@@ -197,6 +197,12 @@ class Run:
         """Whether a process is driving this run right now."""
         return is_held(self.folder)
 
+    @property
+    def agent_ids(self) -> Mapping[str, int | None]:
+        """The simulation's own index, by participant; None for who is none of its agents."""
+        with open_run(self.folder) as reading:
+            return {who.id: who.agent_id for who in reading.population}
+
     @cached_property
     def complete(self) -> Mapping[tuple[str, str], int]:
         """Agents of the main arm who owe nothing more and whose every answer is usable, by (methodology, phase)."""

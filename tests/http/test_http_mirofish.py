@@ -18,7 +18,7 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from enquete.interfaces.http.mirofish import TASK_STATUS, TaskStatus, aggregate_of
+from enquete.interfaces.service.mirofish import TASK_STATUS, TaskStatus, aggregate_of
 from enquete.interfaces.service.status import GOING_ON, StatusWord
 from tests.http.conftest import WAIT_S, serving, simulation
 from tests.support.populations import set_status

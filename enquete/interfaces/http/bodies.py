@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 
 from enquete.graphs.registry import dotted_paths
-from enquete.interfaces.http.mirofish import METHODOLOGY, Aggregate, TaskStatus
 from enquete.interfaces.service.declared import meaning, sent
+from enquete.interfaces.service.mirofish import METHODOLOGY, Aggregate, TaskStatus
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
 from enquete.state.boxed_weights import LOCAL

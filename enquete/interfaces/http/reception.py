@@ -22,15 +22,14 @@ from enquete.interfaces.http.bodies import (
     StatusData,
 )
 from enquete.interfaces.http.envelope import Problem, failed, succeeded
-from enquete.interfaces.http.mirofish import TASK_STATUS, aggregate_of
 from enquete.interfaces.http.runner import Launched, Runner
 from enquete.interfaces.http.snapshots import Snapshots
 from enquete.interfaces.http.task_files import Kind, read_task
 from enquete.interfaces.service.left_behind import findings_of, report_of, table_of
+from enquete.interfaces.service.mirofish import TASK_STATUS, aggregate_of
 from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
 from enquete.interfaces.service.steady import steadily
-from enquete.reports.run_reading import open_run
 from enquete.simulations.completion import completion
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
@@ -208,9 +207,7 @@ def status_data(sim_id: str, run: Run, task: Task | None, mask: Mask) -> StatusD
 def read_result(rooted: Rooted, sim_id: str, methodology: str, run_id: str | None) -> ResultData:
     """Raises NothingYet naming the run that has them, or the methodologies that there are results of."""
     run, result = findings_of(rooted, sim_id, methodology, run_id)
-    with open_run(run.folder) as reading:
-        agent_ids = {who.id: who.agent_id for who in reading.population}
-    aggregate = aggregate_of(result, agent_ids)
+    aggregate = aggregate_of(result, run.agent_ids)
     return ResultData(**_named(run, sim_id), methodology=methodology, result=result, aggregate=aggregate)
 
 

@@ -23,7 +23,7 @@ class Head:
 
     @property
     def status(self) -> str:
-        return str(self.data["status"])
+        return str(self.data["run_status"])
 
     @property
     def goes_on(self) -> bool:

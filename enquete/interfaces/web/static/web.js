@@ -27,7 +27,7 @@ if (live && "EventSource" in window) {
   }
   const source = new EventSource(live.dataset.events);
   let now = "running";
-  source.addEventListener("status", event => { now = JSON.parse(event.data).data.status; show(); });
+  source.addEventListener("status", event => { now = JSON.parse(event.data).data.run_status; show(); });
   source.addEventListener("end", () => {
     if (["running", "pausing", "writing_up"].includes(now)) return;  // the server ends, not the run
     source.close();

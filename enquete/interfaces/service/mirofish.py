@@ -1,5 +1,5 @@
 """What the interview pages in the history of MiroFish's front end read of this API: `Step4bInterviews.vue`,
-`interviews/*Panel.vue` and `api/interview.js` of github.com/666ghj/MiroFish.
+`interviews/*Panel.vue` and `api/interview.js` of github.com/666ghj/MiroFish, which speak HTTP.
 
 They call the paths of this API, so nothing here is a path: a panel's numbers (`data.aggregate`), the three words of a
 task that they poll, and what they call a methodology. Findings are known by what is in them, not by who found it.
@@ -57,7 +57,8 @@ class Theme(BaseModel):
 
 
 class ScenarioPlace(BaseModel):
-    """A scenario between what is wished and what is expected, in scale points; `n` agents rated both."""
+    """A scenario between what is wished and what is expected, in scale points. `n`: agents who rated it, in the dimension that
+    fewer rated."""
 
     n: int
     mean_desirability: float | None
@@ -117,19 +118,20 @@ def _agent(member: Mapping[str, Any], agent_ids: Mapping[str, int | None]) -> in
 
 def _places(found: Found) -> dict[str, ScenarioPlace]:
     """Its dimensions may have other names in an instrument: the findings say which of them is which."""
-    ratings = {(one.get("scenario"), one.get("dimension")): one for one in listed(found, "ratings")}
+    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="item n_responded mean sd")}
+    wish, plausible = (at(found, "polarity", axis) for axis in ("desirability", "plausibility"))
     places = {}
-    for one in _rows(found, "polarity", "scenarios", has="scenario n_responded"):
-        wish, plausible = (
-            ratings.get((one["scenario"], at(found, "polarity", axis)), {}) for axis in ("desirability", "plausibility")
-        )
-        places[str(one["scenario"])] = ScenarioPlace(
-            n=one["n_responded"],
-            mean_desirability=figure(wish, "mean"),
-            mean_plausibility=figure(plausible, "mean"),
-            sd_desirability=figure(wish, "sd"),
-            sd_plausibility=figure(plausible, "sd"),
-        )
+    for item, own in rated.items():
+        place, _, dimension = item.rpartition("/")
+        other = rated.get(f"{place}/{plausible}")
+        if dimension == wish and other is not None:
+            places[place] = ScenarioPlace(
+                n=min(own["n_responded"], other["n_responded"]),
+                mean_desirability=own["mean"],
+                mean_plausibility=other["mean"],
+                sd_desirability=own["sd"],
+                sd_plausibility=other["sd"],
+            )
     return places
 
 
