@@ -21,6 +21,7 @@ import pytest
 from enquete.interfaces.service.mirofish import TASK_STATUS, TaskStatus, aggregate_of
 from enquete.interfaces.service.status import GOING_ON, StatusWord
 from tests.http.conftest import WAIT_S, serving, simulation
+from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 
 ORIGIN = "http://localhost:3000"
@@ -192,6 +193,28 @@ def test_polling_ends_with_every_state_that_goes_on_no_more() -> None:
     assert TASK_STATUS.keys() == set(words)
     assert {word for word in words if TASK_STATUS[word] == "running"} == set(GOING_ON)
     assert set(TASK_STATUS.values()) == set(get_args(TaskStatus))
+
+
+def test_polling_ends_with_a_run_that_failed_and_with_one_that_was_paused(
+    tmp_path: Path, slow_model: ModelServer
+) -> None:
+    """The key is rejected; then it is taken, and somebody pauses the run from elsewhere."""
+    simulation(tmp_path, "slow", "completed", agents=2)
+    slow_model.faults = {"http_401": 1.0}
+    with serving(tmp_path, allow_origins=(ORIGIN,)) as client:
+        pages = Pages(client, "slow")
+        task = pages.start_post()
+        assert (pages.poll(task), pages.status["run_status"]) == ("failed", "failed")
+        assert "LLM_API_KEY" in pages.status["note"]
+        assert not any(
+            pages.bars_of_items().values()
+        )  # nobody has answered: there is nothing to draw, and no panel fails
+        assert (pages.dots_of_agents(), pages.bars_of_themes(), pages.places_of_scenarios()) == ({}, [], {})
+        slow_model.faults = {}
+        client.post("/api/interview/slow/resume", json={"resume_token": task})
+        client.post(f"/api/interview/slow/runs/{task}/pause")
+        assert (pages.poll(task), pages.status["run_status"]) == ("failed", "paused")
+        assert pages.start_post() == task  # the same button goes on with it
 
 
 def test_polling_ends_with_a_spent_budget(tmp_path: Path) -> None:
