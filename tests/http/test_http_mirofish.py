@@ -25,7 +25,7 @@ from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
 
 ORIGIN = "http://localhost:3000"
-AGENTS = 6
+AGENTS = 4
 
 
 class Rejected(Exception):
