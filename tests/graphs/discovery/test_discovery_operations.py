@@ -154,7 +154,7 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, gi
 def test_a_project_store_that_is_none_is_named_and_runs_stay(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database" * 100)
     with pytest.raises(InputError, match="cannot be used"):
-        Projects(tmp_path).projects()
+        asyncio.run(Projects(tmp_path).projects())
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="symbolic link"):
