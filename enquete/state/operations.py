@@ -26,6 +26,15 @@ from enquete.state.asking import Block, Language
 
 
 @dataclass(frozen=True)
+class Begun:
+    """A run that nobody has been asked in yet. respondent, model: who will answer."""
+
+    token: str
+    respondent: str
+    model: str
+
+
+@dataclass(frozen=True)
 class Stopped:
     """A run at its end or next stop. findings: of the methodology that asked for it; {} before there are any."""
 
@@ -38,13 +47,15 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Standing:
-    """A run as it stands, whoever drives it. settings: the methodology's own; frozen: its frozen values in the main arm;
-    names: of participants, by id; forms: what waits for a person."""
+    """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person."""
 
     run: str
     status: str
     note: str
     language: Language
+    respondent: str
+    model: str
     settings: Any
     frozen: Mapping[str, JsonValue]
     names: Mapping[str, str]
@@ -66,8 +77,8 @@ class Port(Protocol):
         """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun. Raises Busy."""
         ...
 
-    async def begin(self, sim: str | Path, **request: Any) -> str:
-        """Write a new run of this methodology alone, as `conduct_interviews` takes it, and return its token: file that before
+    async def begin(self, sim: str | Path, **request: Any) -> Begun:
+        """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
         `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file that the
         operation wrote. Raises InputError."""
         ...

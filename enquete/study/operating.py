@@ -23,7 +23,7 @@ from enquete.state.asking import Item
 from enquete.state.complaints import complaints
 from enquete.state.errors import InputError, RunLocked, SettingsError
 from enquete.state.imported import loaded
-from enquete.state.operations import Operation, Standing, Stopped
+from enquete.state.operations import Begun, Operation, Standing, Stopped
 from enquete.state.request import parse_request
 from enquete.study.apart import apart
 from enquete.study.background import awaited
@@ -76,13 +76,14 @@ class FacadePort:
     def alone(self, out: str) -> AbstractAsyncContextManager[None]:
         return alone(Path(out) / LOCK)
 
-    async def begin(self, sim: str | Path, **request: Any) -> str:
+    async def begin(self, sim: str | Path, **request: Any) -> Begun:
         if self.tasks is not None:
             self.tasks.require_room()
         own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
         task = await apart(lambda: chosen(parse_request(**self._where(sim), **own, **request)), within_s=None)
         await task.begin()
-        return read_record(task.folder).token
+        record = read_record(task.folder)
+        return Begun(record.token, record.main.respondent, record.main.model)
 
     async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
         while True:
@@ -122,6 +123,7 @@ class FacadePort:
         with open_run(folder) as reading:
             return Standing(
                 run=run, status=stored.status, note=stored.note, language=stored.record.language,
+                respondent=stored.record.main.respondent, model=stored.record.main.model,
                 settings=reading.settings(self.methodology),
                 frozen=reading.frozen_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},

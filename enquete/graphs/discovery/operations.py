@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.discovery.annotated import load_schema
-from enquete.graphs.discovery.projects import Conversed, Projects
+from enquete.graphs.discovery.projects import Conversed, Projects, Turn
 from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, shown_path
 from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
+from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Operation, Port, Stopped
 
 FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
+SAID = ("conversation", "ds", "turn", "question", "answer")
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Id = Annotated[str, Field(pattern=ID)]
@@ -28,6 +30,10 @@ Ds = Annotated[
     str, Field(min_length=1, max_length=200, description="discovery schema, as list_discovery_schemas names it")
 ]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
+
+
+Behind: TypeAlias = dict[tuple[str, str], list[str]]
+"""By conversation and schema: who gave each of its answers."""
 
 
 class Respondent(BaseModel):
@@ -155,9 +161,11 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
 
 async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     """Go on with an interview whose record is incomplete: same respondent, what is known is kept, more questions."""
-    held = await _required(Projects(port.root), asked)
+    projects = Projects(port.root)
+    held = await _required(projects, asked)
     if held.complete:
-        return {**_shown(held), "summary": "The record is complete already; nobody was asked."}
+        shown = _shown(held, await _behind(projects, asked.project_id))
+        return {**shown, "summary": "The record is complete already; nobody was asked."}
     return await conduct_interview(port, Conducting(**asked.model_dump()))
 
 
@@ -175,28 +183,38 @@ async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]
 
 async def project_progress(port: Port, asked: InProject) -> dict[str, JsonValue]:
     """How far every interview of a project is: complete or not, what is missing, questions asked."""
-    held = await Projects(port.root).interviews(asked.project_id)
-    return {"project_id": asked.project_id, "interviews": [_shown(one) for one in held]}
+    projects = Projects(port.root)
+    held, behind = await projects.interviews(asked.project_id), await _behind(projects, asked.project_id)
+    return {"project_id": asked.project_id, "interviews": [_shown(one, behind) for one in held]}
 
 
 async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValue]:
     """Call an interview done although its record is not complete: it is no longer open in the project."""
     projects = Projects(port.root)
     held = (await _required(projects, asked)).model_copy(update={"marked": True})
-    await projects.keep(held, [])
-    return _shown(held)
+    await projects.keep(held)
+    return _shown(held, await _behind(projects, asked.project_id))
 
 
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
     """What a project knows: the values of a field over all its records, and messages that hold certain words."""
     projects = Projects(port.root)
+    behind = await _behind(projects, asked.project_id)
     found: list[JsonValue] = [
-        {"conversation_id": one.conversation, "ds_id": one.ds, "value": _at(one.record, asked.field)}
+        {
+            "conversation_id": one.conversation,
+            "ds_id": one.ds,
+            "value": _at(one.record, asked.field),
+            **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
+        }
         for one in await projects.interviews(asked.project_id)
         if _at(one.record, asked.field) is not None
     ]
     said = await projects.messages(asked.project_id, text=asked.text) if asked.text else []
-    return {"project_id": asked.project_id, "values": found, "messages": [dict(one) for one in said]}
+    told: list[JsonValue] = [
+        {**{name: one[name] for name in SAID}, **authorship(one["answered_by"], one["model"])} for one in said
+    ]
+    return {"project_id": asked.project_id, "values": found, "messages": told}
 
 
 def _at(record: Any, field: str) -> Any:
@@ -240,14 +258,14 @@ async def _begun(
         one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
         write_atomically(out / RESPONDENT, json.dumps([one], ensure_ascii=False))
     request = _request(asked, respondent, schema, known, before)
-    token = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
+    run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
     begun = _conversed(asked, schema, known, held).model_copy(
         update={
-            "respondent": respondent.model_dump(), "status": "started", "token": token, "questions": len(before),
-            "budget_left": str(asked.budget),
+            "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
+            "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
         }
     )  # fmt: skip
-    await projects.keep(begun, [])
+    await projects.keep(begun)
     return begun
 
 
@@ -256,14 +274,14 @@ def _request(
     respondent: Respondent,
     schema: DiscoverySchema,
     known: Mapping[str, Any],
-    before: Sequence[tuple[str, str]],
+    before: Sequence[Turn],
 ) -> dict[str, Any]:
     settings = {
         "ds": schema.id,
         "read": schema.model_dump(mode="json"),
         "questions": asked.budget,
         "current": dict(known),
-        "earlier": [{"question": question, "answer": answer} for question, answer in before],
+        "earlier": [{"question": turn.question, "answer": turn.answer} for turn in before],
     }
     made: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
     if respondent.kind == "agent":
@@ -292,9 +310,17 @@ async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
     return found
 
 
-async def _earlier(projects: Projects, asked: InConversation) -> list[tuple[str, str]]:
+async def _earlier(projects: Projects, asked: InConversation) -> list[Turn]:
     turns = await projects.messages(asked.project_id, asked.conversation_id)
-    return [(one["question"], one["answer"]) for one in turns if one["ds"] == asked.ds_id]
+    return [Turn(*(one[name] for name in Turn._fields)) for one in turns if one["ds"] == asked.ds_id]
+
+
+async def _behind(projects: Projects, project: str) -> Behind:
+    """Who answered, turn by turn."""
+    found: Behind = {}
+    for one in await projects.messages(project):
+        found.setdefault((one["conversation"], one["ds"]), []).append(one["answered_by"])
+    return found
 
 
 async def _required(projects: Projects, asked: InConversation) -> Conversed:
@@ -320,7 +346,10 @@ async def _kept(
 ) -> dict[str, JsonValue]:
     """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
-    turns = [(str(one["question"]), str(one["answer"])) for one in stopped.findings.get("turns") or []]
+    turns = [
+        Turn(str(one["question"]), str(one["answer"]), held.answered_by, held.model)
+        for one in stopped.findings.get("turns") or []
+    ]
     before = (await _earlier(projects, asked))[: held.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
     kept = _conversed(asked, schema, found.get("record") or held.record, held).model_copy(
@@ -335,13 +364,14 @@ async def _kept(
         "question": stopped.waits_with or None,
         "summary": _summary(kept, len(turns), stopped),
     }
-    return {**_shown(kept), **told}
+    return {**_shown(kept, await _behind(projects, asked.project_id)), **told}
 
 
-def _shown(one: Conversed) -> dict[str, JsonValue]:
+def _shown(one: Conversed, behind: Behind) -> dict[str, JsonValue]:
     return {
         "conversation_id": one.conversation, "ds_id": one.ds, "status": one.status, "complete": one.complete, "marked": one.marked,
         "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
+        **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
     }  # fmt: skip
 
 

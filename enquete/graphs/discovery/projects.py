@@ -7,10 +7,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
@@ -27,10 +27,12 @@ CREATE TABLE IF NOT EXISTS projects(id TEXT PRIMARY KEY, title TEXT NOT NULL, be
 CREATE TABLE IF NOT EXISTS interviews(
     project TEXT NOT NULL REFERENCES projects(id), conversation TEXT NOT NULL, ds TEXT NOT NULL, respondent TEXT NOT NULL,
     record TEXT NOT NULL, complete INTEGER NOT NULL, marked INTEGER NOT NULL, status TEXT NOT NULL, token TEXT NOT NULL,
-    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, PRIMARY KEY(project, conversation, ds)) STRICT;
+    questions INTEGER NOT NULL, budget_left TEXT NOT NULL, missing TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    PRIMARY KEY(project, conversation, ds)) STRICT;
 CREATE TABLE IF NOT EXISTS messages(
     id INTEGER PRIMARY KEY, project TEXT NOT NULL, conversation TEXT NOT NULL, ds TEXT NOT NULL, turn INTEGER NOT NULL,
-    question TEXT NOT NULL, answer TEXT NOT NULL, UNIQUE(project, conversation, ds, turn)) STRICT;
+    question TEXT NOT NULL, answer TEXT NOT NULL, answered_by TEXT NOT NULL, model TEXT NOT NULL,
+    UNIQUE(project, conversation, ds, turn)) STRICT;
 """
 
 
@@ -49,11 +51,20 @@ class Conversed(BaseModel):
     questions: int = 0  # asked before the run that goes on; all of them where none does
     budget_left: str = "0"
     missing: list[str] = []
+    answered_by: str = ""  # llm, synthetic or human, in its latest run
+    model: str = ""
 
     @property
     def goes_on(self) -> bool:
         """Whether its run has not come to its end."""
         return bool(self.token) and self.status != "completed"
+
+
+class Turn(NamedTuple):
+    question: str
+    answer: str
+    answered_by: str
+    model: str
 
 
 class Projects:
@@ -128,7 +139,7 @@ class Projects:
         found = [one for one in await self.interviews(project) if (one.conversation, one.ds) == (conversation, ds)]
         return found[0] if found else None
 
-    async def keep(self, interview: Conversed, turns: list[tuple[str, str]]) -> None:
+    async def keep(self, interview: Conversed, turns: Sequence[Turn] = ()) -> None:
         """The state, and the conversation's turns so far: both at once, whatever was there."""
         row = interview.model_dump()
         for name in ("respondent", "record", "missing"):
@@ -143,8 +154,9 @@ class Projects:
                 row,
             )
             connection.executemany(
-                "INSERT OR REPLACE INTO messages(project, conversation, ds, turn, question, answer) VALUES(?, ?, ?, ?, ?, ?)",
-                [(*place, number, question, answer) for number, (question, answer) in enumerate(turns, 1)],
+                "INSERT OR REPLACE INTO messages(project, conversation, ds, turn, question, answer, answered_by, model)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*place, number, *turn) for number, turn in enumerate(turns, 1)],
             )
 
     async def messages(self, project: str, conversation: str = "", text: str = "") -> list[dict[str, Any]]:
@@ -153,7 +165,8 @@ class Projects:
         async with self._open() as connection:
             connection.row_factory = sqlite3.Row
             rows = connection.execute(
-                "SELECT conversation, ds, turn, question, answer FROM messages WHERE project=? AND (?='' OR conversation=?)"
+                "SELECT conversation, ds, turn, question, answer, answered_by, model FROM messages WHERE project=?"
+                " AND (?='' OR conversation=?)"
                 " AND (?='' OR instr(lower(question || ' ' || answer), lower(?))) ORDER BY id",
                 (project, conversation, conversation, text, text),
             ).fetchall()

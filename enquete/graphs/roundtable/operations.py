@@ -313,7 +313,7 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
         found.append({
             "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode, "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
-            "first": digest(table, groups[0]) if groups else None,
+            "first": digest(table, groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
         if len(found) == LISTED:
             break

@@ -13,6 +13,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Port, Standing
 from enquete.state.regular_files import read_regular
@@ -57,6 +58,11 @@ class OpenTable:
                 f"{self.kept.id}: the discussion has not begun; call start_roundtable again with the same arguments"
             )
         return self.standing
+
+    @property
+    def authorship(self) -> dict[str, JsonValue]:
+        """Who answers."""
+        return {**authorship(self.held.respondent, self.held.model, self.held.language)}
 
     @property
     def settings(self) -> RoundtableSettings:

@@ -28,6 +28,7 @@ from enquete.interfaces.mcp.server import make_server
 from enquete.interfaces.mcp.serving import make_office
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
+from enquete.state.authorship import SYNTHETIC
 from enquete.state.errors import EnqueteError
 from enquete.study.operating import operate
 from tests.support.populations import mirofish_folder
@@ -146,7 +147,8 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
 def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
     """Each reply fits; the decision stands before who said what."""
     decided = http(held.root, "get_consensus", **TABLE)
-    assert list(decided)[4:8] == ["decision", "agent_responses", "evidence", "metadata"]
+    assert [decided[key] for key in ("respondent", "model", "warning")] == ["synthetic", "synthetic", SYNTHETIC]
+    assert list(decided)[7:11] == ["decision", "agent_responses", "evidence", "metadata"]
     assert [one["name"] for one in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
     assert decided["metadata"]["rounds"] == 2
     second = mcp(held.root, "get_round_details", **TABLE)
