@@ -103,9 +103,9 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
     turns = said_in(talk, stage)
     for turn in turns:
         if asked.participant in (turn.participant, table.name(turn.participant), str(turn.number)):
-            return fitted(
-                {"roundtable_id": table.kept.id, "group": talk.unit, **table.authorship, **detail(table, turn)}
-            )
+            said = detail(table, turn)
+            by = table.authorship_of(person=said["answered_by"] == "person")
+            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **by, **said})
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
     raise InputError(f"nobody called {asked.participant!r} spoke in round {stage} of {talk.unit}; who did: {names}")
 

@@ -61,8 +61,16 @@ class OpenTable:
 
     @property
     def authorship(self) -> dict[str, JsonValue]:
-        """Who answers."""
-        return {**authorship(self.held.respondent, self.held.model, self.held.language)}
+        """Who answers. Persons at the table are none of the respondent's answers."""
+        run = self.held
+        behind = [run.respondent, *("human" for _ in self.settings.persons)]
+        return {**authorship(run.respondent, run.model, run.language, behind=behind)}
+
+    def authorship_of(self, *, person: bool) -> dict[str, JsonValue]:
+        """Who gave one answer."""
+        run = self.held
+        respondent, model = ("human", "person") if person else (run.respondent, run.model)
+        return {**authorship(respondent, model, run.language)}
 
     @property
     def settings(self) -> RoundtableSettings:
