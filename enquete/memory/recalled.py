@@ -32,6 +32,8 @@ class Record(BaseModel):
     stakeholder_type: str = ""
     methodology: str = ""
     phase: str = ""
+    respondent: str = ""  # who answered: llm, synthetic or human; and its model
+    model: str = ""
     answer_ids: list[str] = []
 
 

@@ -80,7 +80,7 @@ def choose_run(
     path = locate(request.sim, resolve_root(request, environment))
     population = chosen(load_population(path, assume_completed=request.assume_completed), request)
     interviews = interviews_folder(population, request.out)
-    known = [] if request.new else [_of(population, run) for run in undamaged_runs(interviews)]
+    known = _known(request, population, interviews)
     unfinished = [run for run in known if not run.is_finished]
     if request.replay_of and request.respondent != "replay":
         raise SettingsError(f"replay_of {request.replay_of!r} is named, but the respondent is not replay")
@@ -92,17 +92,35 @@ def choose_run(
         methods = choose_methods(request, available, unfinished)
         draft = draft_record(request, environment, population, methods, interviews)
     require_own_limits(draft, request.limits or {})
+    return _choice(request, draft, population, known, interviews), population
+
+
+def chosen_again(choice: Choice, request: RunRequest, population: Population) -> Choice:
+    """What a request for a new run means by now: somebody may have begun that run since. Raises RunMismatch."""
+    interviews = choice.folder.parent.parent
+    return _choice(request, choice.record, population, _known(request, population, interviews), interviews)
+
+
+def _known(request: RunRequest, population: Population, interviews: Path) -> list[StoredRun]:
+    """The runs that may be meant."""
+    return [] if request.new else [_of(population, run) for run in undamaged_runs(interviews)]
+
+
+def _choice(
+    request: RunRequest, draft: RunRecord, population: Population, known: Sequence[StoredRun], interviews: Path
+) -> Choice:
+    unfinished = [run for run in known if not run.is_finished]
     for run in unfinished:
         if run.record.fingerprint == draft.fingerprint:
             require_as_begun(request, run.record)
-            return Choice("resume", run.folder, run.record), population
+            return Choice("resume", run.folder, run.record)
     for run in reversed(known):
         if run.record.fingerprint == draft.fingerprint and not request.rerun:
-            return Choice("finished", run.folder, run.record), population
+            return Choice("finished", run.folder, run.record)
     own = [run for run in unfinished if not (run.record.replay_of or run.record.rerun_of)]
     if own and not (draft.replay_of or draft.rerun_of):
         refuse_mismatch(own[-1], draft)
-    return Choice("new", run_folder(interviews, draft.run_id), draft), population
+    return Choice("new", run_folder(interviews, draft.run_id), draft)
 
 
 def _of(population: Population, run: StoredRun) -> StoredRun:

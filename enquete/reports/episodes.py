@@ -47,7 +47,7 @@ def episodes(
 ) -> Iterator[dict[str, Any]]:
     """Agents in the population's order within each methodology and phase of this run, then all of them, then what their
     answers were gathered into; main arm."""
-    language = reading.language
+    language, main = reading.language, reading.record.main
     own = chosen(frame[READ], frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs))
     answered = responded(own)
     known: dict[str, dict[str, Asked]] = {}
@@ -57,7 +57,10 @@ def episodes(
         rows = chosen(answered, answered["methodology"].eq(method) & answered["phase"].eq(phase))
         run_id, done = str(rows["run_id"].iloc[0]), reading.stages.get((method, phase)) == "done"
         at = f"{run_id}/{method}/{phase}"
-        where = {"sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase}
+        where = {
+            "sim_id": reading.record.sim_id, "run_id": run_id, "methodology": method, "phase": phase,
+            "respondent": main.respondent, "model": main.model,
+        }  # fmt: skip
         here = own["methodology"].eq(method) & own["phase"].eq(phase)
         planned_here = own.loc[here, ["participant", "status"]]
         owing = _owing(reading, planned_here, method, phase, done=done)

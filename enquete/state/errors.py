@@ -12,6 +12,7 @@
     │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that this is meant
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
+    ├── Busy                         a file that others hold did not become free in time; nothing was changed
     ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
     │   └── DiskFull                 no space is left for it (checkpoints/ballast.py)
     ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
@@ -93,6 +94,10 @@ class OverBudget(InputError):
 
 class RunLocked(EnqueteError):
     """Another process drives this run."""
+
+
+class Busy(EnqueteError):
+    """Another process holds what is needed, and did not let go of it in time. Nothing was changed: asking again is safe."""
 
 
 class LedgerError(EnqueteError):

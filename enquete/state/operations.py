@@ -15,6 +15,7 @@ A methodology names a tuple of them in `Methodology.operations`. A complete one:
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,15 @@ from typing import Any, Protocol
 from pydantic import BaseModel, JsonValue
 
 from enquete.state.asking import Block, Language
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run that nobody has been asked in yet. respondent, model: who will answer."""
+
+    token: str
+    respondent: str
+    model: str
 
 
 @dataclass(frozen=True)
@@ -37,13 +47,15 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Standing:
-    """A run as it stands, whoever drives it. settings: the methodology's own; frozen: its frozen values in the main arm;
-    names: of participants, by id; forms: what waits for a person."""
+    """A run as it stands, whoever drives it. respondent, model: who answers in the main arm; settings: the methodology's own;
+    frozen: its frozen values in the main arm; names: of participants, by id; forms: what waits for a person."""
 
     run: str
     status: str
     note: str
     language: Language
+    respondent: str
+    model: str
     settings: Any
     frozen: Mapping[str, JsonValue]
     names: Mapping[str, str]
@@ -61,12 +73,19 @@ class Port(Protocol):
         """Where files lie that callers may name; None: they may name any."""
         ...
 
-    async def conduct(self, sim: str | Path, **request: Any) -> Stopped:
-        """A run of this methodology alone, as `conduct_interviews` takes it. `sim`: an id under the root, or a file that the
+    def alone(self, out: str) -> AbstractAsyncContextManager[None]:
+        """Within, nobody else is within for this folder: what is looked up there still holds when a run is begun. Raises Busy."""
+        ...
+
+    async def begin(self, sim: str | Path, **request: Any) -> Begun:
+        """Write a new run of this methodology alone, as `conduct_interviews` takes it. File its token before
+        `resume` asks anybody, so that a call that is killed is gone on with. `sim`: an id under the root, or a file that the
         operation wrote. Raises InputError."""
         ...
 
-    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped: ...
+    async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
+        """Drive a run to its end or next stop; one that is driven already, here or elsewhere, is waited for. Raises InputError."""
+        ...
 
     async def submit(
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any

@@ -9,6 +9,7 @@ from pathlib import Path
 from enquete.checkpoints.canonical import rebuild_latest
 from enquete.checkpoints.folders import held, run_folders
 from enquete.checkpoints.own_files import own_files, result_folders
+from enquete.checkpoints.start_lock import NAME as START_LOCK
 from enquete.memory.local import FILE as MEMORY
 from enquete.memory.local import LocalMemory
 from enquete.nodes.survey import survey
@@ -111,10 +112,10 @@ def _planned(interviews: Path, runs: list[Path]) -> Deletion:
 
 
 def _forget(planned: Deletion) -> None:
-    """The memory's file goes with the last run."""
+    """What belongs to no run, the memory's file and the lock of starts, goes with the last one."""
     if len(run_folders(planned.interviews)) == len(planned.runs):
-        for file in planned.interviews.glob(f"{MEMORY}*"):
-            file.unlink()
+        for file in (*planned.interviews.glob(f"{MEMORY}*"), planned.interviews / START_LOCK):
+            file.unlink(missing_ok=True)
     elif (planned.interviews / MEMORY).exists():
         with LocalMemory.opened(planned.interviews) as memory:
             memory.forget(planned.runs)

@@ -38,12 +38,15 @@ RECURSION_LIMIT = 10_000
 log = logging.getLogger("enquete")
 
 
+_at_work: dict[tuple[Path, int], tuple[Driver, asyncio.Future[None]]] = {}
+"""Who drives which run in which loop, and what others wait for."""
+
+
 class Driver:
     """One process's hold on one run. `pause` may be called from the run's own loop at any time."""
 
     def __init__(
         self,
-        folder: Path,
         machine: Machine,
         progress: Progress | None = None,
         *,
@@ -54,7 +57,7 @@ class Driver:
 
         `synthesise`: what writes it up.
         """
-        self._folder = folder
+        self._folder = Path()
         self._machine = machine
         self._progress = progress
         self._fresh = fresh
@@ -63,10 +66,13 @@ class Driver:
         self._workplace: Workplace | None = None
         self._wanted_pause = False
         self._pausing: set[asyncio.Task[None]] = set()
+        self._joined: Driver | None = None
 
     def pause(self) -> None:
         """Launch no further call, let those in flight finish, file what is there, stop with a token."""
         self._wanted_pause = True
+        if self._joined is not None:
+            self._joined.pause()
         if self._workplace is not None:
             task = asyncio.get_running_loop().create_task(self._workplace.budget.stop(INTERRUPTED))
             self._pausing.add(task)
@@ -77,12 +83,35 @@ class Driver:
         """Whether it was told to."""
         return self._wanted_pause
 
-    async def drive(self) -> str:
-        """The run's status: completed, awaiting_simulation, waiting, paused or failed."""
-        with driving(self._folder):
-            return await self._drive()
+    async def drive(self, folder: Path) -> None:
+        """The run in this folder to its end or next stop. One that this loop drives already is not driven twice: whoever comes
+        second waits for the same end. Raises RunLocked where another process or loop drives it."""
+        self._folder, loop = folder, asyncio.get_running_loop()
+        key = (folder.absolute(), id(loop))
+        if key in _at_work:
+            await self._join(*_at_work[key])
+            return
+        ended: asyncio.Future[None] = loop.create_future()
+        _at_work[key] = self, ended
+        try:
+            with driving(folder):
+                await self._drive()
+        except Exception as error:
+            ended.set_exception(error)
+            ended.exception()  # there need not be anybody else who waits
+            raise
+        finally:
+            del _at_work[key]
+            if not ended.done():
+                ended.set_result(None)
 
-    async def _drive(self) -> str:
+    async def _join(self, first: Driver, ended: asyncio.Future[None]) -> None:
+        self._joined = first
+        if self._wanted_pause:
+            first.pause()
+        await asyncio.shield(ended)
+
+    async def _drive(self) -> None:
         async with using(self._folder.name, self._machine) as workplace:
             self._workplace = workplace
             workplace.simulation, self.simulation = self.simulation, None
@@ -93,7 +122,7 @@ class Driver:
             try:
                 async with saver(self._folder, workplace.ballast) as checkpointer:
                     stop = await self._walk(workplace, checkpointer)
-                return await self._conclude(workplace, stop)
+                await self._conclude(workplace, stop)
             except OSError as error:  # the disk was full when the files were written
                 fault = disk_fault(error, self._folder)
                 if fault is None:
@@ -143,12 +172,12 @@ class Driver:
         await workplace.ledger.set_stage("", "walk", "walking", str(number))
         return config
 
-    async def _conclude(self, workplace: Workplace, stop: dict[str, Any] | None) -> str:
+    async def _conclude(self, workplace: Workplace, stop: dict[str, Any] | None) -> None:
         """File how it ended; after a stop, what is there is written up as partial."""
         if stop is None:
             status = str(workplace.ledger.stages()[("", "synthesis")].outcome)
             await workplace.ledger.set_stage("", "", status, _commonest_error(workplace) if status == "failed" else "")
-            return status
+            return
         reason = str(stop["reason"])
         status = {"awaiting_simulation": "awaiting_simulation", "waiting": "waiting"}.get(reason, "paused")
         if stop.get("failed"):
@@ -160,7 +189,6 @@ class Driver:
         except (OSError, DiskFull) as error:  # the run pauses all the same; the next resume or export writes the files
             if not is_full(error):
                 raise
-        return status
 
 
 @lru_cache(maxsize=16)

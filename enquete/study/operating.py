@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
+from enquete.checkpoints.folders import LEDGER, find_run, is_held, read_record, read_run, run_folders
 from enquete.checkpoints.forms import open_forms
 from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.start_lock import alone
 from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
-from enquete.state.errors import InputError, SettingsError
+from enquete.state.errors import InputError, RunLocked, SettingsError
 from enquete.state.imported import loaded
-from enquete.state.operations import Operation, Standing, Stopped
+from enquete.state.operations import Begun, Operation, Standing, Stopped
 from enquete.state.request import parse_request
+from enquete.study.apart import apart
 from enquete.study.background import awaited
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
+from enquete.study.tasks import StillPausing, Tasks, TooManyRuns
+
+LOCK = "operation.lock"
+"""In the folder of what an operation goes on with: held while it decides whether to begin a run."""
+LOOKED_S = 0.5
 
 
 @cache
@@ -39,8 +47,12 @@ def operations() -> Mapping[str, tuple[str, Operation]]:
     }
 
 
-async def operate(name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None) -> dict[str, JsonValue]:
-    """Carry an operation out. Raises SettingsError naming the argument that does not fit, InputError and its children."""
+async def operate(
+    name: str, given: Mapping[str, Any], root: Path, shelf: str | None = None, tasks: Tasks | None = None
+) -> dict[str, JsonValue]:
+    """Carry an operation out. tasks: a server's, which drives so many runs at once and pauses them at its end; in its loop.
+
+    Raises SettingsError naming the argument that does not fit, InputError and its children, TooManyRuns, Busy."""
     if name not in operations():
         raise SettingsError(f"no operation {name!r}; there are {', '.join(operations())}")
     methodology, operation = operations()[name]
@@ -48,7 +60,7 @@ async def operate(name: str, given: Mapping[str, Any], root: Path, shelf: str | 
         asked = operation.takes.model_validate(dict(given))
     except ValidationError as error:
         raise SettingsError(complaints(error)) from None
-    return await operation.does(FacadePort(root, shelf, methodology), asked)
+    return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
 
 
 @dataclass(frozen=True)
@@ -58,13 +70,30 @@ class FacadePort:
     root: Path
     shelf: str | None
     methodology: str
+    tasks: Tasks | None = None
 
-    async def conduct(self, sim: str | Path, **request: Any) -> Stopped:
-        own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf}
-        return await self._driven(chosen(parse_request(**self._where(sim), **own, **request)))
+    def alone(self, out: str) -> AbstractAsyncContextManager[None]:
+        return alone(Path(out) / LOCK)
+
+    async def begin(self, sim: str | Path, **request: Any) -> Begun:
+        if self.tasks is not None:
+            self.tasks.require_room()
+        own = {"methods": [self.methodology], "phase": "T1", "shelf": self.shelf, "new": True}
+        task = await apart(lambda: chosen(parse_request(**self._where(sim), **own, **request)), within_s=None)
+        await task.begin()
+        record = read_record(task.folder)
+        return Begun(record.token, record.main.respondent, record.main.model)
 
     async def resume(self, sim: str | Path, token: str, **request: Any) -> Stopped:
-        return await self._driven(to_resume(token, {**self._where(sim), **request}))
+        while True:
+            task = await apart(lambda: to_resume(token, {**self._where(sim), **request}), within_s=None)
+            try:
+                return self._stopped(await self._driven(task))
+            except (TooManyRuns, StillPausing):
+                raise
+            except RunLocked:  # by another process, perhaps for the same request: its answers are ours
+                while await apart(partial(is_held, task.folder)):  # noqa: ASYNC110 - its end sets no event here
+                    await asyncio.sleep(LOOKED_S)
 
     async def submit(
         self, sim: str | Path, token: str, answers: str | Mapping[str, JsonValue], *, who: str = "", **request: Any
@@ -91,6 +120,7 @@ class FacadePort:
         with open_run(folder) as reading:
             return Standing(
                 run=run, status=stored.status, note=stored.note, language=stored.record.language,
+                respondent=stored.record.main.respondent, model=stored.record.main.model,
                 settings=reading.settings(self.methodology),
                 frozen=reading.frozen_values(stored.record.main.id, self.methodology),
                 names={who.id: who.name for who in reading.population},
@@ -112,10 +142,12 @@ class FacadePort:
             Rooted(self.root).simulation(sim)
         return {"sim": str(sim), "root": str(self.root)}
 
-    async def _driven(self, task: Start) -> Stopped:
+    async def _driven(self, task: Start) -> Run:
         """Cancelled, the run pauses first: what is in flight is filed."""
+        if self.tasks is not None:
+            return await self.tasks.drive(task)
         driver = task.driver()
-        return self._stopped(await awaited(drive(task, driver), driver.pause))
+        return await awaited(drive(task, driver), driver.pause)
 
     def _stopped(self, run: Run) -> Stopped:
         found = run.results.get(self.methodology)

@@ -11,10 +11,11 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
+from enquete.checkpoints.start_lock import NAME, alone
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fit_judge import is_open, judged
 from enquete.nodes.fitting import require_fit
-from enquete.nodes.opening import Choice, begin, choose_run
+from enquete.nodes.opening import Choice, begin, choose_run, chosen_again
 from enquete.nodes.planning import require_own_limits
 from enquete.nodes.survey import survey
 from enquete.nodes.workplace import Progress
@@ -40,7 +41,7 @@ class Start:
         folder: Path,
         request: RunRequest,
         *,
-        resumed: bool,
+        resumed: bool = False,
         shown: bool = False,
         fresh: bool = False,
         simulation: Population | None = None,
@@ -57,10 +58,11 @@ class Start:
     def driver(self, progress: Progress | None = None) -> Driver:
         from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
 
-        return Driver(self.folder, self.machine, progress, fresh=self.fresh)
+        return Driver(self.machine, progress, fresh=self.fresh)
 
     async def begin(self) -> None:
-        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget."""
+        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. One that another
+        process or task has begun meanwhile is gone on with. Raises Busy."""
         choice, population = self.to_begin, self.simulation
         if choice is None or population is None:
             return
@@ -70,10 +72,19 @@ class Start:
             expected = await estimate_run(choice, population, self.machine, checked=checked)
             require_affordable(expected, confirmed=self.request.confirm)
             frozen = expected.as_frozen()
-        await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
+        async with alone(choice.folder.parent.parent / NAME):
+            self.take(chosen_again(choice, self.request, population))
+            if self.to_begin is not None:
+                await begin(choice, population, frozen, self._judged if is_checked(self.request, choice) else None)
         self.to_begin = None
         if not population.has_simulation:
             self.simulation = None  # its agents are in the ledger now, and nothing else of it is asked for again
+
+    def take(self, choice: Choice) -> None:
+        """This is the run that is meant."""
+        self.folder = choice.folder
+        self.resumed, self.shown = choice.action == "resume", choice.action == "finished"
+        self.to_begin = choice if choice.action == "new" else None
 
     async def _judged(self, ledger: Ledger) -> RunRecord:
         """What the words leave open is for the run's model to say. Raises Unfit."""
@@ -95,9 +106,8 @@ def chosen(request: RunRequest) -> Start:
     if is_checked(request, choice):
         fit = choice.record.fit
         require_fit(fit.model_copy(update={"methods": []}) if fit and is_open(choice.record) else fit)
-    resumed, shown = choice.action == "resume", choice.action == "finished"
-    task = Start(choice.folder, request, resumed=resumed, shown=shown, simulation=population)
-    task.to_begin = choice if choice.action == "new" else None
+    task = Start(choice.folder, request, simulation=population)
+    task.take(choice)
     return task
 
 
@@ -185,6 +195,7 @@ async def drive(task: Start, driver: Driver) -> Run:
     """The run at its end or its next stop."""
     if not task.shown:
         await task.begin()
+    if not task.shown:
         driver.simulation, task.simulation = task.simulation, None  # whoever needs it has it, and nobody keeps it
-        await driver.drive()
+        await driver.drive(task.folder)
     return Run(task.folder, resumed=task.resumed, shown=task.shown)

@@ -19,6 +19,7 @@ from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
 from enquete.state.request import parse_request
 from enquete.study.apart import apart
+from enquete.study.background import awaited
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.starting import Start, chosen, drive, to_resume
@@ -85,6 +86,11 @@ class Task:
         ended, _ = await asyncio.wait({self._work}, timeout=seconds)
         return self._work.result() if ended else None
 
+    async def end(self) -> Run:
+        """The run at its end or next stop, however long that takes. Raises what the run raised."""
+        await asyncio.wait({self._work})
+        return self._work.result()
+
     def pause(self) -> None:
         """Launch no further call, let those in flight finish, stop with a token. The run's end is to be waited for."""
         if not self.is_over:
@@ -145,18 +151,24 @@ class Tasks:
         if driven is not None:
             return driven
         if not chosen.shown:
-            self._require_room()
+            self.require_room()
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._beginning.add(begun)
         try:
-            await chosen.begin()
-            task = self._tasks[chosen.folder] = Task(chosen)
+            await chosen.begin()  # or find what another process has begun since
+            task = self._tasks[chosen.folder] = self.driven_in(chosen.folder) or Task(chosen)
         finally:
             self._beginning.discard(begun)
             begun.set_result(None)
         return task
 
-    def _require_room(self) -> None:
+    async def drive(self, chosen: Start) -> Run:
+        """A run that its caller waits for, to its end or next stop. Cancelled, it pauses first. Raises TooManyRuns."""
+        task = await self._launched(chosen)
+        return await awaited(task.end(), task.pause)
+
+    def require_room(self) -> None:
+        """Raises TooManyRuns where no further run could be driven now."""
         going_on = [task.run_id for task in self._tasks.values() if not task.is_over]
         self._tasks = {folder: task for folder, task in self._tasks.items() if not task.is_over}
         if len(going_on) + len(self._beginning) >= self._most:

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from enquete.study.drafts import draft_instruments
 from tests.http.conftest import AGENTS, serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
+from tests.support.studies import call_keys, run_folder
 
 API = "/api/interview"
 DATA = Path(__file__).parents[1] / "data"
@@ -178,6 +181,35 @@ def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, sl
         refused = client.post(f"{API}/other/pre")
         assert (refused.status_code, refused.json()["details"]["type"]) == (429, "TooManyRuns")
         assert int(refused.headers["retry-after"]) > 0
+
+
+def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Path, slow_model: ModelServer) -> None:
+    """The first interview's question is in flight when the others are asked for."""
+    (tmp_path / "simulations").mkdir()
+    given = {
+        "project_id": "p",
+        "ds_id": "orm",
+        "budget": 1,
+        "respondent": {"kind": "persona", "name": "Ann", "persona": "Bakes"},
+    }
+    with serving(tmp_path, most_runs=1) as client, ThreadPoolExecutor(2) as pool:
+        client.post("/api/operations/start_project", json={"project_id": "p"})
+
+        def conducted(conversation: str) -> httpx.Response:
+            return client.post("/api/operations/conduct_interview", json={**given, "conversation_id": conversation})
+
+        first = pool.submit(conducted, "ann")
+        while not slow_model.requests and not first.done():
+            time.sleep(0.01)
+        equal = pool.submit(conducted, "ann")
+        refused = conducted("bea")
+        assert (refused.status_code, refused.json()["error"]["type"]) == (429, "TooManyRuns")
+        assert int(refused.headers["retry-after"]) > 0
+        found = [one.result().json()["data"] for one in (first, equal)]
+    assert found[0] == found[1]
+    assert (found[0]["status"], found[0]["respondent"], found[0]["warning"]) == ("completed", "llm", None)
+    assert len(slow_model.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "ann")))
+    assert not (tmp_path / "projects" / "p" / "bea" / "runs").exists()
 
 
 def test_a_task_outlives_the_server(tmp_path: Path, slow_model: ModelServer) -> None:

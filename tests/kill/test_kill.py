@@ -82,6 +82,51 @@ def of_a_simulation(server: ServerProcess, tmp_path_factory: pytest.TempPathFact
     return begin
 
 
+ANN = {"kind": "persona", "name": "Ann", "persona": "A baker with four people and one oven"}
+SEATS = [{"name": name, "persona": f"{name} bakes bread"} for name in ("Ada", "Ben", "Eve")]
+
+
+def interview_words(number: int, questions: int) -> tuple[Path, list[str]]:
+    """Where the results of an operation lie below its root, and its command."""
+    words = ["project_id=p", f"conversation_id=c{number}", "ds_id=flow-shop", f"budget={questions}"]
+    place = Path("projects", "p", f"c{number}")
+    return place, ["discover", "conduct_interview", *words, f"respondent={json.dumps(ANN)}", "model=test"]
+
+
+def roundtable_words(number: int, rounds: int) -> tuple[Path, list[str]]:
+    words = [f"roundtable_id=t{number}", "question=Should we close on Mondays?", f"rounds={rounds}", "private=false"]
+    place = Path("roundtables", f"t{number}")
+    return place, ["roundtable", "start_roundtable", *words, f"personas={json.dumps(SEATS)}", "model=test"]
+
+
+OPERATIONS = pytest.mark.parametrize("words_of", [interview_words, roundtable_words], ids=["interview", "roundtable"])
+
+
+def of_operations(
+    server: ServerProcess, root: Path, words_of: Callable[[int, int], tuple[Path, list[str]]], size: int
+) -> Begin:
+    """Operations whose call is killed and made again in the same words."""
+    environment = {"LLM_BASE_URL": server.base_url}
+
+    def called(*words: str) -> dict[str, Any]:
+        return {"command": [*words, "--root", str(root), "--json"], "environment": environment}
+
+    def begun(number: int) -> tuple[Path, dict[str, Any]]:
+        place, words = words_of(number, size)
+        return root / place, called(*words)
+
+    (root / "simulations").mkdir()
+    assert finish(**called("discover", "start_project", "project_id=p"))[0] == 0
+    results, arguments = begun(0)
+    whole, requests = undisturbed(server, results, arguments)
+
+    def begin(number: int) -> Study:
+        results, arguments = begun(number)
+        return Study(arguments, results, results, server, whole, requests)
+
+    return begin
+
+
 def held(tally: Tally) -> None:
     print(f"{tally.kills} kills, {tally.lost} requests in flight at one")
     assert not tally.faults
@@ -93,6 +138,13 @@ def test_a_few_of_all_kills(of_a_simulation: Begin) -> None:
         12, killing.move, killing.delete, killing.copy, killing.truncate, killing.nothing, killing.zero_a_page
     )
     held(tally)
+
+
+@OPERATIONS
+def test_an_operation_that_was_killed_goes_on_by_the_same_call(
+    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]]
+) -> None:
+    held(Killer(of_operations(server, tmp_path, words_of, 1), 7).while_asking(1, killing.nothing))
 
 
 def test_after_a_kill_without_checkpoints_exactly_the_unsettled_calls_are_made(
@@ -184,6 +236,15 @@ def test_kill_in_every_methodology(server: ServerProcess, tmp_path: Path) -> Non
     usual = [name for name, methodology in methodologies().items() if methodology.default]
     arguments = asked(server, personas(tmp_path, 16), asking="item", methods=usual, budget_tokens=10**9)
     held(Killer(studies_of_a_file(server, tmp_path, arguments), 6).while_asking(30, killing.nothing))
+
+
+@pytest.mark.chaos
+@pytest.mark.timeout(3600)
+@OPERATIONS
+def test_kill_operations(
+    server: ServerProcess, tmp_path: Path, words_of: Callable[[int, int], tuple[Path, list[str]]]
+) -> None:
+    held(Killer(of_operations(server, tmp_path, words_of, 5), 8).while_asking(30, killing.nothing))
 
 
 @pytest.mark.chaos

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
@@ -12,13 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -75,7 +76,7 @@ def server_process(folder: Path, *options: str) -> Iterator[ServerProcess]:
 
 class Driven:
     """A run in a process of its own, to be killed: forked from one that has imported everything, so that twenty kills do
-    not cost twenty imports."""
+    not cost twenty imports. arguments: of `conduct_interviews` or `resume`; else a `command` line and its `environment`."""
 
     def __init__(self, arguments: dict[str, Any]):
         self._heard, told = FORKS.Pipe(duplex=False)
@@ -178,10 +179,23 @@ def _forked(act: Callable[..., None], *given: Any) -> ForkServerProcess:
 
 def _drive(arguments: dict[str, Any], told: Connection) -> None:
     os.environ["ENQUETE_RAISE_BUGS"] = "1"
+    if "command" in arguments:
+        _carry_out(**arguments, told=told)
     act = enquete.resume if "token_or_sim" in arguments else enquete.conduct_interviews
     run = act(**arguments)
     told.send(run.summary())
     sys.exit(run.exit_code)
+
+
+def _carry_out(command: list[str], environment: dict[str, str], told: Connection) -> NoReturn:
+    """`enquete COMMAND --json`, whose object is the summary."""
+    from enquete.interfaces.cli import app
+
+    os.environ.update(environment)
+    with redirect_stdout(io.StringIO()) as said:
+        code = app.run(command)
+    told.send(json.loads(said.getvalue()))
+    sys.exit(code)
 
 
 def finish(**arguments: Any) -> tuple[int, dict[str, Any]]:

@@ -39,5 +39,5 @@ def resume(token_or_sim: str | Path, **request: Any) -> Run:
 
 
 def _driven(task: Start) -> Run:
-    driver = Driver(task.folder, task.machine, fresh=task.fresh, synthesise=unwritten)
+    driver = Driver(task.machine, fresh=task.fresh, synthesise=unwritten)
     return wait(drive(task, driver), driver.pause)

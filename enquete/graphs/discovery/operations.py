@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.discovery.annotated import load_schema
-from enquete.graphs.discovery.projects import Conversed, Projects
+from enquete.graphs.discovery.projects import Conversed, Projects, Turn
 from enquete.graphs.discovery.record import misfits, reduced
 from enquete.graphs.discovery.schema import DiscoverySchema, shown_path
 from enquete.instruments.layers import shipped
 from enquete.state.asking import Language
+from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Operation, Port, Stopped
 
-FOLDER = "projects"
+FOLDER, RESPONDENT = "projects", "respondent.json"
 QUESTIONS = 10
+SAID = ("conversation", "ds", "turn", "question", "answer")
 ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Id = Annotated[str, Field(pattern=ID)]
@@ -27,6 +30,10 @@ Ds = Annotated[
     str, Field(min_length=1, max_length=200, description="discovery schema, as list_discovery_schemas names it")
 ]
 Budget = Annotated[int, Field(ge=1, le=100, description="questions that this call may ask")]
+
+
+Behind: TypeAlias = dict[tuple[str, str], list[str]]
+"""By conversation and schema: who gave each of its answers."""
 
 
 class Respondent(BaseModel):
@@ -93,7 +100,7 @@ class Schemas(_Asked):
 
 async def list_discovery_schemas(port: Port, asked: Schemas) -> dict[str, JsonValue]:
     """Which discovery schemas there are, what each finds out and needs first, and what is open in a project."""
-    held = Projects(port.root).interviews(asked.project_id) if asked.project_id else []
+    held = await Projects(port.root).interviews(asked.project_id) if asked.project_id else []
     names = (
         sorted({*shipped("discovery"), *(file.stem for file in Path(port.shelf, "discovery").glob("*.yaml"))})
         if port.shelf
@@ -121,11 +128,11 @@ def _state(held: Sequence[Conversed]) -> str:
 async def start_project(port: Port, asked: Named) -> dict[str, JsonValue]:
     """Begin a project, in which conversations and their records are kept. One that there is goes on."""
     projects = Projects(port.root)
-    projects.begin(asked.project_id, asked.title)
+    await projects.begin(asked.project_id, asked.title)
     return {
         "project_id": asked.project_id,
-        "title": projects.projects()[asked.project_id],
-        "interviews": len(projects.interviews(asked.project_id)),
+        "title": (await projects.projects())[asked.project_id],
+        "interviews": len(await projects.interviews(asked.project_id)),
     }
 
 
@@ -133,72 +140,81 @@ async def conduct_interview(port: Port, asked: Conducting) -> dict[str, JsonValu
     """Interview one respondent until the record of a discovery schema is complete or the budget is spent, and return it.
     An interview that was begun goes on where it was. With a person it returns at once with status waiting and the question."""
     projects = Projects(port.root)
-    projects.require(asked.project_id)
+    await projects.require(asked.project_id)
     schema = load_schema(asked.ds_id, port.shelf)
     if wrong := list(misfits(schema.nodes, asked.current_ascr)):
         raise InputError(f"current_ascr: {'; '.join(wrong)}")
-    held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
-    respondent = asked.respondent or (Respondent.model_validate(held.respondent) if held and held.respondent else None)
-    respondent = respondent or _of_conversation(projects, asked)
-    if respondent is None:
-        raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
-    place = _Place(port, asked.project_id, asked.conversation_id, respondent)
-    if held is not None and held.token and held.status != "completed":
-        stopped = await port.resume(place.sim, held.token, out=place.out)
-        before = _earlier(projects, asked)[: held.questions]
-    else:
-        before = _earlier(projects, asked)
-        known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
-        stopped = await port.conduct(
-            place.sim, out=place.out, new=True, language=asked.language, **place.request(asked, schema, known, before)
+    respondent, out = await _respondent(projects, asked), _folder(port, asked)
+    async with port.alone(str(out)):
+        held = await projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+        if held is None or not held.goes_on:
+            held = await _begun(port, projects, asked, respondent, schema, held)
+    begun_with = Respondent.model_validate(held.respondent)
+    if asked.respondent is not None and asked.respondent != begun_with:
+        raise InputError(
+            f"respondent: this interview goes on with {begun_with.name} ({begun_with.kind}); take another conversation_id for "
+            f"{asked.respondent.name} ({asked.respondent.kind})"
         )
-    return _kept(projects, asked, schema, respondent, stopped, before, held, asked.current_ascr)
+    stopped = await port.resume(_population(begun_with, out), held.token, out=str(out))
+    return await _kept(projects, asked, schema, held, stopped)
 
 
 async def refine_interview(port: Port, asked: Asking) -> dict[str, JsonValue]:
     """Go on with an interview whose record is incomplete: same respondent, what is known is kept, more questions."""
-    held = _required(Projects(port.root), asked)
+    projects = Projects(port.root)
+    held = await _required(projects, asked)
     if held.complete:
-        return {**_shown(held), "summary": "The record is complete already; nobody was asked."}
+        shown = _shown(held, await _behind(projects, asked.project_id))
+        return {**shown, "summary": "The record is complete already; nobody was asked."}
     return await conduct_interview(port, Conducting(**asked.model_dump()))
 
 
 async def answer_interview(port: Port, asked: Answering) -> dict[str, JsonValue]:
     """A person's answer to the question that their interview waits with; the interview then goes on to its next question."""
     projects = Projects(port.root)
-    held = _required(projects, asked)
+    held = await _required(projects, asked)
     if held.status != "waiting":
         raise InputError(f"{asked.conversation_id}: this interview waits for nobody's answer (it is {held.status})")
     respondent = Respondent.model_validate(held.respondent)
-    place = _Place(port, asked.project_id, asked.conversation_id, respondent)
-    await port.submit(place.sim, held.token, asked.answer, out=place.out)
+    out = _folder(port, asked)
+    await port.submit(_population(respondent, out), held.token, asked.answer, out=str(out))
     return await conduct_interview(port, Conducting(**asked.model_dump(exclude={"answer"})))
 
 
 async def project_progress(port: Port, asked: InProject) -> dict[str, JsonValue]:
     """How far every interview of a project is: complete or not, what is missing, questions asked."""
-    held = Projects(port.root).interviews(asked.project_id)
-    return {"project_id": asked.project_id, "interviews": [_shown(one) for one in held]}
+    projects = Projects(port.root)
+    held, behind = await projects.interviews(asked.project_id), await _behind(projects, asked.project_id)
+    return {"project_id": asked.project_id, "interviews": [_shown(one, behind) for one in held]}
 
 
 async def mark_complete(port: Port, asked: InConversation) -> dict[str, JsonValue]:
     """Call an interview done although its record is not complete: it is no longer open in the project."""
     projects = Projects(port.root)
-    held = _required(projects, asked).model_copy(update={"marked": True})
-    projects.keep(held, [])
-    return _shown(held)
+    held = (await _required(projects, asked)).model_copy(update={"marked": True})
+    await projects.keep(held)
+    return _shown(held, await _behind(projects, asked.project_id))
 
 
 async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
     """What a project knows: the values of a field over all its records, and messages that hold certain words."""
     projects = Projects(port.root)
+    behind = await _behind(projects, asked.project_id)
     found: list[JsonValue] = [
-        {"conversation_id": one.conversation, "ds_id": one.ds, "value": _at(one.record, asked.field)}
-        for one in projects.interviews(asked.project_id)
+        {
+            "conversation_id": one.conversation,
+            "ds_id": one.ds,
+            "value": _at(one.record, asked.field),
+            **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
+        }
+        for one in await projects.interviews(asked.project_id)
         if _at(one.record, asked.field) is not None
     ]
-    said = projects.messages(asked.project_id, text=asked.text) if asked.text else []
-    return {"project_id": asked.project_id, "values": found, "messages": [dict(one) for one in said]}
+    said = await projects.messages(asked.project_id, text=asked.text) if asked.text else []
+    told: list[JsonValue] = [
+        {**{name: one[name] for name in SAID}, **authorship(one["answered_by"], one["model"])} for one in said
+    ]
+    return {"project_id": asked.project_id, "values": found, "messages": told}
 
 
 def _at(record: Any, field: str) -> Any:
@@ -214,102 +230,148 @@ def _at(record: Any, field: str) -> Any:
 # --- one interview -------------------------------------------------------------------------------------------------------
 
 
-class _Place:
-    """Where the runs of a conversation lie, and what they ask."""
+def _folder(port: Port, asked: InConversation) -> Path:
+    """Where the runs of a conversation lie."""
+    place = Path(FOLDER, asked.project_id, asked.conversation_id)
+    if (port.root / place).resolve() != port.root.resolve() / place:
+        raise InputError(f"{place.as_posix()}: a symbolic link leads out of the root")
+    return port.root / place
 
-    def __init__(self, port: Port, project: str, conversation: str, respondent: Respondent):
-        self._port, self._who = port, respondent
-        folder = port.root / FOLDER / project / conversation
-        if folder.resolve() != (port.root.resolve() / FOLDER / project / conversation):
-            raise InputError(f"{FOLDER}/{project}/{conversation}: a symbolic link leads out of the root")
-        self.out = str(folder)
-        self.sim: str | Path = respondent.sim_id if respondent.kind == "agent" else self._file(folder)
 
-    def _file(self, folder: Path) -> Path:
-        """A population of one."""
-        if self._who.kind == "persona" and not self._who.persona:
-            raise InputError("respondent.persona: say in prose who they are")
-        folder.mkdir(parents=True, exist_ok=True)
-        file = folder / "respondent.json"
-        one = {"name": self._who.name, "persona": self._who.persona or "–", "type": self._who.kind}
-        file.write_text(json.dumps([one], ensure_ascii=False), "utf-8")
-        return file
+def _population(respondent: Respondent, out: Path) -> str | Path:
+    """The simulation of an agent, else the file that holds the respondent."""
+    return respondent.sim_id if respondent.kind == "agent" else out / RESPONDENT
 
-    def request(
-        self, asked: Asking, schema: DiscoverySchema, known: Mapping[str, Any], before: Sequence[tuple[str, str]]
-    ) -> dict[str, Any]:
-        earlier = [{"question": question, "answer": answer} for question, answer in before]
-        settings = {
-            "ds": schema.id,
-            "read": schema.model_dump(mode="json"),
-            "questions": asked.budget,
-            "current": dict(known),
-            "earlier": earlier,
+
+async def _begun(
+    port: Port,
+    projects: Projects,
+    asked: Conducting,
+    respondent: Respondent,
+    schema: DiscoverySchema,
+    held: Conversed | None,
+) -> Conversed:
+    """A run that nobody has been asked in yet, filed: whoever calls again after a kill goes on with it."""
+    before, out = await _earlier(projects, asked), _folder(port, asked)
+    known = reduced(schema.nodes, held.record if held else {}, asked.current_ascr)
+    if respondent.kind != "agent":
+        one = {"name": respondent.name, "persona": respondent.persona or "–", "type": respondent.kind}
+        write_atomically(out / RESPONDENT, json.dumps([one], ensure_ascii=False))
+    request = _request(asked, respondent, schema, known, before)
+    run = await port.begin(_population(respondent, out), out=str(out), language=asked.language, **request)
+    begun = _conversed(asked, schema, known, held).model_copy(
+        update={
+            "respondent": respondent.model_dump(), "status": "started", "token": run.token, "questions": len(before),
+            "budget_left": str(asked.budget), "answered_by": run.respondent, "model": run.model,
         }
-        made: dict[str, Any] = {"settings": {self._methodology: settings}}
-        if self._who.kind == "agent":
-            made["agents"] = [self._who.name]
-        if self._who.kind == "person":
-            made["arms"] = [{"respondent": "human", "model": "person"}]
-        elif asked.synthetic:
-            made["respondent"] = "synthetic"
-        elif asked.model:
-            made["model"] = asked.model
-        return made
-
-    @property
-    def _methodology(self) -> str:
-        return __package__.rpartition(".")[2]
+    )  # fmt: skip
+    await projects.keep(begun)
+    return begun
 
 
-def _of_conversation(projects: Projects, asked: InConversation) -> Respondent | None:
-    """Who has been interviewed in this conversation with another schema."""
+def _request(
+    asked: Asking,
+    respondent: Respondent,
+    schema: DiscoverySchema,
+    known: Mapping[str, Any],
+    before: Sequence[Turn],
+) -> dict[str, Any]:
+    settings = {
+        "ds": schema.id,
+        "read": schema.model_dump(mode="json"),
+        "questions": asked.budget,
+        "current": dict(known),
+        "earlier": [{"question": turn.question, "answer": turn.answer} for turn in before],
+    }
+    made: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: settings}}
+    if respondent.kind == "agent":
+        made["agents"] = [respondent.name]
+    if respondent.kind == "person":
+        made["arms"] = [{"respondent": "human", "model": "person"}]
+    elif asked.synthetic:
+        made["respondent"] = "synthetic"
+    elif asked.model:
+        made["model"] = asked.model
+    return made
+
+
+async def _respondent(projects: Projects, asked: Conducting) -> Respondent:
+    """Who is named, else who has been interviewed in this conversation, with this schema or another. Raises InputError."""
     known = [
-        one.respondent for one in projects.interviews(asked.project_id) if one.conversation == asked.conversation_id
+        one.respondent
+        for one in sorted(await projects.interviews(asked.project_id), key=lambda one: one.ds != asked.ds_id)
+        if one.conversation == asked.conversation_id and one.respondent
     ]
-    return Respondent.model_validate(known[0]) if known and known[0] else None
+    found = asked.respondent or (Respondent.model_validate(known[0]) if known else None)
+    if found is None:
+        raise InputError("respondent: say who is interviewed; this conversation has had nobody yet")
+    if found.kind == "persona" and not found.persona:
+        raise InputError("respondent.persona: say in prose who they are")
+    return found
 
 
-def _earlier(projects: Projects, asked: InConversation) -> list[tuple[str, str]]:
-    turns = projects.messages(asked.project_id, asked.conversation_id)
-    return [(one["question"], one["answer"]) for one in turns if one["ds"] == asked.ds_id]
+async def _earlier(projects: Projects, asked: InConversation) -> list[Turn]:
+    turns = await projects.messages(asked.project_id, asked.conversation_id)
+    return [Turn(*(one[name] for name in Turn._fields)) for one in turns if one["ds"] == asked.ds_id]
 
 
-def _required(projects: Projects, asked: InConversation) -> Conversed:
-    held = projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
+async def _behind(projects: Projects, project: str) -> Behind:
+    """Who answered, turn by turn."""
+    found: Behind = {}
+    for one in await projects.messages(project):
+        found.setdefault((one["conversation"], one["ds"]), []).append(one["answered_by"])
+    return found
+
+
+async def _required(projects: Projects, asked: InConversation) -> Conversed:
+    held = await projects.interview(asked.project_id, asked.conversation_id, asked.ds_id)
     if held is None:
         raise InputError(f"{asked.conversation_id}: no interview on {asked.ds_id} yet; begin it with conduct_interview")
     return held
 
 
-def _kept(
-    projects: Projects, asked: InConversation, schema: DiscoverySchema, respondent: Respondent, stopped: Stopped,
-    before: Sequence[tuple[str, str]], held: Conversed | None, current: Mapping[str, Any],
-) -> dict[str, JsonValue]:  # fmt: skip
-    """The project's own account of it, and the answer to the caller."""
+def _conversed(
+    asked: InConversation, schema: DiscoverySchema, record: Mapping[str, Any], held: Conversed | None
+) -> Conversed:
+    """The account with this record."""
+    account = held or Conversed(project=asked.project_id, conversation=asked.conversation_id, ds=asked.ds_id)
+    missing = [shown_path(path) for path in schema.completion.lacking(record)]
+    return account.model_copy(
+        update={"record": dict(record), "complete": schema.completion.holds(record), "missing": missing}
+    )
+
+
+async def _kept(
+    projects: Projects, asked: InConversation, schema: DiscoverySchema, held: Conversed, stopped: Stopped
+) -> dict[str, JsonValue]:
+    """The project's own account of it, and the answer to the caller. held: as it was filed when the run was begun."""
     found: Mapping[str, Any] = next(iter(stopped.findings.get("records") or []), {})
-    turns = [(str(one["question"]), str(one["answer"])) for one in stopped.findings.get("turns") or []]
-    record = found.get("record") or reduced(schema.nodes, held.record if held else {}, current)
+    turns = [
+        Turn(str(one["question"]), str(one["answer"]), held.answered_by, held.model)
+        for one in stopped.findings.get("turns") or []
+    ]
+    before = (await _earlier(projects, asked))[: held.questions]
     whole, budget = [*before, *turns], int(stopped.findings.get("budget") or 0)
-    kept = Conversed(
-        project=asked.project_id, conversation=asked.conversation_id, ds=asked.ds_id, respondent=respondent.model_dump(), record=record,
-        complete=schema.completion.holds(record), marked=bool(held and held.marked), status=stopped.status, token=stopped.token,
-        questions=len(whole if stopped.status == "completed" else before), budget_left=str(max(0, budget - len(turns))),
-        missing=[shown_path(path) for path in schema.completion.lacking(record)],
+    kept = _conversed(asked, schema, found.get("record") or held.record, held).model_copy(
+        update={
+            "status": stopped.status, "questions": len(whole if stopped.status == "completed" else before),
+            "budget_left": str(max(0, budget - len(turns))),
+        }
     )  # fmt: skip
-    projects.keep(kept, whole)
+    await projects.keep(kept, whole)
     told = {
         "message_count": 2 * len(whole),
         "question": stopped.waits_with or None,
         "summary": _summary(kept, len(turns), stopped),
     }
-    return {**_shown(kept), **told}
+    return {**_shown(kept, await _behind(projects, asked.project_id)), **told}
 
 
-def _shown(one: Conversed) -> dict[str, JsonValue]:
+def _shown(one: Conversed, behind: Behind) -> dict[str, JsonValue]:
     return {
         "conversation_id": one.conversation, "ds_id": one.ds, "status": one.status, "complete": one.complete, "marked": one.marked,
         "ascr": one.record, "missing": list(one.missing), "budget_remaining": one.budget_left,
+        **authorship(one.answered_by, one.model, behind=behind.get((one.conversation, one.ds), ())),
     }  # fmt: skip
 
 

@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from enquete.checkpoints.folders import read_record, run_folder
 from enquete.graphs.laddering.codebook import RECODED, recode
 from enquete.simulations.locate import by_id
+from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Operation, Port
 
@@ -102,15 +104,19 @@ def _about(port: Port, asked: OfRun) -> dict[str, JsonValue]:
     folder = _folder(port, asked, plain=True)
     found = _read(folder, "interviews.json")
     by = "researcher" if asked.recoded else found["coding"]["by"]
-    return {"run_id": folder.name, "interviews": found["interviews"]["begun"], "coded_by": by}
+    return {"run_id": folder.name, "interviews": found["interviews"]["begun"], "coded_by": by, **_authorship(folder)}
+
+
+def _authorship(folder: Path) -> dict[str, JsonValue]:
+    """Who answered. folder: of the run's results."""
+    main = read_record(run_folder(folder.parents[len(FOLDER.parts)], folder.name)).main
+    return {**authorship(main.respondent, main.model)}
 
 
 async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValue]:
     """One agent's interview: questions, answers, what was read in each and why the next question was asked."""
-    turns = [
-        json.loads(line)
-        for line in (_folder(port, asked, plain=True) / "turn_log.jsonl").read_text("utf-8").splitlines()
-    ]
+    folder = _folder(port, asked, plain=True)
+    turns = [json.loads(line) for line in (folder / "turn_log.jsonl").read_text("utf-8").splitlines()]
     own: list[JsonValue] = [
         {
             key: turn[key]
@@ -121,7 +127,7 @@ async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValu
     ]
     if not own:
         raise InputError(f"nobody called {asked.participant!r} was interviewed in this run")
-    return {"participant": asked.participant, "turns": own}
+    return {"participant": asked.participant, "turns": own, **_authorship(folder)}
 
 
 async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
@@ -132,7 +138,7 @@ async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:
         raise InputError(
             f"{asked.file}: no such file in the run's folder; copy codebook.yaml there under this name and edit it"
         )
-    return {**recode(folder, file), "folder": str(Path(folder.name, RECODED))}
+    return {**recode(folder, file), "folder": str(Path(folder.name, RECODED)), **_authorship(folder)}
 
 
 def _folder(port: Port, asked: OfRun, *, plain: bool = False) -> Path:

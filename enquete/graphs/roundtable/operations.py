@@ -32,6 +32,8 @@ from enquete.state.operations import Operation, Port
 
 SEPARATORS = ",;:"
 """What joins names in the settings: a name that holds one is given by its id."""
+STARTED = "started"
+"""Of a run that has not stopped yet: begun just now, by an equal call at the same time, or cut off by a kill."""
 LISTED = 50
 MOST_TOKENS = 1_000_000_000_000
 
@@ -121,6 +123,16 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
     """Let participants discuss a question, and return each group's decision and what to do next. The participants are agents
     of a simulation, free personas, or persons: then it returns at once with status waiting and what they are asked."""
     tables = Tables(port)
+    _require_seats(asked)
+    async with port.alone(str(tables.folder(asked.roundtable_id))):
+        table = await _started(port, tables, asked)
+    if table.held.status == STARTED:
+        await _drive(port, table, asked)
+    return told(tables.table(asked.roundtable_id))
+
+
+async def _started(port: Port, tables: Tables, asked: Starting) -> OpenTable:
+    """The roundtable of this name, with a run; begun where there is none. Raises InputError where it is another one."""
     found = tables.find(asked.roundtable_id)
     given = asked.model_dump(mode="json", exclude={"roundtable_id", "budget_tokens", "confirm"})
     if found is not None and found.kept.asked != given:
@@ -128,20 +140,18 @@ async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
             f"{asked.roundtable_id}: there is one on other terms; choose another roundtable_id, or go on with it by continue_roundtable"
         )
     if found is not None and found.standing is not None:
-        return told(found)
-    _require_seats(asked)
+        return found
     tables.keep(
         Kept(id=asked.roundtable_id, question=asked.question, mode=asked.mode, begun_at=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
              sim_id=asked.sim_id, language=asked.language, asked=given)
     )  # fmt: skip
     folder = tables.folder(asked.roundtable_id)
     try:
-        await _conduct(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
-    except EnqueteError:
-        if not port.runs(str(folder)):  # nobody was asked: it may be begun otherwise
-            tables.drop(asked.roundtable_id)
+        await _begin(port, asked, folder, _seating(asked, folder), asked.budget_tokens, asked.confirm)
+    except EnqueteError:  # nobody was asked: it may be begun otherwise
+        tables.drop(asked.roundtable_id)
         raise
-    return told(tables.table(asked.roundtable_id))
+    return tables.table(asked.roundtable_id)
 
 
 def _require_seats(asked: Starting) -> None:
@@ -180,7 +190,7 @@ def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
     return {"compose": asked.compose, "groups": asked.groups, "size": asked.size}
 
 
-async def _conduct(
+async def _begin(
     port: Port, asked: Starting, folder: Path, settings: dict[str, Any], budget: int | None, confirm: bool
 ) -> None:
     own = {
@@ -195,20 +205,35 @@ async def _conduct(
     elif asked.model:
         given["model"] = asked.model
     sim: str | Path = asked.sim_id or folder / PEOPLE
-    await port.conduct(sim, out=str(folder), new=True, budget_tokens=budget, confirm=confirm, **given)
+    await port.begin(sim, out=str(folder), budget_tokens=budget, confirm=confirm, **given)
+
+
+async def _drive(port: Port, table: OpenTable, asked: Starting | Continuing) -> None:
+    run = table.held
+    await port.resume(
+        table.sim, run.run, out=str(table.folder), budget_tokens=asked.budget_tokens, confirm=asked.confirm,
+        retry_failed=run.status == "failed",
+    )  # fmt: skip
 
 
 async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonValue]:
     """Go on with a roundtable: persons' answers, a remark between two rounds that all participants see, a larger budget, or
     further rounds once it is over. Nothing is asked or paid for twice."""
     tables = Tables(port)
-    table = tables.table(asked.roundtable_id)
+    tables.table(asked.roundtable_id)
+    async with port.alone(str(tables.folder(asked.roundtable_id))):
+        table = tables.table(asked.roundtable_id)
+        if table.held.status == "completed":
+            await _begin_further(port, tables, table, asked)
+        elif not (table.held.status == STARTED and table.settings.earlier):
+            await _answered(port, table, asked)
+    await _drive(port, tables.table(asked.roundtable_id), asked)
+    return told(tables.table(asked.roundtable_id))
+
+
+async def _answered(port: Port, table: OpenTable, asked: Continuing) -> None:
+    """What a discussion that is not over has waited for. Raises InputError."""
     run, place = table.held, {"out": str(table.folder)}
-    if run.status == "completed":
-        if asked.answers:
-            raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
-        await _held_further(port, tables, table, asked)
-        return told(tables.table(asked.roundtable_id))
     if asked.rounds:
         raise InputError("rounds: the discussion is not over yet; go on without them, and ask for further ones then")
     for name, answers in asked.answers.items():
@@ -221,11 +246,6 @@ async def continue_roundtable(port: Port, asked: Continuing) -> dict[str, JsonVa
         )
     for talk in due:
         await port.freeze(table.sim, run.run, word_name(talk), asked.remark, **place)
-    await port.resume(
-        table.sim, run.run, budget_tokens=asked.budget_tokens, confirm=asked.confirm,
-        retry_failed=run.status == "failed", **place,
-    )  # fmt: skip
-    return told(tables.table(asked.roundtable_id))
 
 
 def _waiting(table: OpenTable, name: str) -> str:
@@ -246,8 +266,10 @@ def _by_item(table: OpenTable, name: str, answers: dict[str, JsonValue]) -> dict
     return {items[item]: given for item, given in answers.items()}
 
 
-async def _held_further(port: Port, tables: Tables, table: OpenTable, asked: Continuing) -> None:
-    """A run of its own, which begins with what was said so far and the remark."""
+async def _begin_further(port: Port, tables: Tables, table: OpenTable, asked: Continuing) -> None:
+    """A run of its own, which begins with what was said so far and the remark. Raises InputError."""
+    if asked.answers:
+        raise InputError(f"{asked.roundtable_id}: the discussion is over and waits for nobody; leave answers out")
     earlier = {talk.unit: _reopened(talk, asked.remark) for talk in table.groups}
     if not earlier:
         raise InputError(f"{asked.roundtable_id}: no group has discussed; there is nothing to go on with")
@@ -263,10 +285,9 @@ async def _held_further(port: Port, tables: Tables, table: OpenTable, asked: Con
     }  # fmt: skip
     tables.keep(table.kept.model_copy(update={"replaced": [*table.kept.replaced, table.held.run]}))
     try:
-        await _conduct(port, started, table.folder, settings, asked.budget_tokens, asked.confirm)
+        await _begin(port, started, table.folder, settings, asked.budget_tokens, asked.confirm)
     except EnqueteError:
-        if set(port.runs(str(table.folder))) <= {*table.kept.replaced, table.held.run}:
-            tables.keep(table.kept)
+        tables.keep(table.kept)
         raise
 
 
@@ -292,7 +313,7 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
         found.append({
             "roundtable_id": name, "question": table.kept.question, "mode": table.kept.mode, "begun_at": table.kept.begun_at,
             "status": table.standing.status if table.standing else "not begun", "groups": len(groups),
-            "first": digest(table, groups[0]) if groups else None,
+            "first": digest(table, groups[0]) if groups else None, **(table.authorship if table.standing else {}),
         })  # fmt: skip
         if len(found) == LISTED:
             break

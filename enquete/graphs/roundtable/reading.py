@@ -74,7 +74,7 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     others: list[JsonValue] = [digest(table, each) for each in table.groups if each.unit != talk.unit]
     return fitted({
         "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
-        **layers, "other_groups": others,
+        **table.authorship, **layers, "other_groups": others,
     })  # fmt: skip
 
 
@@ -87,7 +87,7 @@ async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
     weighed = next((turn.weighed for turn in turns if turn.weighed is not None), None)
     responses = {turn.participant: turn.response for turn in turns}
     return fitted({
-        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)),
+        "roundtable_id": table.kept.id, "group": talk.unit, "round": stage, "rounds": list(stages(talk)), **table.authorship,
         "agreement": agreement(responses), "positions": len(clusters(responses)), "remark": remark_of(talk, stage),
         "weighed": weighed.model_dump(mode="json") if weighed else None,
         "missing": [table.name(who) for who in talk.participants if who not in responses],
@@ -103,7 +103,9 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
     turns = said_in(talk, stage)
     for turn in turns:
         if asked.participant in (turn.participant, table.name(turn.participant), str(turn.number)):
-            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **detail(table, turn)})
+            said = detail(table, turn)
+            by = table.authorship_of(person=said["answered_by"] == "person")
+            return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **by, **said})
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
     raise InputError(f"nobody called {asked.participant!r} spoke in round {stage} of {talk.unit}; who did: {names}")
 
@@ -121,7 +123,7 @@ async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]
         raise InputError(f"offset: {asked.offset} lies beyond the end; the text has {len(text)} characters")
     end = min(asked.offset + PAGE, len(text))
     return {
-        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text),
+        "roundtable_id": table.kept.id, "file": file.relative_to(port.root).as_posix(), "characters": len(text), **table.authorship,
         "text": text[asked.offset : end], "next_offset": end if end < len(text) else None,
     }  # fmt: skip
 
@@ -130,6 +132,7 @@ def _whole(table: OpenTable) -> dict[str, Any]:
     return {
         "roundtable_id": table.kept.id, "question": table.kept.question, "mode": table.settings.mode,
         "language": table.held.language, "begun_at": table.kept.begun_at, "status": table.held.status,
+        **table.authorship,
         "runs": [*(one for one in table.kept.replaced if one != table.held.run), table.held.run],
         "groups": [_group(table, talk) for talk in table.groups],
     }  # fmt: skip

@@ -13,6 +13,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from enquete.checkpoints.folders import NeverStarted, write_atomically
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.settings import RoundtableSettings
+from enquete.state.authorship import authorship
 from enquete.state.errors import InputError
 from enquete.state.operations import Port, Standing
 from enquete.state.regular_files import read_regular
@@ -57,6 +58,19 @@ class OpenTable:
                 f"{self.kept.id}: the discussion has not begun; call start_roundtable again with the same arguments"
             )
         return self.standing
+
+    @property
+    def authorship(self) -> dict[str, JsonValue]:
+        """Who answers. Persons at the table are none of the respondent's answers."""
+        run = self.held
+        behind = [run.respondent, *("human" for _ in self.settings.persons)]
+        return {**authorship(run.respondent, run.model, run.language, behind=behind)}
+
+    def authorship_of(self, *, person: bool) -> dict[str, JsonValue]:
+        """Who gave one answer."""
+        run = self.held
+        respondent, model = ("human", "person") if person else (run.respondent, run.model)
+        return {**authorship(respondent, model, run.language)}
 
     @property
     def settings(self) -> RoundtableSettings:

@@ -44,7 +44,7 @@ def told(table: OpenTable) -> dict[str, JsonValue]:
     run = table.held
     return fitted({
         "roundtable_id": table.kept.id, "status": run.status, "note": run.note if run.status != "completed" else "",
-        "question": table.kept.question, "mode": table.settings.mode, "run_id": run.run,
+        "question": table.kept.question, "mode": table.settings.mode, "run_id": run.run, **table.authorship,
         "groups": [digest(table, talk) for talk in table.groups],
         "waiting_for": [waiting(table, block) for block in run.forms],
         "waiting_for_word": [talk.unit for talk in wordless(table)],

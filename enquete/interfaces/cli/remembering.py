@@ -8,7 +8,8 @@ import typer
 
 from enquete.interfaces.cli import options as o
 from enquete.interfaces.cli.output import one_object, result, table
-from enquete.interfaces.cli.words import say
+from enquete.interfaces.cli.words import say, tongue
+from enquete.state.authorship import warning
 
 if TYPE_CHECKING:
     from enquete.study.remembered import Record
@@ -48,9 +49,13 @@ def search(
     from enquete.study.remembered import search_memory  # noqa: PLC0415 - takes seconds to import
 
     found = search_memory(sim, query, agent=agent, limit=limit, root=root, out=out)
+    computed = warning([one.respondent for one in found], tongue())
     if as_json:
-        one_object({"sim": sim, "episodes": [as_object(one) for one in found], "exit_code": 0})
+        episodes = [as_object(one) for one in found]
+        one_object({"sim": sim, "warning": computed, "episodes": episodes, "exit_code": 0})
         return 0
+    if computed:
+        result(f"{computed}\n")
     for one in found:
         result(f"{one.text}\n  {one.id}")
     if not found:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from enquete.locale import N_, SOURCE, in_language, languages
+from enquete.state.authorship import SYNTHETIC
 
 
 def tongue(environment: Mapping[str, str] = os.environ) -> str:
@@ -73,10 +74,7 @@ TEXTS: Mapping[str, str] = {
     "note": N_("Why: {note}"),
     "resumed": N_("The run was unfinished and has been resumed; what had been answered was not asked again."),
     "shown": N_("This run is finished already; nothing was asked. Add --new for another one."),
-    "synthetic": N_(
-        "ANSWERED BY THE SYNTHETIC RESPONDENT: every answer was computed from planted positions, not given by a "
-        "model or a person. The figures show that the instruments work; they say nothing about the world."
-    ),
+    "synthetic": SYNTHETIC,
     "model": N_("Answered by {model}, temperature {temperature:g}."),
     "asked": N_("Asked: {methods}; {agents} agents, in {language}."),
     "language_de": N_("German"),

@@ -32,7 +32,7 @@ from enquete.interfaces.service.replies import code_of
 from enquete.interfaces.service.secrecy import Mask, MaskingFormatter, mask_of
 from enquete.interfaces.web.mishaps import is_page, mishap
 from enquete.interfaces.web.pages import make_pages
-from enquete.state.errors import EnqueteError, OverBudget
+from enquete.state.errors import Busy, EnqueteError, OverBudget
 from enquete.study.apart import NotInTime
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import TooManyRuns
@@ -75,7 +75,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.include_router(make_router(desk))
     app.include_router(lists_router(desk))
     app.include_router(steering_router(desk))
-    app.include_router(operations_router(rooted))
+    app.include_router(operations_router(runner))
     app.include_router(make_pages(desk, settings))
     _explain_errors(app, mask)
     app.add_middleware(StatusShortcut, ready=desk.status_ready)  # the innermost of the three
@@ -110,7 +110,7 @@ def _explain_errors(app: FastAPI, mask: Mask) -> None:
     @app.exception_handler(EnqueteError)
     async def of_enquete(request: Request, error: EnqueteError) -> Response:
         data = {"estimate": dict(error.estimate)} if isinstance(error, OverBudget) else None
-        retry = BUSY_RETRY_S if isinstance(error, TooManyRuns | NotInTime) else None
+        retry = BUSY_RETRY_S if isinstance(error, TooManyRuns | NotInTime | Busy) else None
         return told(request, code_of(error), problem_of(error, mask), data, retry)
 
     @app.exception_handler(RequestValidationError)

@@ -198,13 +198,16 @@ class EpisodeData(BaseModel):
     agent_name: str
     methodology: str
     phase: str
+    respondent: str
+    model: str
     answer_ids: list[str]
 
 
 class MemoryData(BaseModel):
-    """Episodes, best first."""
+    """Episodes, best first. `warning`: where no model and no person said some of it; null otherwise."""
 
     sim_id: str
+    warning: str | None
     episodes: list[EpisodeData]
 
 

@@ -31,6 +31,7 @@ from enquete.interfaces.service.secrecy import Mask
 from enquete.interfaces.service.status import StatusWord, budget_of, note_of, ran_short, stage_of, status_of
 from enquete.interfaces.service.steady import steadily
 from enquete.simulations.completion import completion
+from enquete.state.authorship import warning
 from enquete.state.errors import RunLocked, RunNotFound
 from enquete.state.request import parse_request
 from enquete.study.apart import apart
@@ -223,7 +224,8 @@ def read_memory(rooted: Rooted, sim_id: str, query: str, agent: str, limit: int)
     """Raises RunNotFound where nobody was interviewed."""
     rooted.runs(sim_id)
     found = search_memory(sim_id, query, agent=agent, limit=limit, root=str(rooted.root))
-    return MemoryData(sim_id=sim_id, episodes=[EpisodeData(**one.model_dump(include=KEPT)) for one in found])
+    episodes = [EpisodeData(**one.model_dump(include=KEPT)) for one in found]
+    return MemoryData(sim_id=sim_id, warning=warning([one.respondent for one in found]), episodes=episodes)
 
 
 KEPT = set(EpisodeData.model_fields)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from pydantic import JsonValue
 
 from enquete.checkpoints.ledger import now
 from enquete.interfaces.http.task_files import Kind, TaskFile, write_task
@@ -16,6 +18,7 @@ from enquete.interfaces.service.secrecy import Mask
 from enquete.state.errors import EnqueteError, RunLocked
 from enquete.study.apart import apart
 from enquete.study.lifecycle import Wanted
+from enquete.study.operating import operate
 from enquete.study.rooted import Rooted
 from enquete.study.run import Run
 from enquete.study.tasks import StillPausing, Task, Tasks, TooManyRuns
@@ -53,6 +56,11 @@ class Runner:
     async def launch(self, sim_id: str, kind: Kind, wanted: Wanted) -> Launched:
         """Start or go on with a run; returns as soon as it is on disk and goes on. Raises what the façade raises."""
         return await self._there(self._launch(sim_id, kind, wanted))
+
+    async def operate(self, name: str, given: Mapping[str, Any]) -> dict[str, JsonValue]:
+        """An operation, whose runs count among those that this server drives at once. Raises what `operate` raises."""
+        root, shelf = self._rooted.root, self._rooted.given["shelf"]
+        return await self._there(operate(name, given, root, shelf, self._tasks))
 
     def driven(self, run_id: str) -> Task | None:
         """What drives this run right now."""

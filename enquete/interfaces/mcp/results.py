@@ -49,6 +49,7 @@ from enquete.interfaces.service.status import status_of
 from enquete.nodes.estimate import Estimate
 from enquete.simulations.locate import Known
 from enquete.state.asking import Spoken
+from enquete.state.authorship import warning
 from enquete.state.errors import EnqueteError, SettingsError
 from enquete.study.apart import apart
 from enquete.study.known import simulation_facts
@@ -268,15 +269,17 @@ def search_memory(
         desk.rooted.simulation(sim_id)
         found = memory_search(sim_id, words, agent=agent, limit=A_PAGE, root=str(desk.rooted.root))
         state = EpisodesState(
+            warning=warning([one.respondent for one in found]),
             episodes=[
                 Episode(
                     id=one.id, text=one.text[:LONGEST_EPISODE], agent=one.agent_name, methodology=one.methodology,
-                    phase=one.phase, run_id=one.run_id,
+                    phase=one.phase, run_id=one.run_id, respondent=one.respondent, model=one.model,
                 )
                 for one in found
             ]
         )  # fmt: skip
-        return answer(state, "\n".join(f"- {one.text}" for one in state.episodes) or "Nothing that was said fits.")
+        lines = [*filter(None, [state.warning]), *(f"- {one.text}" for one in state.episodes)]
+        return answer(state, "\n".join(lines) or "Nothing that was said fits.")
 
 
 def export_responses(ctx: Ctx, sim_id: SimId, run_id: RunIdArgument = None) -> Annotated[CallToolResult, ExportState]:

@@ -183,11 +183,14 @@ class Episode(BaseModel):
     methodology: str
     phase: str
     run_id: str
+    respondent: str
+    model: str
 
 
 class EpisodesState(BaseModel):
     """What was said in interviews, best first."""
 
+    warning: Annotated[str | None, Field(description="where no model and no person said some of it")]
     episodes: list[Episode]
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from enquete.checkpoints.ballast import DiskFull
 from enquete.state.errors import (
+    Busy,
     EnqueteError,
     InputError,
     PopulationMismatch,
@@ -85,6 +86,7 @@ REPLIES: Mapping[type[EnqueteError], Reply] = {
     NotInTime: Reply(
         503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."
     ),
+    Busy: Reply(503, "ask again later", "Wait before you call it again; nothing was changed."),
     DiskFull: Reply(507),
 }
 

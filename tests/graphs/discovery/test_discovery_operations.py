@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from enquete.graphs.discovery.projects import FILE, Projects
-from enquete.state.errors import EnqueteError, InputError, SettingsError
+from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
+from enquete.state.errors import Busy, EnqueteError, InputError, SettingsError
 from enquete.study.operating import operate, operations
+from tests.support.model_server import ModelServer
 from tests.support.populations import mirofish_folder
+from tests.support.studies import call_keys, run_folder
 
 ANN = {"kind": "persona", "name": "Ann", "persona": "A baker with four people and one oven"}
 C = {"project_id": "p", "conversation_id": "c"}
@@ -61,6 +66,47 @@ def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
     found = do(root, "query_project", project_id="p", field="subprocesses.duration", text="what can you tell me")
     assert len(found["values"][0]["value"]) == 2
     assert {one["ds"] for one in found["messages"]} == {"flow-shop"}
+
+
+def test_every_reply_says_who_answered(root: Path) -> None:
+    """A record that two respondents filled is not the one's, nor the other's."""
+    place = {"project_id": "p", "conversation_id": "told", "ds_id": "timetabling"}
+    first = do(root, "conduct_interview", **place, budget=1, synthetic=True, respondent=ANN)
+    with ModelServer() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LLM_BASE_URL", server.base_url)
+        second = do(root, "refine_interview", **place, budget=1, model="test")
+    told = [{key: one[key] for key in ("respondent", "model", "warning")} for one in (first, second)]
+    assert told == [
+        {"respondent": "synthetic", "model": "synthetic", "warning": SYNTHETIC},
+        {"respondent": "llm", "model": "test", "warning": SOME_SYNTHETIC},
+    ]
+    progress = do(root, "project_progress", project_id="p")["interviews"]
+    marked = do(root, "mark_complete", **place)
+    (found,) = [one for one in do(root, "query_project", project_id="p")["values"] if one["conversation_id"] == "told"]
+    for one in (next(one for one in progress if one["conversation_id"] == "told"), marked, found):
+        assert told[1].items() <= one.items()
+    said = do(root, "query_project", project_id="p", text=" ")["messages"]
+    assert [one["respondent"] for one in said if one["conversation"] == "told"] == ["synthetic", "llm"]
+
+
+def test_equal_calls_at_once_are_one_interview(tmp_path: Path) -> None:
+    """In one loop: whoever comes second is given the first one's answers, which were paid once."""
+    (tmp_path / "simulations").mkdir()
+    do(tmp_path, "start_project", project_id="p")
+    given = {**N, "budget": 1, "model": "test", "respondent": ANN}
+    other = {**given, "respondent": {**ANN, "name": "Bea"}}
+
+    async def at_once() -> list[Any]:
+        calls = (operate("conduct_interview", one, tmp_path) for one in (given, given, other))
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    with ModelServer() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LLM_BASE_URL", server.base_url)
+        *found, refused = asyncio.run(at_once())
+    assert found[0] == found[1]
+    assert found[0]["status"] == "completed"
+    assert "this interview goes on with Ann (persona); take another conversation_id for Bea" in str(refused)
+    assert len(server.requests) == len(call_keys(run_folder(tmp_path / "projects" / "p" / "n")))
 
 
 def test_what_is_known_already_is_taken_over(root: Path) -> None:
@@ -154,11 +200,34 @@ def test_what_is_wrong_is_said_before_anybody_is_asked(root: Path, name: str, gi
 def test_a_project_store_that_is_none_is_named_and_runs_stay(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"not a database" * 100)
     with pytest.raises(InputError, match="cannot be used"):
-        Projects(tmp_path).projects()
+        asyncio.run(Projects(tmp_path).projects())
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="symbolic link"):
         Projects(tmp_path)
+
+
+def test_a_store_that_another_process_holds_blocks_nobody_and_is_told_as_busy(tmp_path: Path) -> None:
+    """A writer keeps out writers; readers only where nobody may read either."""
+    asyncio.run(Projects(tmp_path).begin("p", "Bakery"))
+    waited = Projects(tmp_path, patience_s=0.2)
+
+    async def meanwhile() -> tuple[int, BaseException, dict[str, str]]:
+        turns, begun = 0, asyncio.ensure_future(waited.begin("q", ""))
+        while not begun.done():
+            turns += 1
+            await asyncio.sleep(0.01)
+        refused = begun.exception()
+        assert refused is not None
+        return turns, refused, await waited.projects()
+
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        turns, refused, known = asyncio.run(meanwhile())
+    assert (type(refused), known) == (Busy, {"p": "Bakery"})
+    assert "another process has held the project store for 0.2 s; ask again later" in str(refused)
+    assert turns > 3
+    asyncio.run(waited.begin("q", "Brewery"))
 
 
 def test_every_operation_says_what_it_does_and_what_its_arguments_mean() -> None:

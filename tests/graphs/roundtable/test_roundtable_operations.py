@@ -28,6 +28,7 @@ from enquete.interfaces.mcp.server import make_server
 from enquete.interfaces.mcp.serving import make_office
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
+from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
 from enquete.state.errors import EnqueteError
 from enquete.study.operating import operate
 from tests.support.populations import mirofish_folder
@@ -37,6 +38,7 @@ REMARK = "Please think of the apprentices, too."
 ROUND_1, MODERATOR, NOW = "What was said in round 1", "What the moderator says before round 2", (
     "What has been said in this round already"
 )  # fmt: skip
+WITH_A_PERSON = ["synthetic", "synthetic", SOME_SYNTHETIC]
 TABLE = {"roundtable_id": "monday"}
 BOB = {
     "position": "Yes, we should.", "stance": "yes", "steel_man": "Regulars\nHabit\nIncome", "weaknesses": "Cost\nStaff\nLight",
@@ -146,7 +148,7 @@ def test_a_persons_answers_are_theirs_and_cost_no_call(held: Held) -> None:
 def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
     """Each reply fits; the decision stands before who said what."""
     decided = http(held.root, "get_consensus", **TABLE)
-    assert list(decided)[4:8] == ["decision", "agent_responses", "evidence", "metadata"]
+    assert list(decided)[7:11] == ["decision", "agent_responses", "evidence", "metadata"]
     assert [one["name"] for one in decided["agent_responses"]] == ["Ada", "Ben", "Bob"]
     assert decided["metadata"]["rounds"] == 2
     second = mcp(held.root, "get_round_details", **TABLE)
@@ -163,6 +165,13 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
         "Cost\nStaff\nLight",
         0.7,
     )
+    other = mcp(held.root, "get_response_detail", **TABLE, participant="Ada", round=2)
+    for one, by in (
+        *((one, WITH_A_PERSON) for one in (decided, second, first, *held.steps.values())),
+        (own, ["human", "person", None]),
+        (other, ["synthetic", "synthetic", SYNTHETIC]),
+    ):
+        assert [one[key] for key in ("respondent", "model", "warning")] == by
     assert own == python(held.root, "get_response_detail", **TABLE, participant=str(own["number"]))
     listed = http(held.root, "list_roundtables", text="mondays")
     assert [(one["roundtable_id"], one["question"]) for one in listed["roundtables"]] == [("monday", QUESTION)]
