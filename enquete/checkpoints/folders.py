@@ -22,7 +22,7 @@ from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.checkpoints.own_files import note
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.tally import lost_text, missing, told_beside
+from enquete.checkpoints.write_counter import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 
 try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -38,11 +39,11 @@ from enquete.checkpoints.entries import (
     text_of,
     text_rows,
 )
-from enquete.checkpoints.folders import record_in
+from enquete.checkpoints.folders import CHECKPOINTS, record_in, set_aside
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
-from enquete.checkpoints.tally import Tally
 from enquete.checkpoints.usage import note_cached, note_unanswered
+from enquete.checkpoints.write_counter import WriteCounter, counted, told_by_checkpoints
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.desk import Completion, Prompt
@@ -51,6 +52,7 @@ from enquete.state.errors import LedgerError
 __all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
 
 T = TypeVar("T")
+log = logging.getLogger("enquete")
 
 FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
 _parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and are read for each of its agents
@@ -72,10 +74,10 @@ class Ledger:
                 if create:
                     self._create()
                 self._check(self._write_connection)
-                self._read = connect(path, read_only=True)
+                self._read = opened.enter_context(closing(connect(path, read_only=True)))
+                self._counter = WriteCounter(path, self._set_checkpoints_right())
             opened.pop_all()
-        self._tally = Tally(path)
-        self._writer = GroupWriter(self._write_connection, str(path), room, self._tally)
+        self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
@@ -105,6 +107,17 @@ class Ledger:
         )
         connection.execute("COMMIT")
 
+    def _set_checkpoints_right(self) -> int:
+        """The ledger is the truth: a position from after writes that it has lost would lead past them, so it is set aside
+        before anything more is written. Returns the ledger's count."""
+        checkpoints = self.path.with_name(CHECKPOINTS)
+        told = told_by_checkpoints(checkpoints)  # first: a driver goes on
+        writes = counted(self._write_connection.execute)
+        if told > writes:
+            kept = set_aside(checkpoints)
+            log.warning("%s: its checkpoints are ahead of the ledger and were set aside as %s", self.run, kept.name)
+        return writes
+
     def _check(self, connection: sqlite3.Connection) -> None:
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         self.run = self.run or str(meta.get("run"))
@@ -120,7 +133,7 @@ class Ledger:
         await self._writer.close()
         self._read.close()
         self._write_connection.close()
-        self._tally.close()
+        self._counter.close()
 
     async def drain(self) -> None:
         await self._writer.drain()
@@ -143,6 +156,11 @@ class Ledger:
 
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
+
+    @property
+    def writes(self) -> int:
+        """Ever committed to this ledger."""
+        return self._counter.value
 
     @property
     def commits(self) -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from enquete.checkpoints import tally
+from enquete.checkpoints import write_counter
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.connection import connect, damaged
 from enquete.checkpoints.entries import now
@@ -99,7 +99,7 @@ def salvage(folder: Path) -> SalvageReport:
             raise
         report.kept = set_aside(path)
         draft.replace(path)
-        (folder / tally.NAME).unlink(missing_ok=True)  # what was lost is said here
+        (folder / write_counter.NAME).unlink(missing_ok=True)  # what was lost is said here
         if (folder / CHECKPOINTS).exists():
             set_aside(folder / CHECKPOINTS)
     return report

@@ -24,8 +24,8 @@ from enquete.checkpoints.folders import LEDGER, held
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.orders import sweep_unordered
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.tally import LOST, lost_text, missing, told_beside
 from enquete.checkpoints.usage import Used, usage
+from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
