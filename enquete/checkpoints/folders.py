@@ -225,7 +225,7 @@ def record_in(query: Callable[[str], sqlite3.Cursor], folder: Path) -> RunRecord
     try:
         return RunRecord.model_validate_json(row[0])
     except ValidationError as error:
-        raise LedgerError(f"{path}: the run's record cannot be read ({error})") from error
+        raise damaged(path, error) from error
 
 
 def set_aside(path: Path) -> Path:

@@ -157,6 +157,24 @@ class Ledger:
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
 
+    def keep_log(self) -> None:
+        """From now on the write-ahead log is written back to the ledger's file by `write_back` and `snapshot` alone."""
+        self._write_connection.execute("PRAGMA wal_autocheckpoint=0")
+
+    def write_back(self) -> None:
+        """The log, as far as it has come. In any thread."""
+        with closing(sqlite3.connect(self.path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def snapshot(self) -> sqlite3.Connection:
+        """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others are reading
+        it; what `write_back` left of it takes a moment."""
+        self._write_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection = connect(self.path, read_only=True)
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM meta").fetchone()
+        return connection
+
     @property
     def writes(self) -> int:
         """Ever committed to this ledger."""
@@ -251,6 +269,9 @@ class Ledger:
         """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
         token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
 
+        if self._row("SELECT 1 FROM calls WHERE status='reserved'") is None:
+            return 0
+
         def write(connection: sqlite3.Connection) -> int:
             lost = connection.execute(
                 "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
@@ -274,7 +295,8 @@ class Ledger:
             f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION}){' AND part=?' if part else ''}",
             (*occasion_values(key), key.part) if part else occasion_values(key),
         )
-        return {row[0]: answer_from_row(row) for row in rows}
+        with explained(self.path):
+            return {row[0]: answer_from_row(row) for row in rows}
 
     async def store(self, key: BlockKey, answers: Sequence[Answer]) -> None:
         """Commit answers and counters in one transaction. A failed row may be replaced; any other rewrite is a bug."""
@@ -329,7 +351,8 @@ class Ledger:
             "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
             (methodology, phase, arm, name),
         )
-        return _parsed(row[0]) if row else None
+        with explained(self.path):
+            return _parsed(row[0]) if row else None
 
     async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
         await self._writer.submit(

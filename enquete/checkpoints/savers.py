@@ -17,6 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
+from enquete.checkpoints.connection import is_damage
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.write_counter import MADE, REPEATED
@@ -137,10 +138,15 @@ async def _set_up(made: RunSaver, local: bool) -> None:
 
 
 def _readable(path: Path) -> bool:
+    """Raises LedgerError where it cannot even be opened, which says nothing of what is in it."""
+    if not path.is_file():
+        return False
     try:
         with closing(sqlite3.connect(path)) as connection:
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise LedgerError(f"{path}: cannot be read ({error})") from error
         return False
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
+from enquete.checkpoints.folders import find_run, is_held, read_run, run_folders
+from enquete.checkpoints.integrity import is_sound, require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
 from enquete.graphs.registry import dotted_paths
 from enquete.nodes.fit_judge import is_open, judged
@@ -156,7 +156,7 @@ def damaged_run(name: str, *, root: str | None = None, out: str | None = None) -
 
 def _is_ill(folder: Path) -> bool:
     try:
-        return not is_sound(folder / LEDGER)
+        return not is_sound(folder)
     except NewerLedger:
         return False
 
@@ -182,7 +182,9 @@ def find_named(name: str, request: RunRequest) -> Path:
 
 
 async def drive(task: Start, driver: Driver) -> Run:
-    """The run at its end or its next stop."""
+    """The run at its end or its next stop. Raises LedgerError also where a finished one is damaged."""
+    if task.shown and not is_held(task.folder):
+        require_sound(task.folder)
     if not task.shown:
         await task.begin()
         driver.simulation, task.simulation = task.simulation, None  # whoever needs it has it, and nobody keeps it
