@@ -45,9 +45,10 @@ log = logging.getLogger("enquete")
 class BackupCopies:
     """Copies of one ledger while it is driven."""
 
-    def __init__(self, ledger: Ledger):
+    def __init__(self, ledger: Ledger, clock: Callable[[], float] = time.monotonic):
         self._ledger = ledger
-        self._began = self._latest = time.monotonic()
+        self._clock = clock
+        self._began = self._latest = clock()
         self._spent, self._takes = 0.0, FIRST_S
         self._copied = -1  # the ledger's writes in the latest copy
         self._one = asyncio.Lock()
@@ -64,7 +65,7 @@ class BackupCopies:
             await self.copy()
 
     def _has_time(self) -> bool:
-        return self._spent + self._takes <= SHARE * (time.monotonic() - self._began)
+        return self._spent + self._takes <= SHARE * (self._clock() - self._began)
 
     async def copy(self) -> None:
         """Make one, unless nothing was written since the last. Raises LedgerError where the ledger is damaged: the older copy
@@ -72,7 +73,7 @@ class BackupCopies:
         async with self._one:
             if self._ledger.writes == self._copied:
                 return
-            began = time.monotonic()
+            began = self._clock()
             try:
                 await self._copy()
             except (OSError, sqlite3.OperationalError) as error:
@@ -80,7 +81,7 @@ class BackupCopies:
             except sqlite3.DatabaseError as error:
                 raise damaged(self._ledger.path, error) from error
             finally:
-                self._latest = time.monotonic()
+                self._latest = self._clock()
                 self._takes = self._latest - began
                 self._spent += self._takes
 
@@ -98,7 +99,7 @@ class BackupCopies:
             await asyncio.sleep(LOOKED_S)
             length = self._log_length()
             try:
-                if time.monotonic() - self._latest >= EVERY_S or (length > 1 and self._has_time()):
+                if self._clock() - self._latest >= EVERY_S or (length > 1 and self._has_time()):
                     await self.copy()
                 elif length > 4:
                     await self._write_back()
@@ -127,6 +128,8 @@ async def backed_up(
     """Copies while the ledger is driven, and a last one when it is let go. Raises LedgerError where it is damaged by then."""
     made = BackupCopies(ledger)
     ledger.keep_log()
+    if not copies(ledger.path):  # of what the run is and whom it asks
+        await made.copy()
     watching = asyncio.create_task(made.watch(stop))
     try:
         yield made

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,7 @@ BUSY, READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 5, 8, 10, 11, 14, 18,
 PERM, LOCKED, NOMEM, FULL, PROTOCOL = 3, 6, 7, 13, 15
 ELSEWHERE = (PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL)
 """What is wrong with the machine, and says nothing of the file."""
+FILES = 3  # of a connection: the database, its log, their shared memory
 SHORT_READ = 522  # an IOERR: the file ends within a page
 
 
@@ -144,7 +145,7 @@ def _for_writing(path: Path) -> sqlite3.Connection:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
             raise LedgerError(
-                f"{path}: cannot be written ({_reason(error)}), so the run cannot go on there; status, report and list still work. "
+                f"{path}: cannot be written ({reason(error)}), so the run cannot go on there; status, report and list still work. "
                 "Make file and folder writable, or copy the results folder and name the copy with out=DIR"
             ) from error
         raise disk_fault(error, path) or error from error
@@ -214,11 +215,13 @@ def _opened(path: Path, mode: str) -> Reading:
     return connection
 
 
-def _reason(error: sqlite3.Error) -> str:
-    """SQLite says of a process that has too many files open only that it could open no further one."""
+def reason(error: sqlite3.Error) -> str:
+    """SQLite says of a process that has too many files open only that it could not open the database."""
     if _code(error) == CANTOPEN:
         try:
-            os.close(os.open(os.devnull, os.O_RDONLY))
+            with ExitStack() as opened:
+                for _ in range(FILES):
+                    opened.enter_context(Path(os.devnull).open("rb"))
         except OSError as fault:
             return f"{fault.strerror}: close some, or allow more with ulimit -n"
     return str(error)
@@ -265,7 +268,7 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if not is_damage(error) and _code(error) in ELSEWHERE:
-            raise LedgerError(f"{path}: cannot be read ({_reason(error)})") from error
+            raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error
         raise damaged(path, error) from error
     except (UnicodeDecodeError, JSONDecodeError, ValidationError, FileNotFoundError) as error:
         raise damaged(path, error) from error

@@ -12,12 +12,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
 
 from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.folders import LEDGER
-from enquete.checkpoints.schema import NewerLedger
+from enquete.checkpoints.schema import TABLES, NewerLedger
 from enquete.checkpoints.write_counter import counted
 from enquete.state.errors import LedgerError
 
@@ -92,6 +93,8 @@ def difference(path: Path, copy: Path) -> str:
 
 
 def _faults(connection: sqlite3.Connection) -> Iterator[str]:
+    if _schema(connection) != _made_schema():
+        yield "its tables are not those that a ledger is made with"
     (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         yield found.replace("\n", " ")
@@ -108,6 +111,18 @@ def _faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield f"{abs(row[1]):,} {row[0]} {'more' if row[1] > 0 else 'fewer'} were counted than there are"
     if connection.execute("SELECT 1 FROM frozen WHERE name='record'").fetchone() is None:
         yield "the run's record is not in it"
+
+
+def _schema(connection: sqlite3.Connection) -> list[tuple[str, str, str | None]]:
+    """Tables and indexes as they are declared: text like any other, and just as easily damaged."""
+    return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+
+
+@lru_cache(maxsize=1)
+def _made_schema() -> list[tuple[str, str, str | None]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return _schema(connection)
 
 
 def _differences(connection: sqlite3.Connection) -> Iterator[str]:

@@ -17,7 +17,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
-from enquete.checkpoints.connection import is_damage
+from enquete.checkpoints.connection import is_damage, reason
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
 from enquete.checkpoints.write_counter import MADE, REPEATED
@@ -146,7 +146,7 @@ def _readable(path: Path) -> bool:
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
-            raise LedgerError(f"{path}: cannot be read ({error})") from error
+            raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error
         return False
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
+from enquete.checkpoints.connection import is_damage
 from enquete.checkpoints.usage import NOTED
 from enquete.state.regular_files import read_regular, require_regular
 
@@ -76,7 +77,7 @@ def told_beside(folder: Path) -> int:
 
 def told_by_checkpoints(path: Path) -> int:
     """Writes by the checkpoints in this file; likewise. More than any ledger has where positions stand there without a count,
-    0 where there are none, or nobody can read them."""
+    0 where there are none, or they are damaged. Raises sqlite3.DatabaseError where they cannot be read just now."""
     try:
         require_regular(path)
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=30)) as connection:
@@ -87,8 +88,12 @@ def told_by_checkpoints(path: Path) -> int:
                 connection.execute("SELECT value FROM write_counter").fetchone() if "write_counter" in tables else None
             )
             return int(row[0]) if row else sys.maxsize
-    except (OSError, sqlite3.Error):  # the saver sets a damaged file aside
+    except OSError:
         return 0
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        return 0  # the saver sets it aside
 
 
 def missing(beside: int, query: Callable[[str], sqlite3.Cursor]) -> tuple[int, int]:

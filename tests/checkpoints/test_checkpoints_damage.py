@@ -86,7 +86,7 @@ HARMS: tuple[Harm, ...] = (
 
 @dataclass(frozen=True)
 class Studies:
-    """`early`: killed within T1, nothing copied yet; `late`: killed in the Delphi's last round, after a copy; `paused`: stopped
+    """`early`: killed within T1, copied only when it was begun; `late`: killed in the Delphi's last round, after a copy; `paused`: stopped
     by its cap, and closed; `finished`."""
 
     whole: list[tuple[Any, ...]]
@@ -129,11 +129,7 @@ def outcome(studies: Studies, name: str, to: Path, harm: Harm, draw: random.Rand
         return "completed"
     assert str(folder / LEDGER) in refused
     assert "doctor --repair" in refused, refused
-    unrepaired = attempted(lambda: restore(folder))
-    if unrepaired:
-        assert "no sound backup copy" in unrepaired
-        assert name == "early"
-        return "refused"
+    assert restore(folder).at
     completed(studies, folder, to)
     return "repaired"
 
