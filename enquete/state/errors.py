@@ -12,7 +12,7 @@
     │   ├── Unfit                    the questions are about something else than the simulation, and nobody said that this is meant
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
-    ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
+    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown schema version
     │   └── DiskFull                 no space is left for it (checkpoints/ballast.py)
     ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
     └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)
