@@ -78,7 +78,7 @@ class BackupCopies:
                 await self._copy()
             except (OSError, sqlite3.OperationalError) as error:
                 log.warning("%s: no backup copy could be made (%s); the run goes on", self._ledger.path, error)
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # of a message that quotes what is damaged
                 raise damaged(self._ledger.path, error) from error
             finally:
                 self._latest = self._clock()
@@ -209,7 +209,7 @@ def restore(folder: Path) -> Restored:
         if is_sound(folder):
             return Restored(path)
         copy = whole_copy(path)
-        if copy is None or fault(copy):
+        if copy is None:
             raise LedgerError(
                 f"{path}: damaged, and there is no sound backup copy of it in {folder}; nothing was changed. Restore the ledger "
                 "from a copy of your own, or start another run beside it with --new"
@@ -237,7 +237,7 @@ def restore(folder: Path) -> Restored:
 def settled_in(path: Path) -> int | None:
     """Calls that were paid for, as far as a damaged file still says."""
     try:
-        with closing(connect(path, read_only=True)) as connection:
+        with explained(path), closing(connect(path, read_only=True)) as connection:
             return int(connection.execute("SELECT count(*) FROM calls WHERE status='settled'").fetchone()[0])
-    except (sqlite3.Error, OSError, LedgerError):
+    except LedgerError:
         return None

@@ -144,6 +144,8 @@ def _readable(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(path)) as connection:
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+    except UnicodeDecodeError:  # of a message that quotes what is damaged
+        return False
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error

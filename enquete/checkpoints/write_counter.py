@@ -88,7 +88,7 @@ def told_by_checkpoints(path: Path) -> int:
                 connection.execute("SELECT value FROM write_counter").fetchone() if "write_counter" in tables else None
             )
             return int(row[0]) if row else sys.maxsize
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return 0
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
