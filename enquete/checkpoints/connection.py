@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
+
+from pydantic import ValidationError
 
 from enquete.checkpoints.ballast import disk_fault
 from enquete.checkpoints.drives import require_local
@@ -20,6 +24,11 @@ from enquete.state.regular_files import require_regular
 LONGEST_VALUE = 64_000_000  # bytes of a text; a response is a few MB at most
 WAL_MARK = 2  # bytes 18 and 19 of a database in WAL mode
 BUSY, READONLY, IOERR, CORRUPT, CANTOPEN, TOOBIG, NOTADB = 5, 8, 10, 11, 14, 18, 26  # SQLite's primary result codes
+PERM, LOCKED, NOMEM, FULL, PROTOCOL = 3, 6, 7, 13, 15
+ELSEWHERE = (PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL)
+"""What is wrong with the machine, and says nothing of the file."""
+FILES = 3  # of a connection: the database, its log, their shared memory
+SHORT_READ = 522  # an IOERR: the file ends within a page
 
 
 class TornText(sqlite3.DatabaseError):
@@ -87,7 +96,11 @@ class _Rows(sqlite3.Cursor):
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is damaged, not how it is used."""
-    return isinstance(error, TornText) or _code(error) in (CORRUPT, TOOBIG, NOTADB)
+    return (
+        isinstance(error, TornText)
+        or _code(error) in (CORRUPT, TOOBIG, NOTADB)
+        or getattr(error, "sqlite_errorcode", 0) == SHORT_READ
+    )
 
 
 def is_locked(error: Exception) -> bool:
@@ -132,7 +145,7 @@ def _for_writing(path: Path) -> sqlite3.Connection:
         connection.close()
         if _code(error) in (READONLY, CANTOPEN):
             raise LedgerError(
-                f"{path}: cannot be written ({error}), so the run cannot go on there; status, report and list still work. "
+                f"{path}: cannot be written ({reason(error)}), so the run cannot go on there; status, report and list still work. "
                 "Make file and folder writable, or copy the results folder and name the copy with out=DIR"
             ) from error
         raise disk_fault(error, path) or error from error
@@ -202,6 +215,18 @@ def _opened(path: Path, mode: str) -> Reading:
     return connection
 
 
+def reason(error: sqlite3.Error) -> str:
+    """SQLite says of a process that has too many files open only that it could not open the database."""
+    if _code(error) == CANTOPEN:
+        try:
+            with ExitStack() as opened:
+                for _ in range(FILES):
+                    opened.enter_context(Path(os.devnull).open("rb"))
+        except OSError as fault:
+            return f"{fault.strerror}: close some, or allow more with ulimit -n"
+    return str(error)
+
+
 def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
@@ -215,18 +240,19 @@ def damaged(path: Path, error: BaseException) -> LedgerError:
     """What is wrong with a ledger that cannot be read, and what can be done. The command works as printed, anywhere."""
     if not path.exists():
         fact = f"{path}: the run's ledger is missing, and with it every answer"
-        return LedgerError(f"{fact}; nothing can be saved. Restore the file, or move the run's folder away", fact=fact)
+        return LedgerError(f"{fact}. Restore the file, move the run's folder away, or {_repair(path)}", fact=fact)
     if path.is_file() and not path.stat().st_size:
-        fact = f"{path}: the file is empty, and nothing can be saved from it{without_log(path)}"
-        return LedgerError(f"{fact}. Restore it, or move the folder away", fact=fact)
+        fact = f"{path}: the file is empty{without_log(path)}"
+        return LedgerError(f"{fact}. Restore it, move the folder away, or {_repair(path)}", fact=fact)
     fact = f"{path}: not a readable ledger ({error})"
     if "no such table" in str(error):
         return LedgerError(f"{fact}: another kind of file?{without_log(path)} Restore the ledger", fact=fact)
-    return LedgerError(
-        f"{fact}. Restore it, or save what is readable, so that nothing that was paid for is asked again: "
-        f"{repair_command(path.parent)}",
-        fact=fact,
-    )
+    return LedgerError(f"{fact}. Restore it, or {_repair(path)}", fact=fact)
+
+
+def _repair(path: Path) -> str:
+    command = shlex.join(["enquete", "doctor", "--repair", str(path.parent.absolute())])
+    return f"put its backup copy in place, so that only what was asked since is asked again: {command}"
 
 
 def without_log(path: Path) -> str:
@@ -240,11 +266,11 @@ def explained(path: Path) -> Iterator[None]:
     """Raises LedgerError where the file that is read inside is missing, damaged or may not be read."""
     try:
         yield
-    except (sqlite3.DatabaseError, UnicodeDecodeError, FileNotFoundError) as error:
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error) and _code(error) in ELSEWHERE:
+            raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error
+        raise damaged(path, error) from error
+    except (UnicodeDecodeError, JSONDecodeError, ValidationError, FileNotFoundError) as error:
         raise damaged(path, error) from error
     except OSError as error:
         raise LedgerError(f"{path}: cannot be read ({error.strerror or error})") from error
-
-
-def repair_command(folder: Path) -> str:
-    return shlex.join(["enquete", "doctor", "--repair", str(folder.absolute())])

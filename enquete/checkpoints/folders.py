@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from enquete.checkpoints.connection import connect, damaged, explained
 from enquete.checkpoints.drives import require_local, require_writable
 from enquete.checkpoints.own_files import note
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.tally import lost_text, missing, told_beside
+from enquete.checkpoints.write_counter import lost_text, missing, told_beside
 from enquete.state.errors import LedgerError, RunLocked, RunNotFound
 
 try:
@@ -33,6 +35,7 @@ except ImportError:  # Windows
 LEDGER = "ledger.sqlite"
 CHECKPOINTS = "checkpoints.sqlite"
 RECORD = "instruments_used.json"
+LOCK = "lock"  # on Windows alone
 
 
 def new_run_id() -> str:
@@ -63,21 +66,47 @@ PROBED_S = 0.3
 
 @contextmanager
 def held(folder: Path, *, wait_s: float = PROBED_S) -> Iterator[None]:
-    """The run's lock. The system frees it when a process dies, so a killed run can be resumed at once.
+    """The run's lock. It lies on the folder that holds the ledger, so that no file can be removed to get round it; the system
+    frees it when a process dies, so a killed run can be resumed at once.
 
     Raises RunLocked, and LedgerError where the folder cannot be written.
     """
-    lock = FileLock(folder / "lock")
     try:
-        lock.acquire(timeout=wait_s, poll_interval=PROBED_S / 10)
-    except Timeout:
+        release = _locked(folder, wait_s)
+    except (Timeout, BlockingIOError):
         raise RunLocked(f"run {folder.name} is being driven by another process; wait for it or stop it") from None
     except OSError as error:
-        raise disk_fault(error, folder) or error from error
+        raise disk_fault(error, folder) or LedgerError(f"{folder}: cannot be locked ({error.strerror})") from error
     try:
         yield
     finally:
-        lock.release()
+        release()
+
+
+def _locked(folder: Path, wait_s: float) -> Callable[[], object]:
+    """Gives what lets go of it. Not the ledger's own file: closing that would take SQLite's locks from every connection of
+    this process (https://sqlite.org/howtocorrupt.html, 2.2)."""
+    if fcntl is None:  # a folder cannot be locked, but a file that is open cannot be removed
+        lock = FileLock(folder / LOCK)
+        lock.acquire(timeout=wait_s, poll_interval=PROBED_S / 10)
+        return lock.release
+    if not os.access(folder, os.W_OK):
+        read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+        number = errno.EROFS if read_only else errno.EACCES
+        raise OSError(number, os.strerror(number))
+    opened, until = os.open(folder, os.O_RDONLY), time.monotonic() + wait_s
+    try:
+        while True:
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return lambda: os.close(opened)
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(PROBED_S / 10)
+    except BaseException:
+        os.close(opened)
+        raise
 
 
 def make_run_folder(folder: Path) -> None:
@@ -88,36 +117,35 @@ def make_run_folder(folder: Path) -> None:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to write."""
-    lock = folder / "lock"
-    if not lock.exists():
-        return False
-    try:
-        with held(folder, wait_s=0):
-            return False
-    except RunLocked:
-        return True
-    except LedgerError:  # nobody can drive it from here, but by another mount of the same disk or as another user
-        return _is_locked(lock)
-
-
-def _is_locked(lock: Path) -> bool:
-    """The same question to a file that may only be read; False where the system has no answer."""
+    """Whether a process drives this run right now. Looking creates nothing, takes nothing away, and needs no right to write;
+    False where the system has no answer."""
     if fcntl is None:
-        return False
+        return _is_file_held(folder / LOCK)
     try:
-        file = os.open(lock, os.O_RDONLY)
+        opened = os.open(folder, os.O_RDONLY)
     except OSError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True
     except OSError:
         return False
     finally:
-        os.close(file)
+        os.close(opened)
+
+
+def _is_file_held(lock: Path) -> bool:
+    if not lock.exists():
+        return False
+    try:
+        with held(lock.parent, wait_s=0):
+            return False
+    except RunLocked:
+        return True
+    except LedgerError:
+        return False
 
 
 class NeverStarted(LedgerError):
@@ -197,7 +225,7 @@ def record_in(query: Callable[[str], sqlite3.Cursor], folder: Path) -> RunRecord
     try:
         return RunRecord.model_validate_json(row[0])
     except ValidationError as error:
-        raise LedgerError(f"{path}: the run's record cannot be read ({error})") from error
+        raise damaged(path, error) from error
 
 
 def set_aside(path: Path) -> Path:

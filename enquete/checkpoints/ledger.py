@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -38,11 +39,11 @@ from enquete.checkpoints.entries import (
     text_of,
     text_rows,
 )
-from enquete.checkpoints.folders import record_in
+from enquete.checkpoints.folders import CHECKPOINTS, record_in, set_aside
 from enquete.checkpoints.record import RunRecord
 from enquete.checkpoints.schema import SCHEMA_VERSION, TABLES
-from enquete.checkpoints.tally import Tally
 from enquete.checkpoints.usage import note_cached, note_unanswered
+from enquete.checkpoints.write_counter import WriteCounter, counted, told_by_checkpoints
 from enquete.checkpoints.writer import GroupWriter, Room, Write
 from enquete.state.asking import Answer, BlockKey, CallKey, Participant
 from enquete.state.desk import Completion, Prompt
@@ -51,6 +52,7 @@ from enquete.state.errors import LedgerError
 __all__ = ["Failure", "Ledger", "Stage", "Usage", "connect", "now"]
 
 T = TypeVar("T")
+log = logging.getLogger("enquete")
 
 FAILURE = "arm=? AND methodology=? AND phase=? AND round=? AND unit=?"
 _parsed = lru_cache(maxsize=16)(json.loads)  # a panel's themes grow with it and are read for each of its agents
@@ -72,10 +74,10 @@ class Ledger:
                 if create:
                     self._create()
                 self._check(self._write_connection)
-                self._read = connect(path, read_only=True)
+                self._read = opened.enter_context(closing(connect(path, read_only=True)))
+                self._counter = WriteCounter(path, self._set_checkpoints_right())
             opened.pop_all()
-        self._tally = Tally(path)
-        self._writer = GroupWriter(self._write_connection, str(path), room, self._tally)
+        self._writer = GroupWriter(self._write_connection, str(path), room, self._counter)
 
     @classmethod
     def reading(cls, path: Path, run: str = "") -> Self:
@@ -105,6 +107,17 @@ class Ledger:
         )
         connection.execute("COMMIT")
 
+    def _set_checkpoints_right(self) -> int:
+        """The ledger is the truth: a position from after writes that it has lost would lead past them, so it is set aside
+        before anything more is written. Returns the ledger's count."""
+        checkpoints = self.path.with_name(CHECKPOINTS)
+        told = told_by_checkpoints(checkpoints)  # first: a driver goes on
+        writes = counted(self._write_connection.execute)
+        if told > writes:
+            kept = set_aside(checkpoints)
+            log.warning("%s: its checkpoints are ahead of the ledger and were set aside as %s", self.run, kept.name)
+        return writes
+
     def _check(self, connection: sqlite3.Connection) -> None:
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         self.run = self.run or str(meta.get("run"))
@@ -120,7 +133,7 @@ class Ledger:
         await self._writer.close()
         self._read.close()
         self._write_connection.close()
-        self._tally.close()
+        self._counter.close()
 
     async def drain(self) -> None:
         await self._writer.drain()
@@ -143,6 +156,29 @@ class Ledger:
 
     def _row(self, sql: str, values: Sequence[object] = ()) -> Any:
         return next(iter(self._rows(sql, values)), None)
+
+    def keep_log(self) -> None:
+        """From now on the write-ahead log is written back to the ledger's file by `write_back` and `snapshot` alone."""
+        self._write_connection.execute("PRAGMA wal_autocheckpoint=0")
+
+    def write_back(self) -> None:
+        """The log, as far as it has come. In any thread."""
+        with closing(sqlite3.connect(self.path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def snapshot(self) -> sqlite3.Connection:
+        """Reads the ledger as it is now, whatever is written meanwhile. The log is written back before, unless others are reading
+        it; what `write_back` left of it takes a moment."""
+        self._write_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection = connect(self.path, read_only=True)
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM meta").fetchone()
+        return connection
+
+    @property
+    def writes(self) -> int:
+        """Ever committed to this ledger."""
+        return self._counter.value
 
     @property
     def commits(self) -> int:
@@ -233,6 +269,9 @@ class Ledger:
         """Calls in flight when a process died: each may have been billed, so its reservation is an allowance (of which a
         token for two bytes of its texts is question). Returns their number. Only for the holder of the run's lock."""
 
+        if self._row("SELECT 1 FROM calls WHERE status='reserved'") is None:
+            return 0
+
         def write(connection: sqlite3.Connection) -> int:
             lost = connection.execute(
                 "UPDATE calls SET status='lost', allowance=allowance+reserved, sends=sends+1 WHERE status='reserved'"
@@ -256,7 +295,8 @@ class Ledger:
             f" WHERE occasion=(SELECT id FROM occasions WHERE {OCCASION}){' AND part=?' if part else ''}",
             (*occasion_values(key), key.part) if part else occasion_values(key),
         )
-        return {row[0]: answer_from_row(row) for row in rows}
+        with explained(self.path):
+            return {row[0]: answer_from_row(row) for row in rows}
 
     async def store(self, key: BlockKey, answers: Sequence[Answer]) -> None:
         """Commit answers and counters in one transaction. A failed row may be replaced; any other rewrite is a bug."""
@@ -311,7 +351,8 @@ class Ledger:
             "SELECT value FROM frozen WHERE methodology=? AND phase=? AND arm=? AND name=?",
             (methodology, phase, arm, name),
         )
-        return _parsed(row[0]) if row else None
+        with explained(self.path):
+            return _parsed(row[0]) if row else None
 
     async def set_stage(self, methodology: str, phase: str, outcome: str, note: str = "") -> None:
         await self._writer.submit(

@@ -17,8 +17,10 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from enquete.checkpoints.ballast import DISK_FULL, disk_fault, free_text, is_full, resume_command
+from enquete.checkpoints.connection import is_damage, reason
 from enquete.checkpoints.drives import require_local
 from enquete.checkpoints.folders import CHECKPOINTS, set_aside
+from enquete.checkpoints.write_counter import MADE, REPEATED
 from enquete.checkpoints.writer import Room
 from enquete.state.errors import LedgerError
 
@@ -30,12 +32,21 @@ class RunSaver(AsyncSqliteSaver):
 
     It asks for room like the ledger's writer. Where there is none it stores no further position and keeps why in
     `fault`; the ledger knows all that matters, and the next resume goes on from the last position that was stored.
+    With each position it stores how many writes the ledger had by then.
     """
 
-    def __init__(self, connection: aiosqlite.Connection, room: Room | None = None):
+    def __init__(
+        self, connection: aiosqlite.Connection, room: Room | None = None, writes: Callable[[], int] = lambda: 0
+    ):
         super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         self.fault: LedgerError | None = None
         self._room = room
+        self._writes = writes
+
+    async def setup(self) -> None:
+        if not self.is_setup:
+            await super().setup()
+            await self.conn.execute(MADE)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """None where what is stored makes no sense: zeros in a page that holds nothing but content are sound to SQLite."""
@@ -75,6 +86,7 @@ class RunSaver(AsyncSqliteSaver):
             if self.fault is not None:
                 return
             try:
+                await self.conn.execute(REPEATED, (self._writes(),))  # committed with what follows
                 await store()
                 return
             except sqlite3.DatabaseError as error:
@@ -90,8 +102,11 @@ class RunSaver(AsyncSqliteSaver):
 
 
 @asynccontextmanager
-async def saver(folder: Path, room: Room | None = None) -> AsyncIterator[RunSaver]:
+async def saver(
+    folder: Path, room: Room | None = None, writes: Callable[[], int] = lambda: 0
+) -> AsyncIterator[RunSaver]:
     """The run's saver. A damaged file is set aside: the ledger knows everything, only the position starts anew.
+    `writes`: how many the ledger has by now.
 
     Raises LedgerError at the end where a full disk kept the position from being stored.
     """
@@ -100,7 +115,7 @@ async def saver(folder: Path, room: Room | None = None) -> AsyncIterator[RunSave
         set_aside(path)
     local = require_local(path)
     async with aiosqlite.connect(path) as connection:
-        made = RunSaver(connection, room)
+        made = RunSaver(connection, room, writes)
         try:
             await _set_up(made, local)
         except sqlite3.Error as error:
@@ -123,10 +138,17 @@ async def _set_up(made: RunSaver, local: bool) -> None:
 
 
 def _readable(path: Path) -> bool:
+    """Raises LedgerError where it cannot even be opened, which says nothing of what is in it."""
+    if not path.is_file():
+        return False
     try:
         with closing(sqlite3.connect(path)) as connection:
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
-    except sqlite3.DatabaseError:
+    except UnicodeDecodeError:  # of a message that quotes what is damaged
+        return False
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise LedgerError(f"{path}: cannot be read ({reason(error)})") from error
         return False
 
 

@@ -37,7 +37,7 @@ def require_current(connection: sqlite3.Connection, path: Path) -> None:
         return
     fact = f"{path}: ledger schema {stored!r}, this version of Enquete reads {SCHEMA_VERSION}"
     if not stored.isdecimal():
-        raise LedgerError(f"{fact}: the version stored in the file is damaged")
+        raise sqlite3.DatabaseError(f"{fact.removeprefix(f'{path}: ')}: the version stored in the file is damaged")
     if int(stored) > SCHEMA_VERSION:
         fact = f"{fact}: a newer version wrote it"
         raise NewerLedger(f"{fact}. Update Enquete to go on with or read this run", fact=fact)

@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from enquete.checkpoints.ballast import DISK_FULL, DiskFull, is_full
 from enquete.checkpoints.connection import damaged, is_damage, is_locked
-from enquete.checkpoints.tally import Tally
+from enquete.checkpoints.write_counter import WriteCounter
 from enquete.state.errors import LedgerError
 
 BEGUN_AT_ONCE = 4
@@ -68,16 +68,16 @@ class GroupWriter:
         connection: sqlite3.Connection,
         name: str = "the run's ledger",
         room: Room | None = None,
-        tally: Tally | None = None,
+        counter: WriteCounter | None = None,
         *,
         patience_s: float = 30.0,
     ):
-        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `tally`: counts writes."""
+        """`name`: the file, for error messages. `room`: where to find some when the disk is full. `counter`: counts writes."""
         self._connection = connection
         self._connection.execute(f"PRAGMA busy_timeout={round(LOCK_WAIT_S * 1000)}")
         self._name = name
         self.room = room
-        self._tally = tally
+        self._counter = counter
         self._patience_s = patience_s
         self._locked_since: float | None = None
         self._closed = False
@@ -164,15 +164,15 @@ class GroupWriter:
             self._connection.execute("BEGIN IMMEDIATE")
             self._locked_since = None
             values = [queued.write(self._connection) for queued in group]
-            written = self._tally.add(self._connection, len(group)) if self._tally else 0
+            written = self._counter.add(self._connection, len(group)) if self._counter else 0
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
         self.commits += 1
-        if self._tally:
-            self._tally.tell(written)
+        if self._counter:
+            self._counter.tell(written)
         return values
 
     def _makes_room(self, error: Exception) -> bool:

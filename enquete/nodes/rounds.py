@@ -145,6 +145,7 @@ class Rounds:
                 return await self._end(state, outcome)
         async with using(state["run"]) as workplace:
             stopped = await self._between(workplace, phase, number, list(state["units"]))
+            await workplace.at_barrier()
             readout = self._read(workplace, phase, number)
             following = None if stopped else self._next(workplace, phase, aside, after=number)
             if following is None and not stopped and not aside:

@@ -18,14 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from enquete.checkpoints.backup import BackupCopies, backed_up
 from enquete.checkpoints.ballast import Ballast
 from enquete.checkpoints.budget import Budget
+from enquete.checkpoints.connection import damaged
 from enquete.checkpoints.folders import LEDGER, held
+from enquete.checkpoints.integrity import require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.orders import sweep_unordered
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.tally import LOST, lost_text, missing, told_beside
 from enquete.checkpoints.usage import Used, usage
+from enquete.checkpoints.write_counter import LOST, lost_text, missing, told_beside
 from enquete.models.cache import ResponseCache, default_folder
 from enquete.models.faults import checked_url
 from enquete.models.limits import Limiter
@@ -102,6 +105,7 @@ class Workplace(OpenedRun[Ledger]):
         self.shard_slots = asyncio.Semaphore(max(2, -(-agents // machine.shard_size)))
 
         self.ballast: Ballast | None = None
+        self.copies: BackupCopies | None = None
         self.stopping: asyncio.Task[None] | None = None
 
     def _halt(self) -> None:
@@ -112,6 +116,11 @@ class Workplace(OpenedRun[Ledger]):
     def stop_soon(self, reason: str) -> None:
         """Launch no further call, told from code that cannot wait."""
         self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
+
+    async def at_barrier(self) -> None:
+        """Nothing is under way that would be cut in two: a good moment to copy the ledger."""
+        if self.copies is not None:
+            await self.copies.at_barrier()
 
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
@@ -128,6 +137,15 @@ class Workplace(OpenedRun[Ledger]):
         """What is planted in the synthetic respondent."""
         planted = self.methodology(name).synthetic
         return planted(self.instrument(name), self.settings(name)) if planted else plausible(self.instrument(name))
+
+    def require_memories(self) -> None:
+        """Raises LedgerError where what agents remember was frozen and is gone: they would be asked as if they had no memory."""
+        memory = self.ledger.frozen("", "", "T1", "memory")
+        frozen = memory.get("with_memory", 0) if isinstance(memory, dict) else 0
+        there = sum(text is not None for text in self.ledger.digests("T1").values())
+        if there != frozen:
+            path = self.folder / LEDGER
+            raise damaged(path, LookupError(f"{frozen} agents' memories were frozen, and {there} are there"))
 
     def units(self, name: str, phase: str, round: int, arm: str) -> Sequence[str]:
         key = (name, phase, round, arm)
@@ -357,6 +375,7 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
         LIMITER.resize(machine.concurrency)
         ballast = stack.enter_context(Ballast(folder).held())
         beside = told_beside(folder)
+        require_sound(folder)
         ledger = Ledger(folder / LEDGER, room=ballast)
         stack.push_async_callback(ledger.close)
         record = ledger.record
@@ -370,8 +389,10 @@ async def _opened(folder: Path, machine: Machine) -> AsyncIterator[Workplace]:
                 await ledger.note(name, str(cap))
         sources = await open_sources(stack, folder, record, machine, ledger)
         made = Workplace(folder, record, ledger, machine, sources)
+        made.require_memories()
         made.ballast = ballast
         ballast.on_full = made.stop_soon
+        made.copies = await stack.enter_async_context(backed_up(ledger, made.stop_soon, lambda: not ballast.notice))
         if sources.collector is not None:
             adopt(sources.collector, ledger, made.budget, made.terms_of)
         yield made

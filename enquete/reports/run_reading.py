@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pydantic import JsonValue
 
+from enquete.checkpoints.connection import damaged
 from enquete.checkpoints.entries import text_of, time_of
 from enquete.checkpoints.folders import LEDGER, read_record
 from enquete.checkpoints.ledger import Ledger
@@ -269,6 +270,10 @@ def open_run(
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
         yield RunReading(folder, ledger.record, ledger, language, population)
+    except (
+        json.JSONDecodeError
+    ) as error:  # of a column that is parsed where it is tabled; result files have errors of their own
+        raise damaged(folder / LEDGER, error) from error
     finally:
         ledger.close_reading()
 

@@ -125,7 +125,7 @@ class LocalDesk:
         notes = (*((LATE,) if self.late else ()), *((PERSON,) if block.by_person else ()))
         made = {answer.item: _marked(answer, start, notes) for answer in reply.answers if answer.item in due}
         await self.ledger.store(block.key, list(made.values()))
-        # What was answered stays as it was, also where a salvaged ledger holds only some of a block.
+        # What was answered stays as it was, also where the ledger holds only some of a block.
         return Reply("done", tuple(made.get(answer.item) or stored[answer.item] for answer in reply.answers))
 
     async def work(self, task: InterviewerTask[ResultT]) -> ResultT | Literal["short", "failed"]:

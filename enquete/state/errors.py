@@ -13,7 +13,7 @@
     │   └── OverBudget               the upper estimate exceeds the budget, and nobody confirmed
     ├── RunLocked                    another process drives this run
     ├── Busy                         a file that others hold did not become free in time; nothing was changed
-    ├── LedgerError                  the run's ledger is damaged or of an unknown schema version
+    ├── LedgerError                  the run's ledger is damaged, cannot be read, or is of an unknown schema version
     │   └── DiskFull                 no space is left for it (checkpoints/ballast.py)
     ├── MemoryFault                  a graph that is to be read or written does not answer; never the end of a run
     └── ModelError                   a request to a model failed (typed; becomes an answer's status, never a crash)

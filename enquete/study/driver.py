@@ -120,7 +120,7 @@ class Driver:
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
             try:
-                async with saver(self._folder, workplace.ballast) as checkpointer:
+                async with saver(self._folder, workplace.ballast, lambda: workplace.ledger.writes) as checkpointer:
                     stop = await self._walk(workplace, checkpointer)
                 await self._conclude(workplace, stop)
             except OSError as error:  # the disk was full when the files were written

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from enquete.checkpoints.folders import LEDGER, find_run, read_run, run_folders
+from enquete.checkpoints.folders import find_run, is_held, read_run, run_folders
+from enquete.checkpoints.integrity import is_sound, require_sound
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.checkpoints.salvage import is_sound
 from enquete.checkpoints.schema import NewerLedger
 from enquete.checkpoints.start_lock import NAME, alone
 from enquete.graphs.registry import dotted_paths
@@ -166,7 +166,7 @@ def damaged_run(name: str, *, root: str | None = None, out: str | None = None) -
 
 def _is_ill(folder: Path) -> bool:
     try:
-        return not is_sound(folder / LEDGER)
+        return not is_sound(folder)
     except NewerLedger:
         return False
 
@@ -192,7 +192,9 @@ def find_named(name: str, request: RunRequest) -> Path:
 
 
 async def drive(task: Start, driver: Driver) -> Run:
-    """The run at its end or its next stop."""
+    """The run at its end or its next stop. Raises LedgerError also where a finished one is damaged."""
+    if task.shown and not is_held(task.folder):
+        require_sound(task.folder)
     if not task.shown:
         await task.begin()
     if not task.shown:

@@ -8,6 +8,7 @@ from typing import Literal
 from enquete.checkpoints.canonical import latest, mend_latest
 from enquete.checkpoints.drives import require_writable
 from enquete.checkpoints.folders import StoredRun, find_run
+from enquete.checkpoints.integrity import require_sound
 from enquete.locale import languages
 from enquete.nodes.planning import planned
 from enquete.nodes.survey import Survey, survey
@@ -89,6 +90,8 @@ def export(
         require_writable(interviews / "synthesis", COPY_TO_EXPORT.format(interviews))
     mend_latest(interviews)
     run = load_run(sim_id, run_id, root=root, out=out)
+    if not run.is_driven:
+        require_sound(run.folder)
     write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language)
     if figures != "svg":
         write_figures(run.path, run.drawn, figures)

@@ -15,7 +15,7 @@ from enquete.checkpoints.connection import connect
 from enquete.checkpoints.folders import read_run
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.schema import SCHEMA_VERSION
-from enquete.checkpoints.tally import NAME
+from enquete.checkpoints.write_counter import NAME
 from enquete.nodes.workplace import using
 from enquete.state.errors import LedgerError
 from tests.support.begun import begin_run
@@ -164,7 +164,7 @@ class TestFiles:
             connection.execute("DELETE FROM participants")
 
 
-class TestTally:
+class TestWriteCounter:
     """A killed run's ledger with and without its write-ahead log: copied while it was written to."""
 
     def killed(self, tmp_path: Path) -> Path:

@@ -7,10 +7,8 @@ written up.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.study.comparison import compare
 from tests.support import unwritten
-from tests.support.studies import call_keys, personas, rows, spent, stored_answers
+from tests.support.studies import call_keys, edited, personas, rows, spent, stored_answers
 
 NAMES = sorted(methodologies())
 AGENTS = 5
@@ -211,7 +209,7 @@ def test_one_agent_and_fifty(tmp_path: Path, name: str, agents: int) -> None:
 
 def spoil_last_round(folder: Path, name: str) -> set[str]:
     """Fail every second block of the main arm's last round. Returns the subjects of their calls."""
-    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection:
+    with edited(folder) as connection:
         last = connection.execute("SELECT max(round), max(turn) FROM occasions WHERE methodology=?", (name,)).fetchone()
         occasions = connection.execute(
             "SELECT id, participant, phase FROM occasions WHERE methodology=? AND round=? AND turn=? ORDER BY id",
@@ -219,18 +217,33 @@ def spoil_last_round(folder: Path, name: str) -> set[str]:
         ).fetchall()[::2]
         subjects = set()
         for occasion, who, phase in occasions:
+            before = connection.execute(
+                "SELECT 'answers_' || status, -count(*) FROM answers WHERE occasion=? GROUP BY 1", (occasion,)
+            ).fetchall()
             n = connection.execute(
                 "UPDATE answers SET status='failed', value=NULL, text='', confidence=NULL, data='' WHERE occasion=?",
                 (occasion,),
             ).rowcount
-            subjects |= set(connection.execute(
-                "UPDATE calls SET status='failed', response='', error='HTTP 500' WHERE purpose='answer' AND methodology=?"
-                " AND phase=? AND subject LIKE ? RETURNING subject", (name, phase, f"{who}|%|{last[0]}|{last[1]}|%")
-            ).fetchall())  # fmt: skip
-            for counter, change in (("answers_failed", n), ("answers_ok", -n)):
+            calls = (
+                "purpose='answer' AND methodology=? AND phase=? AND subject LIKE ?",
+                (name, phase, f"{who}|%|{last[0]}|{last[1]}|%"),
+            )
+            (tokens,) = connection.execute(
+                f"SELECT sum(input_tokens + output_tokens) FROM calls WHERE {calls[0]}", calls[1]
+            ).fetchone()
+            spoiled = connection.execute(
+                "UPDATE calls SET status='failed', response='', error='HTTP 500', input_tokens=0, output_tokens=0"
+                f" WHERE {calls[0]} RETURNING subject", calls[1]
+            ).fetchall()  # fmt: skip
+            subjects |= {*spoiled}
+            for counter, change in (
+                *before,
+                ("answers_failed", n),
+                ("calls", -len(spoiled)),
+                ("tokens", -(tokens or 0)),
+            ):
                 connection.execute(
                     "INSERT INTO counters VALUES('main',?,?,?,?,?) ON CONFLICT DO UPDATE SET value=value+excluded.value",
-                    (name, phase, last[0], counter, change),
+                    (name, phase, last[0] if counter.startswith("answers") else 0, counter, change),
                 )
-        connection.commit()
     return {subject for (subject,) in subjects}

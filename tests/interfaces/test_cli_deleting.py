@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 import enquete
+from enquete.checkpoints.folders import held
 from enquete.memory.local import LocalMemory
 from enquete.memory.searching import episodes
 from tests.interfaces.conftest import Command
@@ -38,7 +38,7 @@ def test_a_run_and_then_all_that_enquete_wrote_and_nothing_else(command: Command
     assert str(mine) in asked.out
     assert "--yes" in asked.err
     assert "no run 'run_none'" in command(*words, "run_none", "--yes").err
-    with FileLock(out / "runs" / first / "lock"):
+    with held(out / "runs" / first):
         assert command(*words, first, "--yes").code == 1  # a process drives it
 
     one = command(*words, first, "--yes", "--json").object

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.folders import LEDGER, is_held
 from enquete.checkpoints.ledger import Ledger
 from enquete.models.prices import OPENAI_URL
 from enquete.nodes.workplace import server_url, using
@@ -110,6 +110,18 @@ def test_another_process_is_kept_out_until_the_holder_is_killed(run: Path, root:
         os.kill(holder.pid, signal.SIGKILL)
         holder.wait()
         asyncio.run(open_and_close(run))
+
+
+def test_no_file_can_be_removed_to_get_round_the_lock(run: Path, root: Path) -> None:
+    with another_process(run, root):
+        for file in run.iterdir():
+            if not file.name.startswith(LEDGER):
+                file.unlink()
+        (run / "lock").unlink(missing_ok=True)
+        with pytest.raises(RunLocked):
+            asyncio.run(open_and_close(run))
+        assert is_held(run)
+    assert not is_held(run)
 
 
 def test_a_run_that_cannot_be_opened_lets_go_of_its_lock(run: Path, tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 import enquete
-from enquete.checkpoints.folders import CHECKPOINTS, LEDGER
+from enquete.checkpoints.folders import CHECKPOINTS
 from enquete.state.errors import RunNotFound
 from enquete.study.rooted import Rooted
 from enquete.study.tasks import Tasks
 from tests.support.populations import mirofish_folder
-from tests.support.studies import rows, run_folder
+from tests.support.studies import edited, rows, run_folder
 
 AGENTS = 3
 ASKED = {"respondent": "synthetic", "methods": ["longitudinal"], "language": "en"}
@@ -81,7 +81,7 @@ def test_a_finished_run_opened_from_a_copy_reads_the_copy(paused: Path, tmp_path
     first = completed(Path(shutil.copytree(paused, tmp_path / "sim_first")))
     enquete.resume(first)
     copy = Path(shutil.copytree(first, tmp_path / "sim_second"))
-    with closing(sqlite3.connect(run_folder(copy / "interviews") / LEDGER)) as connection, connection:
+    with edited(run_folder(copy / "interviews")) as connection:
         connection.execute("UPDATE answers SET text='only in the copy'")
     before = contents(first)
     run = enquete.load_run(copy)

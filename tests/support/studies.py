@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from enquete.checkpoints.folders import LEDGER
+from enquete.checkpoints.integrity import copies
 
 TYPES = ("Küstenfischer", "Umweltverband", "Wissenschaft", "Angler", "Verwaltung")
 
@@ -34,6 +37,15 @@ def rows(folder: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return connection.execute(sql, values).fetchall()
     finally:
         connection.close()
+
+
+@contextmanager
+def edited(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The run's ledger, to be changed by hand; its backup copy would tell."""
+    with closing(sqlite3.connect(folder / LEDGER)) as connection, connection:
+        yield connection
+    for copy in copies(folder / LEDGER):
+        copy.unlink()
 
 
 def stored_answers(folder: Path, arm: str = "main") -> list[tuple[Any, ...]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from enquete.nodes.study_graph import Closed
-from enquete.nodes.workplace import Workplace
+from enquete.nodes.workplace import Progress, Workplace
 from enquete.state.request import parse_request
 from enquete.study.background import wait
 from enquete.study.driver import Driver
@@ -28,16 +28,16 @@ async def unwritten(workplace: Workplace, planned: list[tuple[str, str]], *, par
     return {"status": status, "findings": []}
 
 
-def interview(sim: str | Path, **request: Any) -> Run:
+def interview(sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
     """`enquete.conduct_interviews` without findings, report and exports."""
-    return _driven(chosen(parse_request(sim=str(sim), **request)))
+    return _driven(chosen(parse_request(sim=str(sim), **request)), progress)
 
 
-def resume(token_or_sim: str | Path, **request: Any) -> Run:
+def resume(token_or_sim: str | Path, *, progress: Progress | None = None, **request: Any) -> Run:
     """`enquete.resume`, likewise."""
-    return _driven(to_resume(str(token_or_sim), request))
+    return _driven(to_resume(str(token_or_sim), request), progress)
 
 
-def _driven(task: Start) -> Run:
-    driver = Driver(task.machine, fresh=task.fresh, synthesise=unwritten)
+def _driven(task: Start, progress: Progress | None) -> Run:
+    driver = Driver(task.machine, progress, fresh=task.fresh, synthesise=unwritten)
     return wait(drive(task, driver), driver.pause)

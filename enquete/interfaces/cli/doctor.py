@@ -103,7 +103,7 @@ def doctor(
         typer.Option(
             "--repair",
             metavar="RUN",
-            help="Run whose ledger is damaged: save what is readable. Its run_id or folder, or its simulation.",
+            help="Run whose ledger is damaged: put its backup copy in place. Its run_id or folder, or its simulation.",
         ),
     ] = None,
     as_json: o.Json = False,

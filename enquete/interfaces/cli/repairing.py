@@ -1,4 +1,4 @@
-"""`enquete doctor --repair RUN`: a damaged ledger made anew from what can be read of it."""
+"""`enquete doctor --repair RUN`: the backup copy put in place of a damaged ledger."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from enquete.state.errors import RunNotFound, SimulationNotFound
 
 def repair(name: str, root: str | None, out: str | None, as_json: bool) -> int:
     """Raises RunNotFound, RunLocked, LedgerError (nothing was changed then)."""
-    from enquete.checkpoints.salvage import salvage  # noqa: PLC0415 - not for --help
+    from enquete.checkpoints.backup import restore  # noqa: PLC0415 - not for --help
 
     folder = named_folder(name, root, out)
-    report = salvage(folder)
+    report = restore(folder)
     if as_json:
-        found = {"rows": report.rows, "settled": report.settled, "lost": report.lost, "notes": report.notes}
+        found = {
+            "restored": bool(report.at),
+            "copied_at": report.at,
+            "settled": report.settled,
+            "asked_again": report.again,
+        }
         kept = None if report.kept is None else str(report.kept)
         one_object({"ledger": str(report.ledger), "kept": kept, **found, "exit_code": 0})
         return 0

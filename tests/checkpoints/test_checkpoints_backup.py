@@ -1,0 +1,263 @@
+"""Backup copies: when they are made, what they never replace, and what a repair puts in place."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import enquete
+from enquete.checkpoints.backup import SHARE, BackupCopies, restore
+from enquete.checkpoints.entries import Usage
+from enquete.checkpoints.folders import CHECKPOINTS, LEDGER, held, read_run
+from enquete.checkpoints.integrity import copies, is_sound, require_sound, whole_copy, writes_in
+from enquete.checkpoints.ledger import Ledger
+from enquete.nodes.workplace import using
+from enquete.state.desk import Completion
+from enquete.state.errors import LedgerError, RunLocked
+from tests.support import unwritten
+from tests.support.begun import begin_run
+from tests.support.ledgers import call, prompt, with_ledger
+from tests.support.studies import edited, personas, rows, run_folder
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return begin_run(tmp_path / "run_test")
+
+
+def copying(
+    run: Path, work: Callable[[Ledger, BackupCopies], Awaitable[None]], clock: Iterator[float] | None = None
+) -> None:
+    async def act(ledger: Ledger) -> None:
+        await work(ledger, BackupCopies(ledger, *([clock.__next__] if clock else [])))
+
+    with_ledger(run, act)
+
+
+def test_one_is_kept_and_none_is_made_of_what_was_copied(run: Path) -> None:
+    async def work(ledger: Ledger, made: BackupCopies) -> None:
+        await made.copy()
+        first = copies(run / LEDGER)
+        await made.copy()
+        assert (made.made, copies(run / LEDGER)) == (1, first)
+        await ledger.set_stage("m", "T1", "done")
+        await made.copy()
+        assert made.made == 2
+        assert whole_copy(run / LEDGER) == copies(run / LEDGER)[0] != first[0]
+        assert writes_in(copies(run / LEDGER)[0]) == ledger.writes
+
+    copying(run, work)
+    assert len(copies(run / LEDGER)) == 1
+
+
+def test_a_log_that_is_kept_stands_in_the_ledger_once_it_is_copied(run: Path) -> None:
+    async def work(ledger: Ledger, made: BackupCopies) -> None:
+        ledger.keep_log()
+        size = (run / LEDGER).stat().st_size
+        for number in range(50):
+            await ledger.store_digests("T1", {f"agent:{number}": "x" * 100_000})
+        assert (run / LEDGER).stat().st_size == size  # 5 MB, and SQLite would write back after 4
+        await made.copy()
+        assert (run / f"{LEDGER}-wal").stat().st_size == 0
+        assert (run / LEDGER).stat().st_size > size + 5_000_000
+
+    copying(run, work)
+
+
+def test_copies_at_barriers_take_a_hundredth_of_the_time(run: Path) -> None:
+    """By a clock that goes on by ten seconds whenever it is asked; a copy asks twice, so it takes ten."""
+
+    async def work(ledger: Ledger, made: BackupCopies) -> None:
+        for number in range(500):
+            await ledger.note("barrier", str(number))
+            await made.at_barrier()
+        assert made.made > 3
+        assert made.spent_s <= SHARE * next(clock)
+
+    clock = iter(range(0, 10**9, 10))
+    copying(run, work, clock)  # type: ignore[arg-type]  # whole seconds
+
+
+def test_a_damaged_ledger_never_takes_the_place_of_a_sound_copy(run: Path) -> None:
+    """Another process has it on the same disk: a text on a page that was written back long ago is changed."""
+
+    async def work(ledger: Ledger, made: BackupCopies) -> None:
+        await made.copy()
+        content = (run / LEDGER).read_bytes()
+        place = content.index(b'"run_id"')
+        await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", CHANGE, run / LEDGER, str(place + 1)], check=True
+        )
+        before = copies(run / LEDGER)
+        await ledger.set_stage("m", "T1", "done")
+        with pytest.raises(
+            LedgerError, match=r"frozen: 1 rows that its backup copy has are missing or changed.*doctor --repair"
+        ):
+            await made.copy()
+        assert copies(run / LEDGER) == before
+        assert whole_copy(run / LEDGER)
+
+    copying(run, work)
+    assert not list(run.glob("*.tmp"))
+
+
+CHANGE = "import sys; file = open(sys.argv[1], 'r+b'); file.seek(int(sys.argv[2])); file.write(b'R'); file.close()"
+
+
+def test_a_copy_that_was_cut_short_by_a_kill_is_no_copy(run: Path) -> None:
+    asyncio.run(opened(run))
+    (whole,) = copies(run / LEDGER)
+    (run / f"{LEDGER}.backup.tmp").write_bytes(whole.read_bytes()[:8192])
+    torn = whole.with_name(f"{LEDGER}.backup-0000000000000000")
+    torn.write_bytes(whole.read_bytes()[:8192])
+    assert whole_copy(run / LEDGER) == whole
+    asyncio.run(opened(run, "again"))
+    assert len(copies(run / LEDGER)) == 1
+    assert not (run / f"{LEDGER}.backup.tmp").exists()
+
+
+async def opened(run: Path, note: str = "") -> None:
+    async with using(str(run)) as workplace:
+        if note:
+            await workplace.ledger.note("noted", note)
+
+
+def test_a_repair_says_how_much_is_asked_again_and_sets_the_checkpoints_aside(run: Path) -> None:
+    asyncio.run(opened(run))
+
+    async def ask(ledger: Ledger) -> None:
+        for who in ("a", "b", "c"):
+            await ledger.reserve(call(who), prompt(), "m", 10)
+            await ledger.settle(call(who), Completion("{}", "stop"), Usage(5, 5))
+
+    with_ledger(run, ask)
+    (run / CHECKPOINTS).write_bytes(b"position")
+    content = (run / LEDGER).read_bytes()
+    (run / LEDGER).write_bytes(content.replace(b'"run_id"', b'"rum_id"'))
+    said = restore(run)
+    assert (said.settled, said.again) == (0, 3)
+    assert "its 0 paid calls are not asked again; 3 settled since are" in said.lines()[0]
+    assert (run / f"{CHECKPOINTS}.damaged").exists()
+    assert said.kept == run / f"{LEDGER}.damaged"
+    assert is_sound(run)
+    assert not restore(run).at  # nothing is wrong any more
+    asyncio.run(opened(run))
+
+
+def test_a_ledger_that_was_deleted_is_restored_likewise(run: Path) -> None:
+    asyncio.run(opened(run))
+    (run / CHECKPOINTS).touch()
+    (run / LEDGER).unlink()
+    with pytest.raises(LedgerError, match=r"ledger is missing.*doctor --repair"):
+        read_run(run)
+    assert restore(run).again is None
+    assert read_run(run).record.run_id == run.name
+
+
+def test_without_a_sound_copy_nothing_is_changed(run: Path) -> None:
+    asyncio.run(opened(run))
+    (copy,) = copies(run / LEDGER)
+    copy.write_bytes(copy.read_bytes()[:-1])
+    (run / LEDGER).write_bytes(b"noise" * 1000)
+    with pytest.raises(LedgerError, match=r"no sound backup copy of it.*nothing was changed"):
+        restore(run)
+    assert (run / LEDGER).read_bytes() == b"noise" * 1000
+
+
+def test_a_run_that_is_driven_is_not_repaired(run: Path) -> None:
+    (run / LEDGER).write_bytes(b"noise" * 1000)
+    with held(run), pytest.raises(RunLocked):
+        restore(run)
+
+
+SPOILT = {
+    "answers.data": "UPDATE answers SET data='{\"a\": '",
+    "answers.notes": "UPDATE answers SET notes='[\"a'",
+    "answers.options_shown": "UPDATE answers SET options_shown='[1, 2'",
+    "frozen.value": "UPDATE frozen SET value='{' || value WHERE name<>'record'",
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("finished")
+    unwritten.interview(
+        personas(base, 3), out=str(base / "out"), respondent="synthetic", methods=["longitudinal", "diversity"]
+    )
+    return base / "out"
+
+
+@pytest.mark.parametrize("column", SPOILT)
+def test_json_that_is_none_is_typed_by_whoever_reads_it(finished: Path, tmp_path: Path, column: str) -> None:
+    """Of a ledger without a copy that would tell."""
+    folder = run_folder(Path(shutil.copytree(finished, tmp_path / "out")))
+    with edited(folder) as connection:
+        connection.execute(SPOILT[column])
+    with pytest.raises(LedgerError, match=rf"{column}: no JSON in \d+ of its rows"):
+        require_sound(folder)
+    with pytest.raises(LedgerError, match="doctor --repair"):
+        enquete.resume(folder.name, out=str(tmp_path / "out"), fresh=True)
+    if column in ("answers.data", "answers.notes"):  # parsed for every table
+        with pytest.raises(LedgerError, match="doctor --repair"):
+            _ = enquete.load_run("x", folder.name, out=str(tmp_path / "out")).responses
+
+
+def test_memories_that_are_gone_are_missed(run: Path) -> None:
+    """The note that they were frozen was kept: agents would be asked as if they had none."""
+
+    async def freeze(ledger: Ledger) -> None:
+        await ledger.freeze("", "", "T1", "memory", {"with_memory": 5, "notes": []})
+
+    with_ledger(run, freeze)
+    with pytest.raises(LedgerError, match="5 agents' memories were frozen, and 0 are there"):
+        asyncio.run(opened(run))
+
+
+TOO_MANY = """
+import os, resource, sys
+from contextlib import suppress
+from pathlib import Path
+from enquete.checkpoints.folders import LEDGER, read_run
+from enquete.checkpoints.integrity import require_sound
+from enquete.checkpoints.ledger import Ledger
+from enquete.state.errors import LedgerError
+
+folder, held = Path(sys.argv[1]), []
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+with suppress(OSError):
+    while True:
+        held.append(os.open(os.devnull, os.O_RDONLY))
+for free in range(5):
+    for act in (read_run, require_sound, lambda folder: Ledger(folder / LEDGER)):
+        try:
+            act(folder)
+        except LedgerError as error:
+            print(free, error)
+    os.close(held.pop())
+"""
+
+
+def test_too_many_open_files_are_no_damage(run: Path) -> None:
+    asyncio.run(opened(run))
+    (run / CHECKPOINTS).touch()
+    done = subprocess.run(
+        [sys.executable, "-c", TOO_MANY, run],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) >= 5
+    assert all("Too many open files" in line for line in lines), lines
+    assert not any("not a readable ledger" in line or "--repair" in line for line in lines)
+    assert (run / CHECKPOINTS).exists()
+    assert rows(run, "SELECT count(*) FROM participants") == [(5,)]
