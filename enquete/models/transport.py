@@ -157,6 +157,12 @@ class Transport:
                 elif not course.waits_for(self._server, trouble):
                     raise self._unavailable(course, request.model) from None
 
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
+        absence = self._server.absence()
+        return "" if absence is None else endings.waiting(self._shown, *absence, self._patience_s)
+
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
         From the event loop of those who wait."""
@@ -263,7 +269,7 @@ class Transport:
         if trouble.status == 429:
             self._server.answered(sent, accepted=False)
         elif not trouble.busy:
-            course.faulted_in = self._server.failed(course.faulted_in)
+            course.faulted_in = self._server.failed(course.faulted_in, trouble.message)
 
     @asynccontextmanager
     async def _slot(self, request: Request, lane: Lane, course: Course) -> AsyncIterator[float]:

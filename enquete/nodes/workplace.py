@@ -113,6 +113,11 @@ class Workplace(OpenedRun[Ledger]):
         """Launch no further call, told from code that cannot wait."""
         self.stopping = asyncio.get_running_loop().create_task(self.budget.stop(reason))
 
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves, while the model's server is away or being started; else ""."""
+        return self._sources.sender.waits_for if self._sources.sender is not None else ""
+
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
         if self._sources.collector is not None:

@@ -13,6 +13,7 @@ from enquete.checkpoints.ballast import DiskFull
 from enquete.state.errors import (
     EnqueteError,
     InputError,
+    ModelError,
     PopulationMismatch,
     RunLocked,
     RunMismatch,
@@ -86,6 +87,11 @@ REPLIES: Mapping[type[EnqueteError], Reply] = {
         503, "ask again later", "Wait before you call it again; whoever runs the server has to look at its drives."
     ),
     DiskFull: Reply(507),
+    ModelError: Reply(
+        502,
+        "start the model's server, or have its address and key put right where Enquete runs, and send this again",
+        "The model's server has to be started, or its address and key put right, where Enquete runs; no other call helps.",
+    ),
 }
 
 
