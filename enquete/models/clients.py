@@ -111,7 +111,7 @@ class Clients:
         """A request beside the questions, with the key and without content. Raises Oversized, Redirected, and whatever SDK and
         aiohttp make of a server that is not there."""
         key = {"Authorization": f"Bearer {self._api_key.get_secret_value()}"}
-        body = {} if method == "POST" else None
+        body: dict[str, JsonValue] | None = {} if method == "POST" else None
         return await self._of_this_loop().http.request(method, f"{self._base_url}{path}", headers=key, json=body)
 
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> JsonValue:

@@ -77,7 +77,7 @@ class Transport:
         self._key = api_key.get_secret_value() if api_key else ""
         self._shown = mask(shown_url(self.base_url), self._key)
         self._clients = Clients(self.base_url, api_key)
-        self._exchange = Exchange(self._clients, self._key)
+        self._exchange = Exchange(self._clients, self._key, patience_s)
         self._timeout_s = timeout_s
         self._limiter = limiter
         self._limits = dict(limits or {})
