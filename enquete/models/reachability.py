@@ -27,7 +27,7 @@ from enquete.models.faults import (
 if TYPE_CHECKING:
     import httpx2
 
-WITHIN_S = 4.0
+WITHIN_S = 3.5
 """For both requests together; with what a command needs to start, its user hears within five seconds."""
 MISSING = frozenset({404, 405})
 _LOADING = re.compile(r"\bloading\b", re.IGNORECASE)
