@@ -21,12 +21,41 @@ ONCE: Any = {"max_retries": 0}
 REFUSED = (400, 413, 422)
 
 
+MOST_BYTES = 8 * 2**20
+"""Of one unpacked body. A page of a hundred nodes with long summaries has a tenth of that."""
+_PACKED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+
+
+class Overlong(Exception):
+    """A body beyond the limit, or packed more than once; it was not read to its end."""
+
+
+class BoundedHttp(httpx.Client):
+    """Bodies are read piece by piece and dropped at the limit: neither a gigabyte nor what unpacks to one is ever in memory."""
+
+    def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
+        """The response, its body read. Raises Overlong, and whatever httpx does."""
+        response = super().send(request, **{**options, "stream": True})
+        content = bytearray()
+        try:
+            if "," in response.headers.get("content-encoding", ""):
+                raise Overlong("sent a body that is packed more than once")
+            for piece in response.iter_bytes():
+                content += piece
+                if len(content) > MOST_BYTES:
+                    raise Overlong(f"sent a body of more than {MOST_BYTES // 2**20} MB")
+        finally:
+            response.close()
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _PACKED]
+        return httpx.Response(response.status_code, headers=headers, content=bytes(content), request=request)
+
+
 class Wire:
     """An HTTP client for one of the Zep libraries. Redirects are not followed: they could lead the key elsewhere."""
 
     def __init__(self, secret: str, timeout_s: float = TIMEOUT_S):
         self._wait, self._secret = "", secret
-        self.client = httpx.Client(
+        self.client = BoundedHttp(
             timeout=timeout_s, follow_redirects=False, event_hooks={"response": [self._note_wait]}
         )
 
@@ -40,6 +69,8 @@ class Wire:
             yield
         except MemoryFault:
             raise
+        except Overlong as error:
+            raise MemoryFault(f"{what}: the server {error}", unsure=True) from error
         except httpx.ConnectError as error:
             raise MemoryFault(f"{what}: no connection") from error
         except httpx.HTTPError as error:

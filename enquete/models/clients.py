@@ -27,6 +27,8 @@ from enquete.models.prices import is_local
 from enquete.models.serving import Facts, facts_of
 
 if TYPE_CHECKING:  # a second of import, for runs that ask a model alone
+    import httpx2
+
     from enquete.models.chat import Chat
     from enquete.models.wire import BoundedClient, Line
 
@@ -104,6 +106,13 @@ class Clients:
         except Exception:  # a courtesy: without it the length is estimated
             return None
         return len(found) if isinstance(found, list) else None
+
+    async def ask(self, method: str, path: str) -> httpx2.Response:
+        """A request beside the questions, with the key and without content. Raises Oversized, Redirected, and whatever SDK and
+        aiohttp make of a server that is not there."""
+        key = {"Authorization": f"Bearer {self._api_key.get_secret_value()}"}
+        body: dict[str, JsonValue] | None = {} if method == "POST" else None
+        return await self._of_this_loop().http.request(method, f"{self._base_url}{path}", headers=key, json=body)
 
     async def exchange(self, model: str, messages: list[tuple[str, str]], body: dict[str, JsonValue]) -> JsonValue:
         """One request, no retries: what the server answered, a chat completion or not. Raises Oversized, Redirected, openai's

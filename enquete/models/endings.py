@@ -48,6 +48,13 @@ def outage(server: str, trouble: Trouble | None, model: str, tally: Tally, patie
     return error
 
 
+def waiting(server: str, away_s: float, did: str, patience_s: float) -> str:
+    """While it is away: what it did, and how long it is waited for still."""
+    why = f": it {did}" if did else ""
+    left = max(0.0, patience_s - away_s)
+    return f"the model server {server} has not answered for {away_s:.0f} s{why}; it is waited for, {left:.0f} s left"
+
+
 def unordered(server: str, did: str, patience_s: float) -> Unavailable:
     """Nothing is bought yet, and the server has been away for as long as the run is patient."""
     return paused(

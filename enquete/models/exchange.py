@@ -29,15 +29,17 @@ from enquete.models.faults import (
 from enquete.models.response import Completed, completed
 
 LONGEST_WAIT = 60.0
-"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted."""
+"""Seconds. A longer Retry-After is cut: asking once a minute costs nothing, and a limit may be lifted. Nor is it waited for longer
+than the run is patient: it would only be found then that it has to pause."""
 
 
 class Exchange:
     """Sends over one server's clients. The caller holds a slot: the clock starts here."""
 
-    def __init__(self, clients: Clients, key: str):
+    def __init__(self, clients: Clients, key: str, patience_s: float = LONGEST_WAIT):
         self._clients = clients
         self._key = key
+        self._longest_wait = min(patience_s, LONGEST_WAIT)
 
     async def once(self, request: Request, form: Form, tally: Tally, patience: Callable[[], float]) -> Completed:
         """Raises Trouble or Refused; counts in `tally` what may have been billed.
@@ -75,7 +77,7 @@ class Exchange:
     def _status_fault(self, error: openai.APIStatusError, form: Form) -> Trouble | Refused:
         status, said = error.status_code, read_error(error.body, self._key)
         passing = is_passing(status) or status < 400  # below 400: no answer to a question, nor an error
-        wait = retry_after(error.response.headers.get("retry-after"))
+        wait = retry_after(error.response.headers.get("retry-after"), self._longest_wait)
         return status_fault(status, said, form, passing=passing, wait=wait)
 
 
@@ -101,8 +103,8 @@ async def _within(patience: Callable[[], float]) -> AsyncIterator[None]:
         due.cancel()
 
 
-def retry_after(header: str | None) -> float | None:
-    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and 60; None if unreadable."""
+def retry_after(header: str | None, longest: float = LONGEST_WAIT) -> float | None:
+    """Seconds to wait by a Retry-After header in seconds or as an HTTP date, within 0 and `longest`; None if unreadable."""
     if not header:
         return None
     try:
@@ -115,4 +117,4 @@ def retry_after(header: str | None) -> float | None:
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - datetime.now(UTC)).total_seconds()
-    return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None
+    return min(max(seconds, 0.0), longest) if seconds == seconds else None

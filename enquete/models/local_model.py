@@ -13,6 +13,7 @@ import math
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -53,6 +54,7 @@ class LocalModel:
         self._process: asyncio.subprocess.Process | None = None
         self._ended: asyncio.Task[int] | None = None
         self._transport: Transport | None = None
+        self._began: float | None = None  # when it was started
         self._halted = False
 
     async def send(
@@ -75,6 +77,15 @@ class LocalModel:
     async def fit(self, prompt: Prompt, model: str) -> Prompt:
         """As `Transport.fit`. Raises as `send` does."""
         return await (await self._started()).fit(prompt, model)
+
+    @property
+    def waits_for(self) -> str:
+        """As `Transport.waits_for`; also while the model is being loaded."""
+        if self._transport is not None:
+            return self._transport.waits_for
+        if self._began is None or (self._ended is not None and self._ended.done()):
+            return ""
+        return f"the local model {self._weights.name} is being loaded, for {time.monotonic() - self._began:.0f} s now"
 
     def halt(self) -> None:
         """See `Transport.halt`."""
@@ -111,6 +122,7 @@ class LocalModel:
 
     async def _start(self) -> str:
         """Its address, once it has loaded the model."""
+        self._began = time.monotonic()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-c", CHILD,

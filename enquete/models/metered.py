@@ -41,6 +41,9 @@ class Sender(Protocol):
 
     def halt(self) -> None: ...
 
+    @property
+    def waits_for(self) -> str: ...
+
 
 def input_bound(prompt: Prompt) -> int:
     """What the input may come to, offline: two bytes a token, twice what text in any language takes with the tokenizers

@@ -78,6 +78,7 @@ class Silence:
         self.unreachable = unreachable  # one of them could not even connect
         self.broken = broken  # not even a canary was answered
         self.given_up = False
+        self.did = ""  # what the latest fault was
         self.over = Signal()
         self._lock = threading.Lock()
         self._probes = 0
@@ -134,11 +135,10 @@ class Server:
     def away(self) -> bool:
         return self._silence is not None and self._silence.away
 
-    @property
-    def away_s(self) -> float | None:
-        """Seconds since the last answer before it went away; None while it is there."""
+    def absence(self) -> tuple[float, str] | None:
+        """Seconds since the last answer before it went away, and what its latest fault was; None while it is there."""
         silence = self._silence
-        return time.monotonic() - silence.since if silence is not None and silence.away else None
+        return (time.monotonic() - silence.since, silence.did) if silence is not None and silence.away else None
 
     def answered(self, sent: float, *, accepted: bool = True) -> None:
         """A request sent at `sent` (time.monotonic) got any answer of a working server; "try later" is not `accepted`."""
@@ -152,10 +152,11 @@ class Server:
                 self._silence = None
         silence.over.happen()
 
-    def failed(self, mine: Silence | None) -> Silence:
+    def failed(self, mine: Silence | None, did: str = "") -> Silence:
         """A request got no answer; `mine` is the silence in which it had its last fault. The silence it is in now."""
         with self._lock:
             silence = self._silence = self._silence or Silence()
+            silence.did = did
             silence.failing += silence is not mine
         return silence
 
@@ -186,6 +187,7 @@ class Server:
         with self._lock:
             if self._silence is old:
                 self._silence = Silence(old.failing, old.lost, old.unreachable, old.broken)
+                self._silence.did = old.did
                 old.given_up = True
         old.over.happen()
         return self._silence

@@ -12,8 +12,8 @@ from enquete.models.cleaning import clean_text, clean_value
 from enquete.models.faults import Tally, Trouble, mask
 from enquete.state.desk import Prompt
 
-LONG_KEY = 12
-"""Characters. Shorter keys are placeholders ("ollama", "EMPTY") that may well be words of an answer."""
+LONGEST_PLACEHOLDER = 5
+"""Letters. So short a word is what servers that want no key are given ("none", "EMPTY"), and may well be one of an answer."""
 
 LONGEST_NAME = 300
 LONGEST_TOKEN = 40  # characters
@@ -100,7 +100,7 @@ def completed(told: JsonValue, tally: Tally) -> Completed:
 
 def response_from(completed: Completed, prompt: Prompt, model: str, latency_ms: int, key: str) -> Response:
     """The key is masked, should a server have echoed it."""
-    secret = key if len(key) >= LONG_KEY else ""
+    secret = "" if key.isalpha() and len(key) <= LONGEST_PLACEHOLDER else key
     text = mask(clean_text(completed.text), secret)
     refusal = mask(clean_text(str(completed.message.get("refusal") or "")), secret)
     reason = str(completed.choice.get("finish_reason") or "")

@@ -77,7 +77,7 @@ class Transport:
         self._key = api_key.get_secret_value() if api_key else ""
         self._shown = mask(shown_url(self.base_url), self._key)
         self._clients = Clients(self.base_url, api_key)
-        self._exchange = Exchange(self._clients, self._key)
+        self._exchange = Exchange(self._clients, self._key, patience_s)
         self._timeout_s = timeout_s
         self._limiter = limiter
         self._limits = dict(limits or {})
@@ -156,6 +156,12 @@ class Transport:
                     course.restart(max(lowest, course.lowest))
                 elif not course.waits_for(self._server, trouble):
                     raise self._unavailable(course, request.model) from None
+
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves and for how much longer that is borne, while the server is away; else ""."""
+        absence = self._server.absence()
+        return "" if absence is None else endings.waiting(self._shown, *absence, self._patience_s)
 
     def halt(self) -> None:
         """Wait for nothing more: not for a server that is away, a turn, nor the next try. What is on its way is answered.
@@ -263,7 +269,7 @@ class Transport:
         if trouble.status == 429:
             self._server.answered(sent, accepted=False)
         elif not trouble.busy:
-            course.faulted_in = self._server.failed(course.faulted_in)
+            course.faulted_in = self._server.failed(course.faulted_in, trouble.message)
 
     @asynccontextmanager
     async def _slot(self, request: Request, lane: Lane, course: Course) -> AsyncIterator[float]:

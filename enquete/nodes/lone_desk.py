@@ -3,6 +3,7 @@ is sent, as in a run. Whoever begins anew after a stop pays for nothing twice.""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ from enquete.models.faults import checked_url
 from enquete.models.metered import MeteredModel, Terms
 from enquete.models.prices import OPENAI_URL, Prices
 from enquete.models.transport import Transport
+from enquete.nodes.server_check import require_server, telling
 from enquete.nodes.workplace import LIMITER
 from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.person import HumanRespondent
 from enquete.state.asking import Arm
 from enquete.state.settings import Machine
+
+LOGGED_EVERY_S = 10.0
+log = logging.getLogger("enquete")
 
 
 @dataclass(frozen=True)
@@ -52,14 +57,21 @@ async def staffed(ledger: Ledger, model: str, machine: Machine, methodology: str
         interviewer_has_model=True,
     )  # fmt: skip
     try:
-        yield Office(desk, ledger, budget)
+        async with telling(lambda: sender.waits_for, _log, LOGGED_EVERY_S):
+            yield Office(desk, ledger, budget)
     finally:
         await sender.aclose()
 
 
+def _log(words: str) -> None:
+    if words:
+        log.warning("%s", words)
+
+
 @asynccontextmanager
 async def opened(folder: Path, model: str, machine: Machine, methodology: str) -> AsyncIterator[Office]:
-    """With a ledger of its own in the folder, which is made. Raises RunLocked, LedgerError."""
+    """With a ledger of its own in the folder, which is made. Raises RunLocked, LedgerError, and as `require_server`."""
+    await require_server(url_of(machine), model, machine)
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         stack.enter_context(held(folder))

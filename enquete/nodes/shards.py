@@ -74,7 +74,7 @@ async def conduct_unit(workplace: Workplace, spec: ShardSpec, unit: str) -> Outc
 
 
 class _Progress:
-    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S."""
+    """Counts finished units of a round and reports them, at most every REPORT_EVERY_S, and once before any is finished."""
 
     def __init__(self, workplace: Workplace, spec: ShardSpec, total: int, report: Report):
         self._workplace = workplace
@@ -83,11 +83,16 @@ class _Progress:
         self._report = report
         self._key = (spec["methodology"], spec["phase"], spec["round"], spec["arm"])
         self._next = 0.0
+        report(self._event(self._done))
+
+    @property
+    def _done(self) -> int:
+        return self._workplace.tally.get(self._key, 0)
 
     def tick(self, outcome: Outcome) -> None:
         if outcome == "done":
-            self._workplace.tally[self._key] = self._workplace.tally.get(self._key, 0) + 1
-        done = self._workplace.tally.get(self._key, 0)
+            self._workplace.tally[self._key] = self._done + 1
+        done = self._done
         now = time.monotonic()
         if now >= self._next or done == self._total:
             self._next = now + REPORT_EVERY_S

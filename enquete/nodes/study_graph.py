@@ -34,6 +34,7 @@ from enquete.nodes.resuming import (
     waiting_for,
 )
 from enquete.nodes.rounds import graph_failure
+from enquete.nodes.server_check import require_server_of
 from enquete.nodes.waiting import open_t1, simulation_status
 from enquete.nodes.workplace import Workplace, using
 from enquete.state.channels import InterviewsInput, InterviewsOutput, InterviewsState
@@ -107,9 +108,11 @@ class Steps:
             root = resolve_root(request, environment)
             request = await asyncio.to_thread(as_demo, request, root, completed=not self._waits(request))
         choice, population = await asyncio.to_thread(choose_run, request, environment, self._available)
+        machine = resolve_machine(request, environment)
         if choice.action == "new":
+            await require_server_of(choice.record, machine)
             await begin(choice, population)
-        return str(choice.folder), resolve_machine(request, environment)
+        return str(choice.folder), machine
 
     def _waits(self, request: RunRequest) -> bool:
         """Whether anything is asked before the simulation has completed."""

@@ -122,6 +122,11 @@ class Workplace(OpenedRun[Ledger]):
         if self.copies is not None:
             await self.copies.at_barrier()
 
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves, while the model's server is away or being started; else ""."""
+        return self._sources.sender.waits_for if self._sources.sender is not None else ""
+
     def tell(self, progress: Progress) -> None:
         """How far the run's batches are is progress too."""
         if self._sources.collector is not None:

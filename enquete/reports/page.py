@@ -1,10 +1,14 @@
 """report.html: page one, report and appendix as one file that can be read on a screen or a telephone, shared and printed.
 
-Nothing is loaded from elsewhere. Figures stand in the page as SVG; the appendix and the answers are folded; tables can be sorted.
+Nothing is loaded from elsewhere, and nothing runs but its own script, by its hash (Content-Security-Policy): what agents wrote
+runs nothing even if it should ever get into the page as more than text.
+Figures stand in the page as SVG; the appendix and the answers are folded; tables can be sorted.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -42,9 +46,11 @@ def page(
     first, *sections = _chapters(writer.html(report))
     rest = _chapters(writer.html(appendix))[1:]
     contents = [(anchor, title) for anchor, title, _ in sections]
+    script = _asset("page.js")
     return render(
         "enquete.reports:page.html.j2", language, title=_plain(first[1]), first=first[2], sections=sections, appendix=rest,
-        contents=contents, answers=list(embedded.html()), style=_asset("page.css") + _asset("look.css"), script=_asset("page.js"),
+        contents=contents, answers=list(embedded.html()), style=_asset("page.css") + _asset("look.css"), script=script,
+        script_hash=_sha256(script),
     )  # fmt: skip
 
 
@@ -91,6 +97,11 @@ def _chapters(text: str) -> list[tuple[str, str, str]]:
 
 def _plain(text: str) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", text))
+
+
+def _sha256(script: str) -> str:
+    """As a Content-Security-Policy names it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _asset(name: str) -> str:

@@ -118,8 +118,8 @@ class MemoryFault(EnqueteError):
 class ModelError(EnqueteError):
     """A request to a model failed. `sends` were made, `timeouts` of them may have been billed without an answer."""
 
-    def __init__(self, message: str, *, sends: int = 1, timeouts: int = 0):
-        super().__init__(message)
+    def __init__(self, message: str, *, sends: int = 1, timeouts: int = 0, fact: str = ""):
+        super().__init__(message, fact=fact)
         self.sends = sends
         self.timeouts = timeouts
         self.short = False  # given up because the budget had no room for another try

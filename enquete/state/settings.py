@@ -114,6 +114,7 @@ class Machine(BaseModel):
     concurrency: int = DEFAULT_CONCURRENCY
     limits: dict[str, ModelLimits] = {}
     patience_s: float = DEFAULT_PATIENCE_S
+    waits_for_server: bool = False  # also before the first question: patience was named
     cache: bool = False
     cache_dir: Path | None = None
     local_context: int = DEFAULT_CONTEXT  # tokens of one request to a local model
@@ -141,6 +142,7 @@ def resolve_machine(request: RunRequest, environment: Environment) -> Machine:
         concurrency=request.concurrency or environment.concurrency,
         limits={**environment.limits, **(request.limits or {})},
         patience_s=environment.patience_s if request.patience_s is None else request.patience_s,
+        waits_for_server=request.patience_s is not None or "patience_s" in environment.model_fields_set,
         cache=environment.cache if request.cache is None else request.cache,
         cache_dir=environment.cache_dir,
         local_context=environment.local_context,

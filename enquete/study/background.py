@@ -34,8 +34,9 @@ async def awaited(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -
         raise
 
 
-def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None]) -> T:
-    """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels."""
+def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None] | None = None) -> T:
+    """Run `work` to its end. The first KeyboardInterrupt calls `on_interrupt` and goes on waiting, the second cancels; the
+    first one does where nothing is to be finished."""
     loop = _loop()
     if threading.current_thread().name == "enquete":
         work.close()
@@ -44,6 +45,9 @@ def wait(work: Coroutine[Any, Any, T], on_interrupt: Callable[[], None]) -> T:
     try:
         return future.result()
     except KeyboardInterrupt:
+        if on_interrupt is None:
+            future.cancel()
+            raise
         loop.call_soon_threadsafe(on_interrupt)
     try:
         return future.result()

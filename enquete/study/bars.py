@@ -28,7 +28,7 @@ class Bars:
         bar = self._bars[row]
         if bar.disable:  # closed: the round was complete
             return
-        bar.set_postfix_str(f"{event['tokens']:,} tokens", refresh=False)
+        bar.set_postfix_str(event.get("fault") or f"{event['tokens']:,} tokens", refresh=False)
         bar.update(int(event["done"]) - bar.n)
         bar.refresh()
         if event["done"] >= event["total"]:

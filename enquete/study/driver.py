@@ -25,6 +25,7 @@ from enquete.checkpoints.savers import saver, thread_id
 from enquete.graphs.interviews import study_graph
 from enquete.models.clients import untraced
 from enquete.nodes.planning import planned
+from enquete.nodes.server_check import telling
 from enquete.nodes.study_graph import Synthesise
 from enquete.nodes.workplace import Progress, Workplace, driving, using
 from enquete.reports.synthesis import synthesise
@@ -64,6 +65,7 @@ class Driver:
         self.simulation: Population | None = None  # as it was read when the run was chosen, until it is driven
         self._synthesise = synthesise
         self._workplace: Workplace | None = None
+        self._latest: dict[str, Any] | None = None  # event of its progress
         self._wanted_pause = False
         self._pausing: set[asyncio.Task[None]] = set()
         self._joined: Driver | None = None
@@ -77,6 +79,11 @@ class Driver:
             task = asyncio.get_running_loop().create_task(self._workplace.budget.stop(INTERRUPTED))
             self._pausing.add(task)
             task.add_done_callback(self._pausing.discard)
+
+    @property
+    def waits_for(self) -> str:
+        """Why nothing moves, while the model's server is away or being started; else ""."""
+        return self._workplace.waits_for if self._workplace is not None else ""
 
     @property
     def is_pausing(self) -> bool:
@@ -120,7 +127,10 @@ class Driver:
             if self._wanted_pause:
                 await workplace.budget.stop(INTERRUPTED)
             try:
-                async with saver(self._folder, workplace.ballast, lambda: workplace.ledger.writes) as checkpointer:
+                async with (
+                    saver(self._folder, workplace.ballast, lambda: workplace.ledger.writes) as checkpointer,
+                    telling(lambda: workplace.waits_for, self._tell_waiting),
+                ):
                     stop = await self._walk(workplace, checkpointer)
                 await self._conclude(workplace, stop)
             except OSError as error:  # the disk was full when the files were written
@@ -147,10 +157,19 @@ class Driver:
             async for event in compiled.astream(
                 start, config, context=RunRequest(), stream_mode="custom", subgraphs=True, durability="async"
             ):
-                if self._progress is not None:
-                    self._progress(event[-1])
+                self._tell(event[-1])
         interrupts = (await compiled.aget_state(config)).interrupts
         return dict(interrupts[0].value) if interrupts else None
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        self._latest = event
+        if self._progress is not None:
+            self._progress(event)
+
+    def _tell_waiting(self, words: str) -> None:
+        """The latest event once more, with why no other follows: whoever shows progress shows that too."""
+        if self._progress is not None and self._latest is not None:
+            self._progress({**self._latest, "fault": words} if words else self._latest)
 
     async def _thread(self, workplace: Workplace, compiled: Any) -> RunnableConfig:
         """The thread to go on with: the last walk's while it is unfinished, of this run, and the graph unchanged, else a new one."""

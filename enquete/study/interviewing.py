@@ -70,10 +70,12 @@ async def aestimate(sim_id: str | Path, **request: Unpack[Asked]) -> Estimate:
 
 
 def _sync(task: Start, progress: Progress | None) -> Run:
-    driver = task.driver(progress)
+    wait(task.require_server())
+    driver = task.driver(progress)  # to import the graphs takes longer than a server to answer
     return wait(drive(task, driver), driver.pause)
 
 
 async def _async(task: Start, progress: Progress | None) -> Run:
+    await task.require_server()
     driver = task.driver(progress)
     return await awaited(drive(task, driver), driver.pause)

@@ -17,13 +17,16 @@ from enquete.nodes.fit_judge import is_open, judged
 from enquete.nodes.fitting import require_fit
 from enquete.nodes.opening import Choice, begin, choose_run, chosen_again
 from enquete.nodes.planning import require_own_limits
+from enquete.nodes.server_check import require_server_of
 from enquete.nodes.survey import survey
+from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import Progress
 from enquete.simulations.locate import list_simulations
 from enquete.simulations.population import Population
 from enquete.state.errors import RunNotFound, SettingsError
 from enquete.state.request import RunRequest, offered, parse_request
 from enquete.state.settings import Environment, resolve_machine, resolve_root
+from enquete.study.apart import apart
 from enquete.study.estimating import estimate_run, is_checked, require_affordable
 from enquete.study.known import interviews_of
 from enquete.study.misnamed import other_methodology_named
@@ -54,6 +57,7 @@ class Start:
         self.fresh = fresh
         self.simulation = simulation
         self.to_begin: Choice | None = None
+        self._is_there = False  # the model's server, when it was asked
 
     def driver(self, progress: Progress | None = None) -> Driver:
         from enquete.study.driver import Driver  # noqa: PLC0415 - the graphs need seconds to import
@@ -61,8 +65,10 @@ class Start:
         return Driver(self.machine, progress, fresh=self.fresh)
 
     async def begin(self) -> None:
-        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. One that another
-        process or task has begun meanwhile is gone on with. Raises Busy."""
+        """Write the run, unless it exists: estimated first, and refused where the estimate exceeds the budget. Before anything else
+        the model's server is asked whether it is there. One that another process or task has begun meanwhile is gone on with.
+        Raises Busy, ModelError."""
+        await self.require_server()
         choice, population = self.to_begin, self.simulation
         if choice is None or population is None:
             return
@@ -85,6 +91,24 @@ class Start:
         self.folder = choice.folder
         self.resumed, self.shown = choice.action == "resume", choice.action == "finished"
         self.to_begin = choice if choice.action == "new" else None
+
+    async def require_server(self) -> None:
+        """Once, where models are going to be asked now: not of a run that waits for people, or for its simulation still. Raises
+        ModelError."""
+        if self.shown or self._is_there:
+            return
+        record = self.to_begin.record if self.to_begin is not None else await apart(self._record_if_asking)
+        if record is not None:
+            await require_server_of(record, self.machine)
+        self._is_there = True
+
+    def _record_if_asking(self) -> RunRecord | None:
+        run = read_run(self.folder)
+        asks_nobody = run.is_finished or run.status == "waiting"
+        if run.status == "awaiting_simulation":
+            sim_path, assumed = run.record.simulation_of(self.folder), self.machine.assume_completed
+            asks_nobody = not simulation_status(run.record, sim_path, assume_completed=assumed).completed
+        return run.record if self.machine.retry_failed or not asks_nobody else None
 
     async def _judged(self, ledger: Ledger) -> RunRecord:
         """What the words leave open is for the run's model to say. Raises Unfit."""

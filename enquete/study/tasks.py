@@ -12,10 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from enquete.checkpoints.folders import read_record
-from enquete.models.faults import checked_url
-from enquete.models.outage import Server, server_of
-from enquete.nodes.workplace import asked_url
 from enquete.state.errors import RunLocked
 from enquete.state.request import parse_request
 from enquete.study.apart import apart
@@ -48,7 +44,6 @@ class Task:
         self.folder: Path = chosen.folder
         self.events: dict[Row, Event] = {}
         """The latest event of each methodology, phase, arm and round."""
-        self._server = model_server(chosen)
         self._driver = chosen.driver(self._note)
         self._work = asyncio.create_task(drive(chosen, self._driver), name=self.run_id)
         self._work.add_done_callback(_looked_at)
@@ -77,9 +72,8 @@ class Task:
 
     @property
     def waits_for(self) -> str:
-        """Why nothing moves, while the model server is away; else ""."""
-        away = self._server.away_s if self._server is not None and not self.is_over else None
-        return "" if away is None else f"the model server has not answered for {away:.0f} s; the run waits for it"
+        """Why nothing moves, while the model's server is away or being started; else ""."""
+        return "" if self.is_over else self._driver.waits_for
 
     async def wait(self, seconds: float | None = None) -> Run | None:
         """The run at its end or next stop; None if that takes longer. Raises what the run raised."""
@@ -201,13 +195,6 @@ class Tasks:
         for task in going_on:
             task.pause()
         await asyncio.gather(*(task.wait() for task in going_on), return_exceptions=True)
-
-
-def model_server(chosen: Start) -> Server | None:
-    """What this process knows of the server that the run asks; None where it asks none. It has been begun."""
-    record = read_record(chosen.folder)
-    asks = any(arm.respondent == "llm" for arm in record.arms) and not record.replay_of
-    return server_of(checked_url(asked_url(record, chosen.machine))) if asks else None
 
 
 def _looked_at(work: asyncio.Task[Run]) -> None:

@@ -13,5 +13,6 @@ polls     how much a hundred clients that poll a run's status slow it
 peers     Inspect AI and EDSL on the same prompts, where `make bench-peers` has installed them; not unless named
 
 Every contender and every run is a process of its own; contenders alternate. Quick: fewer agents, rounds and conditions.
-`--write` files what was measured in bench/measured.json, of which bench/results.md is made; parts not named are kept.
+`--write` files what was measured in bench/measured.json, of which bench/results.md is made; parts of the
+same commit and day that are not named are kept, older ones dropped.
 """

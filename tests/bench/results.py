@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import os
 import platform
@@ -20,24 +21,46 @@ MEASURED = REPOSITORY / "bench" / "measured.json"
 RESULTS = REPOSITORY / "bench" / "results.md"
 
 
+SITTING_S = 24 * 3600
+AT = "%Y-%m-%d %H:%M UTC"
+
+
 def stamped(found: dict[str, Any], began: float, load: float) -> dict[str, Any]:
     """With where, when and beside how much other work: load averages (15 minutes) at the beginning and the end."""
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True, cwd=REPOSITORY
-    ).stdout.strip()
     return found | {
-        "at": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(began)),
+        "at": time.strftime(AT, time.gmtime(began)),
         "minutes": round((time.time() - began) / 60, 1),
-        "commit": commit,
+        "commit": commit(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "load": [round(load, 1), round(os.getloadavg()[2], 1)],
     }
 
 
+def commit() -> str:
+    """What is measured; `-dirty` where anything but the bench's own files was changed since."""
+    head = _git("rev-parse", "--short", "HEAD")
+    return f"{head}-dirty" if _git("status", "--porcelain", "--", ".", ":!bench") else head
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], capture_output=True, text=True, check=True, cwd=REPOSITORY).stdout.strip()
+
+
+def of_one_sitting(measured: dict[str, Any]) -> dict[str, Any]:
+    """The latest part, and those of its commit and of the day before it: figures of several programs are not put side by side."""
+    began = {part: calendar.timegm(time.strptime(found["at"], AT)) for part, found in measured.items()}
+    latest = max(began, key=lambda part: began[part], default="")
+    return {
+        part: found
+        for part, found in measured.items()
+        if found["commit"] == measured[latest]["commit"] and began[latest] - began[part] <= SITTING_S
+    }
+
+
 def written(found: dict[str, Any]) -> None:
-    """File these parts beside those of earlier runs."""
-    measured = (json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}) | found
+    """File these parts beside those of the same sitting; older ones are dropped."""
+    measured = of_one_sitting((json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}) | found)
     MEASURED.write_text(json.dumps(measured, indent=1, ensure_ascii=False) + "\n", "utf-8")
     RESULTS.write_text(shown(measured), "utf-8")
 
@@ -47,8 +70,8 @@ def shown(measured: dict[str, Any]) -> str:
     lines = [
         "# What Enquete costs",
         "",
-        "Written by `make bench`; not by hand. Figures are worth comparing within one section only; ratios are medians of ratios",
-        "within a round, in which all contenders were measured one after another. Reasons: `targets.yaml`.",
+        "Written by `make bench`; not by hand: one commit, within a day. Figures are worth comparing within one section only; ratios",
+        "are medians of ratios within a round, in which all contenders were measured one after another. Reasons: `targets.yaml`.",
         "",
         "| | measured | target | |",
         "|---|---:|---:|---|",
@@ -85,8 +108,8 @@ def _said(value: object) -> str:
 def _calls(found: dict[str, Any]) -> list[str]:
     lines = [
         f"{found['agents']:,} agents × {found['items']} items, one call an agent; medians of {found['rounds']} rounds. `×`: of "
-        "AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four bytes. `server`: CPU of "
-        "the model server in its own process, ms a call and share of one core."
+        "AsyncOpenAI on aiohttp. `of interviewing`: of Enquete's interviewing. Tokens: an answer, of four bytes, the schema that is "
+        "sent included. `server`: CPU of the model server in its own process, ms a call and share of one core."
     ]
     for condition in found["conditions"]:
         latency = "lognormal, median 200 ms" if condition["latency"] == "lognormal" else f"{condition['latency']} s"

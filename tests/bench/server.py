@@ -75,14 +75,15 @@ async def _answer(request: web.BaseRequest) -> web.Response:
     if delay:
         await asyncio.sleep(delay)
     said = "\n".join(str(message["content"]) for message in body["messages"])
-    schema = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    form = body.get("response_format") or {}
+    schema = form.get("json_schema", {}).get("schema")
     text = _reply(
         json.dumps(schema) if schema else "",
         str(body["messages"][-1]["content"]),
         zlib.crc32(str(body["messages"][0]["content"]).encode()) % VARIANTS,
     )
     _answered[request.path] += 1
-    read, written = len(said.encode()) // BYTES_PER_TOKEN, len(text.encode()) // BYTES_PER_TOKEN
+    read, written = tokens(said, form), len(text.encode()) // BYTES_PER_TOKEN
     return web.json_response(
         {
             "id": "chatcmpl-bench",
@@ -101,6 +102,12 @@ async def _answer(request: web.BaseRequest) -> web.Response:
             "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
         }
     )
+
+
+def tokens(said: str, form: Any) -> int:
+    """Of a question: a provider reads the form that is sent beside the messages too, and bills it."""
+    sent = json.dumps(form, ensure_ascii=False, separators=(",", ":")) if form else ""
+    return (len(said.encode()) + len(sent.encode())) // BYTES_PER_TOKEN
 
 
 _answered: Counter[str] = Counter()

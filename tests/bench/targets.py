@@ -42,6 +42,7 @@ VALUES: dict[str, Value] = {
     "wall_256": _call(INTERVIEWING, "wall_ratio", 256),
     "whole_64": _call(WHOLE, "of_interviewing", 64),
     "whole_256": _call(WHOLE, "of_interviewing", 256),
+    "tokens": lambda measured: _call(INTERVIEWING, "read", 64)(measured) / measured["calls"]["items"],
     "fixed": lambda measured: measured["sizes"]["cpu_s"],
     "growth": lambda measured: measured["sizes"]["growth_ms"],
     "delphi": lambda measured: _method("delphi")(measured)[-1] / _method("delphi")(measured)[0],

@@ -73,11 +73,16 @@ def test_wrong_options_are_refused_in_one_line(tmp_path: Path, capsys: pytest.Ca
 def test_it_does_not_wait_for_a_model_server_that_is_away_once_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody listens on the discard port; patience is ten minutes unless set."""
+    """Nobody listens on the discard port. Without patience no run is begun there."""
     monkeypatch.setenv("LLM_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("LLM_MODEL_NAME", "test")
     simulation(tmp_path, "away")
     with serving(tmp_path) as client:
+        refused = client.post("/api/interview/away/pre")
+        assert refused.status_code == 502
+        assert "could not be reached" in refused.json()["error"]["message"]
+        assert not (tmp_path / "simulations" / "away" / "interviews").exists()
+        monkeypatch.setenv("ENQUETE_PATIENCE_S", "600")
         client.post("/api/interview/away/pre")
         deadline = time.monotonic() + 60
         while "has not answered for" not in (status := client.get("/api/interview/away/status").json()["data"])["note"]:

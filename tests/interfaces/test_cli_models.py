@@ -68,16 +68,17 @@ def test_before_a_model_is_paid_one_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The estimate is in the question; who agrees although it exceeds the cap has confirmed that."""
-    request = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "out": "o", "methods": ["longitudinal"]}
-    for typed, cap, answer in (
-        ("n\n", None, None),
-        ("\n", None, {}),
-        ("\n", 500, None),
-        ("y\n", 500, {"confirm": True}),
-    ):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        asked = {**request, **({"budget_tokens": cap} if cap else {})}
-        assert agreed(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
+    with ModelServer() as server:
+        request = {"model": "m", "base_url": server.base_url, "out": "o", "methods": ["longitudinal"]}
+        for typed, cap, answer in (
+            ("n\n", None, None),
+            ("\n", None, {}),
+            ("\n", 500, None),
+            ("y\n", 500, {"confirm": True}),
+        ):
+            monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+            asked = {**request, **({"budget_tokens": cap} if cap else {})}
+            assert agreed(str(few(tmp_path)), asked) == (None if answer is None else {**asked, **answer})
     said = capsys.readouterr().err
     assert "2 agents of few" in said
     assert "tokens, unknown USD" in said

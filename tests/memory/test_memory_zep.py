@@ -14,7 +14,7 @@ from enquete.memory.wire import seconds
 from enquete.memory.zep import ZepSessions
 from enquete.memory.zep_cloud import PAGE, ZepCloudGraph
 from tests.support.episodes import write_episodes
-from tests.support.zep_server import AT, KEY, ZepServer, edge, node
+from tests.support.zep_server import AT, KEY, MANY, ZepServer, edge, node
 
 MARIE = "agent:u1"
 SOON_S = 0.3
@@ -203,3 +203,18 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert seconds(" 60 ") == 60
     assert seconds("Wed, 21 Oct 2015 07:28:00 GMT") == 0
     assert seconds("soon") is None
+
+
+@pytest.mark.parametrize("fault", ["endless", "bomb"])
+def test_a_body_beyond_any_answer_is_not_read_to_its_end(graph: Graph, server: ZepServer, fault: str) -> None:
+    """32 MB, sent or unpacked; read are 8 MB, and what lies in buffers of sockets."""
+    server.next(reading(graph), fault)
+    with pytest.raises(MemoryFault, match="the server sent a body of more than 8 MB"):
+        graph.read([MARIE])
+    assert server.written < MANY * 2**20
+
+
+def test_a_body_that_is_packed_twice_is_not_unpacked(graph: Graph, server: ZepServer) -> None:
+    server.next(reading(graph), "twice")
+    with pytest.raises(MemoryFault, match="packed more than once"):
+        graph.read([MARIE])

@@ -51,9 +51,13 @@ def test_the_window_finds_what_a_server_can_take() -> None:
         assert sum(1 for request in settled if not request.faults) > len(settled) / 2
 
 
-@pytest.mark.parametrize("fault", ["http_429", "http_429_text", "http_503_retry_after"])
-def test_one_that_accepts_nothing_is_an_outage(fault: str) -> None:
-    with ModelServer(faults={fault: 1.0}, retry_after="0.02") as server:
+@pytest.mark.parametrize(
+    ("fault", "header"),
+    [("http_429", "0.02"), ("http_429_text", "0.02"), ("http_503_retry_after", "0.02"), ("http_429", "999999999999")],
+)
+def test_one_that_accepts_nothing_is_an_outage(fault: str, header: str) -> None:
+    """Also one that wants to be asked again in thirty thousand years: nobody waits for longer than they are patient."""
+    with ModelServer(faults={fault: 1.0}, retry_after=header) as server:
         started = time.monotonic()
         lost = failures(ask_all(server, range(20), patience_s=0.6))
         assert 0.6 <= time.monotonic() - started < 4

@@ -307,6 +307,23 @@ def test_a_key_that_the_server_echoes_is_masked_everywhere() -> None:
     assert "your key is ***" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [("hunter-two", "***"), ("sk-1", "***"), ("geheim", "***"), ("none", "none"), ("EMPTY", "EMPTY"), ("x", "x")],
+)
+def test_a_short_key_is_masked_too_unless_it_is_a_word_for_none(key: str, shown: str) -> None:
+    with ModelServer(script=lambda body: json.dumps({"a": f"your key is {key}."})) as server:
+
+        async def main() -> Response:
+            transport = Transport(server.base_url, SecretStr(key), limiter=Limiter(1))
+            try:
+                return await transport.send(prompt(), model="m", temperature=0, seed=0)
+            finally:
+                await transport.aclose()
+
+        assert f"your key is {shown}." in asyncio.run(main()).text
+
+
 def test_text_that_is_no_utf8_can_be_sent_and_stored() -> None:
     with ModelServer(script=lambda body: '{"a": "\ud800 \x00"}') as server:
 

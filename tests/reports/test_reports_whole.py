@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import html.parser
 import json
 import re
@@ -317,6 +319,9 @@ def test_html_in_answers_stays_text():
     found = Elements(text)
     assert not {"b", "i", "img"} & set(found.seen)
     assert found.seen.count("script") == 1  # our own
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    named = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{named}'; style-src" in text  # and no other runs
     assert "&lt;script&gt;" in text
 
 

@@ -87,7 +87,9 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
     waits = enquete.load_run(people, out=tmp_path / "out")
     assert waits.note.endswith("at the provider: batch 1 of 1: 0 of 18 done")
     assert (len(call_keys(folder, "reserved")), spent(folder), server.count()) == (18, 0, 0)
-    assert [(title(event), event["done"], event["total"]) for event in events][:1] == [("batch 1 of 1", 0, 18)]
+    assert [(title(event), event["done"], event["total"]) for event in events if "batches" in event][:1] == [
+        ("batch 1 of 1", 0, 18)
+    ]
 
     enquete.export(people, out=tmp_path / "out")  # opens the run, and leaves what stands alone
     server.batches.held = False

@@ -101,6 +101,10 @@ class ScriptedSender:
     def halt(self) -> None:
         """It waits for nothing but its gate."""
 
+    @property
+    def waits_for(self) -> str:
+        return ""
+
     def _next(self, prompt: Prompt) -> Outcome:
         if callable(self.outcomes):
             return self.outcomes(prompt)

@@ -21,10 +21,11 @@ Replies = Callable[[int], Iterable[bytes]]
 
 
 class RawServer:
-    """Threads, one a connection. GETs are answered 404 and not counted."""
+    """Threads, one a connection. GETs are answered 404, or with `listed`, and not counted."""
 
-    def __init__(self, replies: Replies):
+    def __init__(self, replies: Replies, listed: Iterable[bytes] = ()):
         self._replies = replies
+        self._listed = list(listed) or reply(b"", "404 Not Found")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
         self.requests: list[bytes] = []
@@ -49,7 +50,7 @@ class RawServer:
         with contextlib.suppress(OSError), connection:
             head, _, body = _until_blank_line(connection)
             if not head.startswith(b"POST"):
-                connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                connection.sendall(b"".join(self._listed))
                 return
             while len(body) < _length(head):
                 body += connection.recv(65536)

@@ -3,16 +3,19 @@ users and sessions of zep-python's server.
 
     with ZepServer(nodes=[…], edges=[…]) as server: … server.url, server.episodes, server.requests
     server.next("POST /graph", 429, 500)      the next requests of that kind get these; "slow": no answer in time;
-                                              "echo": 500 with the key
+                                              "echo": 500 with the key; "endless": a body of MANY megabytes, "bomb": a
+                                              small one that unpacks to as many, "twice": one packed twice
     server.lost = True                        the next episode is kept, but its answer never comes
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -20,6 +23,7 @@ from urllib.parse import parse_qs, urlparse
 
 KEY = "zep-contract-key"
 AT = "2026-05-01T10:00:00Z"
+MANY = 32
 Said = tuple[int, Any]
 
 
@@ -37,6 +41,7 @@ class ZepServer:
         self.requests: list[str] = []
         self.retry_after = "60"
         self.lost = False
+        self.written = 0
         self._next: dict[str, deque[int | str]] = defaultdict(deque)
         self._closing = threading.Event()
 
@@ -81,6 +86,8 @@ class ZepServer:
             return request.connection.close()
         if fault == "echo":
             return self.reply(request, 500, {"message": request.headers["authorization"]})
+        if fault in ("endless", "bomb", "twice"):
+            return self.flood(request, str(fault))
         if fault == 429:
             return self.reply(request, 429, "Rate limit exceeded for FREE plan")
         if fault is not None:
@@ -102,6 +109,24 @@ class ZepServer:
             request.send_header("retry-after", self.retry_after)
         request.end_headers()
         request.wfile.write(data)
+
+    def flood(self, request: BaseHTTPRequestHandler, fault: str) -> None:
+        """A body larger than any answer is. `written`: bytes of it that went out."""
+        packed = (
+            gzip.compress(b'"' + b"a" * (MANY * 2**20), 1) if fault == "bomb" else gzip.compress(gzip.compress(b"[]"))
+        )
+        pieces = [b"a" * 2**20] * MANY if fault == "endless" else [packed]
+        request.send_response(200)
+        if fault != "endless":
+            request.send_header("content-encoding", "gzip" if fault == "bomb" else "gzip, gzip")
+        request.send_header("content-length", str(sum(map(len, pieces))))
+        request.end_headers()
+        self.written = 0
+        with suppress(OSError):
+            for piece in pieces:
+                request.wfile.write(piece)
+                self.written += len(piece)
+        request.close_connection = True
 
     def answer(self, method: str, path: list[str], body: dict[str, Any], query: dict[str, list[str]]) -> Said:
         match (method, *path):

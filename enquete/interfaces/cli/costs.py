@@ -131,15 +131,18 @@ def verdict(expected: Estimate) -> str:
 
 
 def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
-    """Ask before a model is paid: the request to go on with, or None. Who agrees to more than the cap has confirmed it.
+    """Ask before a model is paid: the request to go on with, or None. Who agrees to more than the cap has confirmed it. Raises
+    ModelError where a new run's server is not there.
 
     Nothing is asked where nothing is paid: the synthetic respondent, a replay, a run that is finished.
     """
     from enquete.graphs.registry import dotted_paths  # noqa: PLC0415
     from enquete.nodes.fitting import told  # noqa: PLC0415
     from enquete.nodes.opening import choose_run  # noqa: PLC0415
+    from enquete.nodes.server_check import require_server_of  # noqa: PLC0415
     from enquete.state.request import parse_request  # noqa: PLC0415
-    from enquete.state.settings import Environment  # noqa: PLC0415
+    from enquete.state.settings import Environment, resolve_machine  # noqa: PLC0415
+    from enquete.study.background import wait  # noqa: PLC0415
 
     environment = Environment.read()
     asked = parse_request(sim=sim, **request)
@@ -160,6 +163,9 @@ def agreed(sim: str, request: dict[str, Any]) -> dict[str, Any] | None:
         more = say("unknown") if whole is None else short(max(0, whole - spent))
         question = say("confirm_resume", spent=short(spent), more=more, **who)
         return request if typer.confirm(question, default=True, err=True) else None
+    machine = resolve_machine(asked, environment)
+    if not machine.waits_for_server:  # else the run says that it waits
+        wait(require_server_of(choice.record, machine))
     expected = enquete.estimate(sim, **request)
     time = duration(expected.seconds.likely) if expected.seconds else say("time_unknown")
     costs = {"tokens": counted(expected.tokens), "usd": money(expected.usd), "time": time}

@@ -101,22 +101,30 @@ class Plain:
         self._every = every
         self._paces: dict[Row, Pace] = {}
         self._last: dict[Row, tuple[float, int]] = {}
-        self._fault = ""
+        self._fault = ("", float("-inf"))  # what was said last, and when
 
     def __call__(self, event: Event) -> None:
         row, now = row_of(event), time.monotonic()
         pace = self._paces.setdefault(row, Pace(now, event["done"]))
         said_at, said_done = self._last.get(row, (float("-inf"), -1))
         finished = event["done"] >= event["total"]
-        if event.get("fault") and event["fault"] != self._fault:
-            self._say(f"{title(event)}: {event['fault']}")
-        self._fault = event.get("fault", self._fault)
+        self._say_fault(event, now)
         if said_done == event["done"] or not (finished or now - said_at >= self._every):
             return
         self._last[row] = (now, event["done"])
         counted = {"done": number(event["done"]), "total": number(event["total"])}
         count = say("batch_done", **counted) if "batches" in event else "{done}/{total}".format(**counted)
         self._say(f"{title(event)}: {count}, {pace_text(event, pace, now)}")
+
+    def _say_fault(self, event: Event, now: float) -> None:
+        """At once, and while it lasts every so often: how long a server is still waited for changes all the time."""
+        said, said_at = self._fault
+        fault = event.get("fault", "")
+        if not fault:
+            self._fault = "", float("-inf")
+        elif fault != said and now - said_at >= self._every:
+            self._fault = fault, now
+            self._say(f"{title(event)}: {fault}")
 
     def _say(self, text: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # a log that is gone must not stop the interviews

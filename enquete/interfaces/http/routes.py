@@ -82,6 +82,7 @@ STARTING: dict[int | str, dict[str, Any]] = {
         _409="an unfinished run differs from what is asked, or is driven already, or the simulation is not so far",
         _413="the body is too large",
         _429="as many runs go on as this server drives at once; Retry-After",
+        _502="the model's server does not answer, or refuses key or address",
         _507="the disk is full",
     ),
     200: {"model": Envelope[Started], "description": "the run was finished already, or ended at once"},

@@ -14,6 +14,7 @@ from enquete.state.errors import (
     Busy,
     EnqueteError,
     InputError,
+    ModelError,
     PopulationMismatch,
     RunLocked,
     RunMismatch,
@@ -88,6 +89,11 @@ REPLIES: Mapping[type[EnqueteError], Reply] = {
     ),
     Busy: Reply(503, "ask again later", "Wait before you call it again; nothing was changed."),
     DiskFull: Reply(507),
+    ModelError: Reply(
+        502,
+        "start the model's server, or have its address and key put right where Enquete runs, and send this again",
+        "The model's server has to be started, or its address and key put right, where Enquete runs; no other call helps.",
+    ),
 }
 
 
