@@ -65,11 +65,11 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert (codes["interviews"], codes["coded_by"]) == (2, "rule")
     assert {"label", "agents", "wordings", "prestige"} <= codes["codes"][0].keys()
     assert {"boxes", "links", "cut_off", "share"} <= shown.keys()
-    asked = {"sim_id": "over", "participant": "Agent 0"}
+    asked = {"sim_id": "over", "agent": "Agent 0"}
     told = server.post("/api/operations/laddering_transcript", json=asked).json()["data"]
     assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]
     assert all(turn["question"] and turn["answer"] for turn in told["turns"])
-    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "participant": "x"})
+    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "agent": "x"})
     assert (nobody.status_code, nobody.json()["error"]["type"]) == (400, "InputError")
 
 

@@ -39,6 +39,7 @@ def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean
         for name, argument in tool.input_schema["properties"].items():
             assert argument.get("description"), (tool.name, name)
             assert name not in ("ctx", "begun"), tool.name
+            assert name not in ("participant", "participants", "text", "words"), tool.name  # agent, agents, query
 
 
 def test_lists_name_what_the_other_tools_take(served: Served) -> None:

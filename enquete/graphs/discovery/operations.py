@@ -84,7 +84,7 @@ class Querying(InProject):
     field: Annotated[
         str, Field(max_length=200, description="path of a field, such as stages.minutes; all unless named")
     ] = ""
-    text: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
+    query: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
 
 
 class Schemas(_Asked):
@@ -197,7 +197,7 @@ async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
         for one in projects.interviews(asked.project_id)
         if _at(one.record, asked.field) is not None
     ]
-    said = projects.messages(asked.project_id, text=asked.text) if asked.text else []
+    said = projects.messages(asked.project_id, text=asked.query) if asked.query else []
     return {"project_id": asked.project_id, "values": found, "messages": [dict(one) for one in said]}
 
 

@@ -157,14 +157,14 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
         "",
         ["Ada", "Ben", "Bob"],
     )
-    own = python(held.root, "get_response_detail", **TABLE, participant="Bob", round=2)
+    own = python(held.root, "get_response_detail", **TABLE, agent="Bob", round=2)
     assert (own["answered_by"], own["sections"]["weaknesses"], own["confidence"]) == (
         "person",
         "Cost\nStaff\nLight",
         0.7,
     )
-    assert own == python(held.root, "get_response_detail", **TABLE, participant=str(own["number"]))
-    listed = http(held.root, "list_roundtables", text="mondays")
+    assert own == python(held.root, "get_response_detail", **TABLE, agent=str(own["number"]))
+    listed = http(held.root, "list_roundtables", query="mondays")
     assert [(one["roundtable_id"], one["question"]) for one in listed["roundtables"]] == [("monday", QUESTION)]
     assert all(len(json.dumps(one)) <= MOST_CHARS for one in (decided, second, first, own, listed))
 
@@ -187,7 +187,7 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
     mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
     profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
     agents = [profiles[1]["name"], profiles[0]["name"]]
-    given = {"question": QUESTION, "sim_id": "sim_x", "participants": agents, "rounds": 1, "synthetic": True}
+    given = {"question": QUESTION, "sim_id": "sim_x", "agents": agents, "rounds": 1, "synthetic": True}
     paused = python(tmp_path, "start_roundtable", **TABLE, **given, budget_tokens=3000, confirm=True)
     assert paused["status"] == "paused"
     done = python(tmp_path, "continue_roundtable", **TABLE, budget_tokens=1_000_000)
@@ -266,7 +266,7 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("start_roundtable", {**START, "personas": TWO[:1]}, "a group has 2 to 10 participants"),
         ("start_roundtable", {**START, "personas": [TWO[0], TWO[0]]}, "of different names"),
         ("start_roundtable", {**START, "personas": [TWO[0], {"name": "Bob"}]}, "say in prose who Bob is"),
-        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among participants"),
+        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among agents"),
         ("start_roundtable", {**START, "personas": [TWO[0], {"name": "B, C", "persona": "z"}]}, "without commas"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
@@ -277,7 +277,7 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("continue_roundtable", {**TABLE, "rounds": 12}, "at most 12, of which 2 were held"),
         ("get_consensus", {**TABLE, "group": "group_07"}, "there are group_01"),
         ("get_round_details", {**TABLE, "round": 5}, "rounds there are: 1, 2"),
-        ("get_response_detail", {**TABLE, "participant": "Zoe"}, "who did: Ada"),
+        ("get_response_detail", {**TABLE, "agent": "Zoe"}, "who did: Ada"),
         ("export_roundtable", {**TABLE, "offset": 10**8}, "lies beyond the end"),
     ],
 )  # fmt: skip
