@@ -319,11 +319,12 @@ def _summary(one: Conversed, asked: int, stopped: Stopped) -> str:
     return f"{asked} questions were asked. {how}{note}"
 
 
+FEWER = "with a smaller budget of questions; the cap on tokens is the server's own, ENQUETE_MAX_TOKENS_PER_RUN"
 OPERATIONS = (
     Operation(list_discovery_schemas, Schemas, "List discovery schemas", reads=True),
     Operation(start_project, Named, "Start a project"),
-    Operation(conduct_interview, Conducting, "Conduct one interview"),
-    Operation(refine_interview, Asking, "Refine an incomplete record"),
+    Operation(conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER),
+    Operation(refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER),
     Operation(answer_interview, Answering, "Answer for a person"),
     Operation(project_progress, InProject, "Progress of a project", reads=True),
     Operation(mark_complete, InConversation, "Mark an interview complete"),

@@ -299,9 +299,15 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     return fitted({"roundtables": found, "known": len(known)})
 
 
+AT_THE_CAP = "or with confirm=true: it then pauses at the cap, and continue_roundtable goes on with it"
 OPERATIONS = (
-    Operation(start_roundtable, Starting, "Start a roundtable"),
-    Operation(continue_roundtable, Continuing, "Continue a roundtable"),
+    Operation(
+        start_roundtable,
+        Starting,
+        "Start a roundtable",
+        over_budget=f"with fewer rounds, groups or agents; {AT_THE_CAP}",
+    ),
+    Operation(continue_roundtable, Continuing, "Continue a roundtable", over_budget=f"with fewer rounds; {AT_THE_CAP}"),
     Operation(get_consensus, Counselled, "What a roundtable decided", reads=True),
     Operation(get_round_details, Rounded, "One round of a roundtable", reads=True),
     Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),

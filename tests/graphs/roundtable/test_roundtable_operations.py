@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from enquete.interfaces.mcp.server import make_server
 from enquete.interfaces.mcp.serving import make_office
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
-from enquete.state.errors import EnqueteError
+from enquete.state.errors import EnqueteError, OverBudget
 from enquete.study.operating import operate
 from tests.support.populations import mirofish_folder
 
@@ -292,6 +293,20 @@ def test_errors_are_the_same_words_over_http_and_mcp(held: Held) -> None:
     wrong = {**TABLE, "remark": "Now!", "rounds": 12}
     assert "at most 12" in str(http(held.root, "continue_roundtable", **wrong))
     assert "at most 12" in mcp(held.root, "continue_roundtable", **wrong)
+
+
+def test_over_budget_names_the_roundtables_own_calls(tmp_path: Path) -> None:
+    """In every interface; and what is named then does begin it."""
+    asked = {**START, "personas": TWO, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
+    own = "start_roundtable with budget_tokens="
+    for said in (str(http(tmp_path, "start_roundtable", **asked)), mcp(tmp_path, "start_roundtable", **asked)):
+        assert own in said
+        assert "continue_roundtable goes on with it" in said
+        assert not re.search("_interviews|methods|digest_chars", said.partition("By part")[2] or said)
+    with pytest.raises(OverBudget, match=own) as over:
+        python(tmp_path, "start_roundtable", **asked)
+    enough = int(str(over.value).partition(own)[2].partition(";")[0])
+    assert python(tmp_path, "start_roundtable", **{**asked, "budget_tokens": enough})["status"] == "completed"
 
 
 def test_a_reply_that_is_too_long_is_cut_and_says_so() -> None:
