@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from enquete.interfaces.http.envelope import Envelope, succeeded
-from enquete.interfaces.http.routes import failing, only
+from enquete.interfaces.http.routes import OVER_BUDGET_OR_WRONG, failing, only
 from enquete.state.operations import Operation
 from enquete.study.operating import operate, operations
 from enquete.study.rooted import Rooted
@@ -23,7 +23,9 @@ def operations_router(rooted: Rooted) -> APIRouter:
             f"/{name}", _carried_out(rooted, operation), methods=["POST"], name=name, summary=operation.title,
             description=operation.meaning,
             response_model=Envelope[dict[str, JsonValue]], dependencies=[only()],
-            responses=failing(_400="an argument is wrong", _404="no such simulation, project or interview", _413="the body is too large"),
+            responses={
+                **failing(_404="no such simulation, project or interview", _413="the body is too large"), 400: OVER_BUDGET_OR_WRONG
+            },
         )  # fmt: skip
     return router
 

@@ -50,7 +50,7 @@ def sent(name: str) -> Parameter:
     if info.annotation is bool:
         return Annotated[bool, told], False
     kind: Any = SENT.get(name, info.annotation)
-    return Annotated[kind | None, *info.metadata, told], None
+    return Annotated[Annotated[kind, *info.metadata] | None, told], None
 
 
 def taking(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:
