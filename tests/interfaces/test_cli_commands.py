@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.commands import COMMANDS
 from tests.interfaces.conftest import SIM_ID, Command, set_status
@@ -294,6 +295,13 @@ def test_help_teaches(command: Command, verb: str) -> None:
     assert said.code == 0
     assert "Exit codes" in said.out
     assert "enquete " in said.out
+
+
+def test_the_help_lists_what_methodologies_bring_along(command: Command) -> None:
+    said = " ".join(command("--help").out.split())
+    own = [one for one in methodologies().values() if one.command]
+    assert {one.command for one in own} == {"discover", "roundtable", "laddering"}
+    assert all(f"{one.command} {one.taken_for}" in said for one in own)
 
 
 def test_without_a_command_the_help_is_shown(command: Command) -> None:

@@ -42,6 +42,9 @@ def test_a_form_means_what_was_said_in_it_typed_and_nothing_else() -> None:
         "methods": ["laddering", "delphi"], "types": ["ngo"], "sample": 5, "stratify": True, "budget_tokens": 2_000_000,
         "replicate_models": ["a", "b"], "instruments": {"delphi": "mine"}, "settings": {"laddering": {"turns": 3}},
     }  # fmt: skip
+    with pytest.raises(SettingsError, match="methods: none is ticked; tick at least one of longitudinal"):
+        request_of([("language", "en")])
+    assert request_of([("methodology", "delphi")]) == {}  # that one anew
     for wrong, message in ((("sample", "none"), "sample: "), (("instrument.delphi", "../x"), "instruments.delphi")):
         with pytest.raises(SettingsError, match=message):
             request_of([("methods", "delphi"), wrong])
@@ -85,6 +88,13 @@ def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client
     assert f'href="{place}drafts"' in filled
     refused = client.post("/simulations/sim_a/draft")
     assert (refused.status_code, "a draft needs 2" in refused.text) == (400, True)
+
+
+def test_no_methodology_is_no_study(client: TestClient, folder: Path) -> None:
+    for step in ("estimate", "begin"):
+        refused = client.post(f"/simulations/sim_a/{step}", data={"language": "en"})
+        assert (refused.status_code, "none is ticked" in refused.text) == (400, True)
+    assert not (folder / "interviews").exists()
 
 
 def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) -> None:
