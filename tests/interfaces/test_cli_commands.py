@@ -14,7 +14,7 @@ import pytest
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.commands import COMMANDS
-from tests.interfaces.conftest import SIM_ID, Command, set_status
+from tests.interfaces.conftest import DATA, SIM_ID, Command, set_status
 
 SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"
 
@@ -147,6 +147,21 @@ def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
         words = shlex.split(line)
         assert words[0] == "enquete"
         assert command(*words[1:], "--json").code == 0, line
+
+
+def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path) -> None:
+    """Its command asks what the run asked, in its language: the same claims are estimated. Later a file's folder is not known any more."""
+    own = DATA / "instruments" / "scenario_v1.yaml"
+    few = ("--out", "r", "--sample", 2, "--language", "en", "--phase", "T1", "--json")
+    asked = command("run", people, "--instrument", f"scenario={own}", *few)
+    (line,) = (one for one in asked.object["next"] if "--model NAME" in one)
+    assert f"--model NAME --language en --instrument scenario={own} " in line
+    weighed = command("estimate", *shlex.split(line.replace("--model NAME", "--respondent synthetic"))[2:], "--json")
+    assert {one["methodology"] for one in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
+    later = command("status", people, "--out", "r", "--json")
+    assert any("--instrument scenario=scenario_v1.yaml" in one for one in later.object["next"])
+    other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
+    assert any("--language en --methods scenario --pack high_street" in one for one in other.object["next"])
 
 
 def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
