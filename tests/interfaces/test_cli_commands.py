@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shlex
@@ -162,6 +163,50 @@ def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path)
     assert any("--instrument scenario=scenario_v1.yaml" in one for one in later.object["next"])
     other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
     assert any("--language en --methods scenario --pack high_street" in one for one in other.object["next"])
+
+
+def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: Command) -> None:
+    """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of ours, or would
+    run as a formula, is called otherwise."""
+    own = {
+        "income": 42.5,
+        "Party book": True,
+        "notes": "x" * 300,
+        "n_answered": "7",
+        "=cmd": "a",
+        "realname": "Ada Alias",
+        "age": 51,
+    }
+    rows = [
+        {"id": "a", "name": "Ada", "type": "ngo", "persona": "Bakes.", **own},
+        {"id": "b", "name": "Ben", "persona": "Sells."},
+    ]
+    Path("people.json").write_text(json.dumps(rows))
+    checked = command("check", "people.json")
+    named = (
+        "columns that no interview uses: income, party book, notes, n_answered, =cmd, realname; agents.csv has them all"
+    )
+    assert f"people.json: {named}" in checked.out
+    done = command("run", "people.json", "--out", "r", "--methods", "scenario", "--language", "en", "--json")
+    assert done.code == 0, done.out
+    with Path("r", "synthesis", done.object["run_id"], "exports", "agents.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
+        ada, ben = csv.DictReader(file)
+    renamed = {"party book": "true", "persona_n_answered": "7", "'=cmd": "a", "realname": "Ada Alias"}
+    expected = {"income": "42.5", "notes": "x" * 300, "age": "51", **renamed}
+    assert {name: ada[name] for name in expected} == expected
+    assert {ben[name] for name in expected} == {""}
+    assert ada["n_answered"] == ada["n_planned"]
+
+
+@pytest.mark.parametrize("words", [["check", "people.xlsx"], ["run", "people.xlsx", "--out", "r"]])
+def test_a_workbook_is_refused_by_name(command: Command, words: list[str], people: Path) -> None:
+    Path("people.xlsx").write_bytes(b"PK\x03\x04")
+    for said in (command(*words), command("check", "--instrument", "people.xlsx"),
+                 command("run", people, "--out", "r", "--instrument", "delphi=people.xlsx")):  # fmt: skip
+        assert said.code == 2
+        assert "people.xlsx: a spreadsheet's workbook is not read; save its sheet as CSV (UTF-8)" in said.err
 
 
 def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
