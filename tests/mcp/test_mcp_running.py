@@ -80,7 +80,7 @@ def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name
     drafts = served.call("draft_instruments", sim_id=bank.name, into="bank").structured_content
     by_methodology = {one["methodology"]: one for one in drafts["files"]}
     named = by_methodology["diversity"]["name"]
-    assert (named, f'"{by_methodology["delphi"]["name"]}"' in drafts["next"]) == ("bank/diversity", True)
+    assert (named, f'"{by_methodology["longitudinal"]["name"]}"' in drafts["next"]) == ("bank/diversity", True)
     read = served.session(lambda client: client.read_resource(by_methodology["diversity"]["resource_uri"]))
     assert "# DRAFT, by rule from what the agents of sim_683e8059ab27 wrote" in read.contents[0].text
     again = text_of(served.call("draft_instruments", sim_id=bank.name, into="bank"))

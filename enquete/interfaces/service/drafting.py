@@ -46,7 +46,11 @@ def drafts_there(rooted: Rooted, sim_id: str, language: str = "en") -> list[Draf
 
 
 def files_in(folder: Path, language: str = "en") -> list[DraftedFile]:
-    """language: of the findings."""
+    """Instruments in the order of methodologies, then what settings name. language: of the findings."""
+    order = [*methodologies()]
+    found = sorted(
+        folder.glob("*.yaml"), key=lambda file: (order.index(file.stem) if file.stem in order else len(order), file)
+    )
     return [
         DraftedFile(
             name=f"{folder.name}/{file.stem}",
@@ -54,7 +58,7 @@ def files_in(folder: Path, language: str = "en") -> list[DraftedFile]:
             findings=_findings(file, language),
             text=file.read_text("utf-8-sig"),
         )
-        for file in sorted(folder.glob("*.yaml"))
+        for file in found
         if file.is_file()
     ]
 
