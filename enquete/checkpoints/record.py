@@ -15,6 +15,9 @@ from enquete.state.asking import Arm, Language
 from enquete.state.boxed_weights import Weights
 from enquete.state.request import CriticSettings, MemoryKind
 
+PERSONA_COLUMNS = "persona_columns"
+"""Frozen of the whole run: participant → column → text, of a personas file."""
+
 
 class UsedInstrument(BaseModel):
     """An instrument as it was asked."""

@@ -46,11 +46,13 @@ FileT = TypeVar("FileT", bound=LayerFile)
 
 def load_layer(model: type[FileT], layer: str, name: str, shelf: str | None = None) -> FileT:
     """The file that `name` means: one that ships (in a pack, or for all of them), else a path to a YAML file; with a `shelf`,
-    which is a folder, one that lies there as LAYER/NAME.yaml, and no path.
+    which is a folder, one that lies there as LAYER/NAME.yaml, or FOLDER/NAME.yaml where FOLDER/NAME is said, and no path.
 
     Raises InstrumentError naming file and line, or the names that there are where there is no such file.
     """
     own = {} if shelf is None else {file.stem: file for file in sorted(Path(shelf, layer).glob("*.yaml"))}
+    if shelf is not None:
+        own |= {f"{file.parent.name}/{file.stem}": file for file in sorted(Path(shelf).glob("*/*.yaml"))}
     if shelf is None and Path(name).suffix in (".yaml", ".yml"):
         return load_instrument(model, Path(name).expanduser())
     if name in own:

@@ -22,7 +22,7 @@ from enquete.instruments.reading import suggestion
 from enquete.instruments.sheet import SHEETS, read_sheet
 from enquete.instruments.source import MOST_BYTES, Source, read_source
 from enquete.state.errors import InstrumentError
-from enquete.state.regular_files import read_regular
+from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS, read_regular
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -48,6 +48,8 @@ def load_instrument(model: type[T], path: Path) -> T:
 
 def load_own(model: type[T], path: Path) -> tuple[T, tuple[Note, ...]]:
     """The same, and what was derived because the file does not say it."""
+    if path.suffix.lower() in WORKBOOKS:
+        raise InstrumentError([f"{path}: {NO_WORKBOOK}"])
     raw = _bytes(path)
     if path.suffix.lower() in SHEETS and issubclass(model, Instrument):
         return complete_instrument(model, read_sheet(str(path), raw, model))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +32,8 @@ IN_PYTHON = "own"
 
 
 ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
+SHELVED = re.compile(r"([A-Za-z0-9][\w-]*/)?[A-Za-z0-9][\w-]*", re.ASCII)
+"""How a client names a file of a server's own folder."""
 
 
 def freeze_instruments(
@@ -83,10 +86,14 @@ def freeze_instruments(
 
 
 def drafts_named(request: RunRequest, language: Language) -> list[str]:
-    """A notice, where instruments or files that settings name are drafts. A server's own files are its operator's."""
-    named = [value for given in (request.own_instruments, *request.settings.values()) for value in given.values()]
-    files = [Path(value).expanduser() for value in named if isinstance(value, str) and value.endswith(ENDINGS)]
-    drafts = [file.name for file in files if request.shelf is None and is_draft(file)]
+    """A notice, where instruments or files that settings name are drafts."""
+    given = (request.own_instruments, *request.settings.values())
+    named = [value for one in given for value in one.values() if isinstance(value, str)]
+    if request.shelf is None:
+        files = [Path(value).expanduser() for value in named if value.endswith(ENDINGS)]
+    else:
+        files = [Path(request.shelf, f"{value}.yaml") for value in named if SHELVED.fullmatch(value)]
+    drafts = [file.name for file in files if is_draft(file)]
     return [tell(DRAFT, language).format(files=", ".join(drafts))] if drafts else []
 
 
@@ -100,8 +107,14 @@ def _of_ones_own(
 
 
 def shelved(shelf: str, name: str) -> Path:
-    """A file in the folder, by its name without its ending. Raises InstrumentError, which lists the names there are."""
-    there = {file.stem: file for file in sorted(Path(shelf).glob("*")) if file.suffix in ENDINGS and file.is_file()}
+    """A file in the folder, by its name without its ending, or in one below it as FOLDER/NAME. Raises InstrumentError, which lists
+    the names there are."""
+    found = [file for depth in ("*", "*/*") for file in sorted(Path(shelf).glob(depth))]
+    there = {
+        file.relative_to(shelf).with_suffix("").as_posix(): file
+        for file in found
+        if file.suffix in ENDINGS and file.is_file()
+    }
     if name not in there:
         raise InstrumentError(
             [f"instruments: {name[:100]!r} is no file of this server{suggestion(name, sorted(there))}"]

@@ -201,7 +201,10 @@ def require_free(folder: Path, names: list[str]) -> None:
     """Raises SettingsError where one of these files is there."""
     there = [name for name in names if (folder / name).exists()]
     if there:
-        raise SettingsError(f"{folder}: {', '.join(there)} is there already; name another folder with --into DIR")
+        fact = f"{folder.name}: {', '.join(there)} is there already; name another folder"
+        raise SettingsError(
+            f"{folder}: {', '.join(there)} is there already; name another folder with --into DIR", fact=fact
+        )
 
 
 def concourse(material: Material) -> str:

@@ -30,7 +30,7 @@ from enquete.checkpoints.folders import (
     write_atomically,
 )
 from enquete.checkpoints.ledger import Ledger, now
-from enquete.checkpoints.record import RunRecord, UsedInstrument, differences
+from enquete.checkpoints.record import PERSONA_COLUMNS, RunRecord, UsedInstrument, differences
 from enquete.instruments.pack import pack_named
 from enquete.memory.connecting import require_reachable
 from enquete.nodes.arms import critic_settings, study_arms
@@ -372,7 +372,13 @@ async def _write(
     settle: Callable[[Ledger], Awaitable[RunRecord]] | None,
 ) -> None:
     record, runs = choice.record if settle is None else await settle(ledger), choice.folder.parent
-    await ledger.store_population(run_population(choice, population))
+    asked = run_population(choice, population)
+    await ledger.store_population(asked)
+    if population.columns:
+        columns: dict[str, JsonValue] = {
+            who.id: dict(population.columns[who.id]) for who in asked if who.id in population.columns
+        }
+        await ledger.freeze("", "", "", PERSONA_COLUMNS, columns)
     if record.replay_of:
         await copy_memories(runs / record.replay_of, ledger)
     if record.carried:

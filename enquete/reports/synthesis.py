@@ -39,7 +39,7 @@ from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
 from enquete.reports.run_reading import RunReading, open_run, read_result
 from enquete.reports.table.items import items
-from enquete.reports.table.rows import participants_table, responses
+from enquete.reports.table.rows import participants_table, persona_columns, responses
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import LedgerError
@@ -180,7 +180,9 @@ def _material(
 
     own = evaluations(reading.record.methods)
     crossing = cross(own, found.results, frame)
-    agents = agent_table(own, found.results, frame, participants_table(reading.population))
+    agents = agent_table(
+        own, found.results, frame, participants_table(reading.population), persona_columns(reading.ledger)
+    )
     replicates = replicate(reading, frame, found.results, crossing.claims)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)

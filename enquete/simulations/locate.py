@@ -9,6 +9,7 @@ from pathlib import Path
 from enquete.simulations.action_log import PLATFORMS
 from enquete.simulations.agents import CONFIG, REDDIT, TWITTER
 from enquete.state.errors import SimulationNotFound
+from enquete.state.regular_files import NO_WORKBOOK, WORKBOOKS
 
 MARKS = (REDDIT, TWITTER, CONFIG)
 DATABASES = tuple(f"{platform}_simulation.db" for platform in PLATFORMS)
@@ -99,6 +100,8 @@ def not_found(sim: str, root: Path | None, *, paths: bool = True) -> str:
     path = Path(sim) if sim.strip() and sim.isprintable() else None
     if path and is_folder(path) and not is_simulation(path):
         return f"{sim!r} is no simulation folder: none of {', '.join(MARKS)} is in it"
+    if path and path.suffix.lower() in WORKBOOKS and paths:
+        return f"{sim}: {NO_WORKBOOK}"
     if path and is_file(path):
         return f"{sim!r} is no personas file: its name has to end in {', '.join(PERSONA_SUFFIXES)}"
     if paths and path and path.suffix.lower() in PERSONA_SUFFIXES:

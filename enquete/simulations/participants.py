@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Sequence
 
 from enquete.simulations.agents import Agent
-from enquete.simulations.records import Record
+from enquete.simulations.records import FACTS, Record
 from enquete.simulations.sources import Issue
-from enquete.simulations.texts import clip, fold
+from enquete.simulations.texts import clip, fold, one_line
 from enquete.state.asking import Participant
 
 UNFIT_FOR_ID = re.compile(r"[\s|/\\\x00-\x1f]")
@@ -40,6 +40,16 @@ def without_prose(records: Sequence[Record]) -> list[Issue]:
         f"{' …' if len(found) > 5 else ''}; --skip-incomplete leaves them out"
     )
     return [Issue("warning", found[0].file, message)]
+
+
+def unused_columns(records: Sequence[Record]) -> list[Issue]:
+    """Columns of which interviews make nothing: neither prompts nor groups show them."""
+    told = {name for name, _ in FACTS}
+    unused = dict.fromkeys(name for record in records for name in record.columns if name not in told)
+    if not unused:
+        return []
+    message = f"columns that no interview uses: {', '.join(clip(one_line(name), 60) for name in unused)}; agents.csv has them all"
+    return [Issue("info", records[0].file, message)]
 
 
 def namesakes(named: Sequence[tuple[str, Record]]) -> list[Issue]:

@@ -22,6 +22,7 @@ from enquete.simulations.participants import (
     persona_participant,
     repeated_ids,
     unique_ids,
+    unused_columns,
     usable_agent,
     usable_persona,
     without_prose,
@@ -64,6 +65,9 @@ class Population:
     seats: tuple[Seat, ...] = ()
     stances: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # other columns of an agent's rows, by its id
+    columns: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # all of them, of a personas file: for agents.csv
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
     discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
     left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
@@ -173,6 +177,7 @@ def load_personas(path: Path, strict: bool) -> Population:
     )
     if not records:
         issues.append(Issue("error", path.name, "no personas in it"))
+    issues.extend(unused_columns(usable))
     if strict:
         refuse_errors(issues)
     ids = unique_ids([persona_key(record) for record in usable], issues)
@@ -185,5 +190,6 @@ def load_personas(path: Path, strict: bool) -> Population:
         actions=0,
         issues=tuple(issues),
         facts={i: record.facts for record, i in zip(usable, ids, strict=True)},
+        columns={i: record.columns for record, i in zip(usable, ids, strict=True)},
         incomplete=frozenset(i for record, i in zip(usable, ids, strict=True) if not record.has_prose),
     )

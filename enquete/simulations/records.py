@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ USERNAMES = ("username", "user_name", "handle")
 UUIDS = ("source_entity_uuid", "entity_uuid", "uuid")
 TYPES = ("stakeholder_type", "entity_type", "type", "typ", "source_entity_type")
 BIOS = ("bio", "description", "beschreibung")
+IDS, INDEX = ("id", "participant_id"), "user_id"
 PERSONAS = ("persona", "user_char", "user_profile")
 LONGEST_NAME = 200
 """Characters. A name stands in every row, figure and sentence; one of a megabyte is an accident or an attack."""
@@ -51,7 +53,9 @@ class Record:
     has_prose: bool = True
     """Whether there is a bio or a persona."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Its other columns, in small letters."""
+    """Its other columns, in small letters, as far as a condition can name them."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """All of them but those that say who it is, by name, in small letters."""
 
 
 def record_of(file: str, index: int, row: Row) -> Record:
@@ -67,10 +71,11 @@ def record_of(file: str, index: int, row: Row) -> Record:
         persona=persona_text(fields),
         profession=clip(one_line(clean(fields.get("profession"))), 80),
         stance=clip(one_line(clean(fields.get("stance"))), LONGEST_NAME),
-        user_id=whole(fields.get("user_id")),
-        id=clip(first(fields, ("id", "participant_id")), LONGEST_NAME),
+        user_id=whole(fields.get(INDEX)),
+        id=clip(first(fields, IDS), LONGEST_NAME),
         has_prose=bool(first(fields, BIOS) or first(fields, PERSONAS)),
         facts=plain_facts(fields),
+        columns=own_columns(fields),
     )
 
 
@@ -79,6 +84,19 @@ def plain_facts(fields: Mapping[str, JsonValue]) -> dict[str, str]:
     texts = {*NAMES, *USERNAMES, *UUIDS, *BIOS, *PERSONAS}
     found = {name: interests(value) for name, value in fields.items() if name.isidentifier() and name not in texts}
     return {name: one_line(text) for name, text in found.items() if text and len(text) <= LONGEST_NAME}
+
+
+def own_columns(fields: Mapping[str, JsonValue]) -> dict[str, str]:
+    """What describes it beyond name, id, type and prose: of columns that mean the same the first that says something counts as
+    such, and the others are its own."""
+    groups = (NAMES, USERNAMES, UUIDS, TYPES, BIOS, PERSONAS, IDS)
+    known = {next((name for name in group if clean(fields.get(name))), "") for group in groups}
+    found = {name: _as_text(value) for name, value in fields.items() if name and name not in (*known, INDEX)}
+    return {name: text for name, text in found.items() if text}
+
+
+def _as_text(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | dict) else clean(value)
 
 
 def persona_text(fields: Mapping[str, JsonValue]) -> str:

@@ -85,11 +85,13 @@ class Unfit(InputError):
 
 
 class OverBudget(InputError):
-    """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values."""
+    """The upper estimate exceeds the budget, and nobody confirmed. `estimate`: the whole estimate as JSON values; `remedy`: what
+    would let an operation of a methodology begin, "" for a run."""
 
-    def __init__(self, message: str, estimate: Mapping[str, JsonValue], *, fact: str = ""):
+    def __init__(self, message: str, estimate: Mapping[str, JsonValue], *, fact: str = "", remedy: str = ""):
         super().__init__(message, fact=fact)
         self.estimate = estimate
+        self.remedy = remedy
 
 
 class RunLocked(EnqueteError):

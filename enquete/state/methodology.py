@@ -150,6 +150,7 @@ class Methodology:
     variants: Callable[[Any], Sequence[str]] = lambda settings: ()
     """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
+    taken_for: str = ""  # what a caller takes these for, and when, in English: MCP's instructions tell it
     command: str = ""  # of the command line, that carries these out
     answer_columns: tuple[str, ...] = field(default=())  # appended to all_responses.csv
     drafts: str = ""  # dotted path of what it drafts from a simulation's discourse: see nodes/material.py

@@ -109,12 +109,15 @@ class Port(Protocol):
 
 @dataclass(frozen=True)
 class Operation:
-    """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing."""
+    """One of them. Its name and its meaning are the function's own; `reads`: it asks nobody and changes nothing.
+
+    over_budget: of one that asks a model, what would let it begin besides a larger `budget_tokens`, where it takes that."""
 
     does: Callable[[Port, Any], Awaitable[dict[str, JsonValue]]]
     takes: type[BaseModel]
     title: str
     reads: bool = False
+    over_budget: str = ""
 
     @property
     def name(self) -> str:

@@ -16,6 +16,9 @@ from typing import BinaryIO
 MOST_BYTES = 64_000_000
 """Of a file that is read as a whole: 20,000 agents of 3 kB. In memory it is a few times that."""
 
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+NO_WORKBOOK = "a spreadsheet's workbook is not read; save its sheet as CSV (UTF-8) and name that file"
+
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISSOCK, "a socket"),

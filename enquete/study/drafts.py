@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,9 @@ from enquete.state.errors import SettingsError
 from enquete.state.request import parse_request
 from enquete.state.settings import Environment, Machine, resolve_machine, resolve_root
 from enquete.study.background import wait
+from enquete.study.rooted import Rooted
 
+LONGEST_FOLDER = 90
 RUN = "draft"
 """Under which name the requests of a draft are filed."""
 
@@ -92,6 +95,20 @@ class Drafting:
 def draft_instruments(sim_id: str | Path, *, root: str | None = None, into: str | Path | None = None) -> Drafts:
     """Instruments for every methodology that can draft, by rule, in a folder of their own. Asks nobody. Raises SettingsError."""
     return Drafting(sim_id, root=root, into=into).make()
+
+
+def draft_on_server(rooted: Rooted, sim_id: str, into: str = "") -> Drafts:
+    """By rule, in a folder of the server's own, whose files clients then name as FOLDER/NAME. into: the folder, drafts-SIM unless
+    named. Raises SettingsError where it holds drafts already or too little was said, SimulationNotFound, OutsideRoot."""
+    simulation = rooted.simulation(sim_id)
+    folder = Path(rooted.given["shelf"], into or drafts_folder(sim_id))
+    rooted.require_inside(folder)
+    return Drafting(simulation, root=rooted.given["root"], into=folder).make()
+
+
+def drafts_folder(sim_id: str) -> str:
+    """As a client may name it."""
+    return "drafts-" + re.sub(r"[^A-Za-z0-9_-]", "-", sim_id)[:LONGEST_FOLDER]
 
 
 def _written(material: Material, tokens: int = 0) -> Drafts:

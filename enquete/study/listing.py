@@ -59,20 +59,20 @@ def shipped_instruments(language: str = "en") -> list[Asked]:
 
 
 def own_instruments(shelf: Path, language: str = "en") -> list[Asked]:
-    """The files in a server's own folder, by name, each read for the methodology that it fits."""
-    files = (
-        sorted(file for file in shelf.glob("*") if file.suffix in ENDINGS and file.is_file()) if shelf.is_dir() else []
-    )
-    return [_own(file, language) for file in files[:MOST_FILES]]
+    """The files in a server's own folder, by name, each read for the methodology that it fits; of the folders in it, such as those
+    of drafts, those that are called like a methodology: others are what settings name."""
+    files = sorted(shelf.glob("*")) + sorted(file for file in shelf.glob("*/*") if file.stem in methodologies())
+    readable = [file for file in files if file.suffix in ENDINGS and file.is_file()]
+    return [_own(file, file.relative_to(shelf).with_suffix("").as_posix(), language) for file in readable[:MOST_FILES]]
 
 
-def _own(file: Path, language: str) -> Asked:
+def _own(file: Path, name: str, language: str) -> Asked:
     try:
         read = reviewed(str(file))
     except InstrumentError as error:
-        return Asked("", file=file.stem, problem=error.problems[0].replace(str(file), file.name))
+        return Asked("", file=name, problem=error.problems[0].replace(str(file), file.name))
     phases = methodologies()[read.methodology].phases
-    about = Asked(read.methodology, _answers(read.methodology), "T0" in phases, file=file.stem)
+    about = Asked(read.methodology, _answers(read.methodology), "T0" in phases, file=name)
     return _about(about, read.instrument, language)
 
 

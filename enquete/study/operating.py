@@ -20,7 +20,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.run_reading import open_run
 from enquete.respondents.person import require_readable, submit
 from enquete.state.complaints import complaints
-from enquete.state.errors import InputError, RunLocked, SettingsError
+from enquete.state.errors import InputError, OverBudget, RunLocked, SettingsError
 from enquete.state.imported import loaded
 from enquete.state.operations import Begun, Operation, Standing, Stopped
 from enquete.state.request import parse_request
@@ -60,7 +60,23 @@ async def operate(
         asked = operation.takes.model_validate(dict(given))
     except ValidationError as error:
         raise SettingsError(complaints(error)) from None
-    return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
+    try:
+        return await operation.does(FacadePort(root, shelf, methodology, tasks), asked)
+    except OverBudget as over:
+        remedy = _fitting(operation, over.estimate)
+        raise OverBudget(
+            f"{over.fact}\nWhat would make it fit: {remedy}.", over.estimate, fact=over.fact, remedy=remedy
+        ) from over
+
+
+def _fitting(operation: Operation, estimate: Mapping[str, JsonValue]) -> str:
+    """What would let it begin, in its own arguments."""
+    larger = (
+        [f"with budget_tokens={estimate['sufficient_tokens']}"]
+        if "budget_tokens" in operation.takes.model_fields
+        else []
+    )
+    return f"{operation.name} {'; '.join([*larger, operation.over_budget])}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import httpx
 import pytest
 
 import enquete
-from enquete.study.drafts import draft_instruments
 from tests.http.conftest import AGENTS, serving, settled, simulation
 from tests.support.model_server import ModelServer
 from tests.support.populations import set_status
@@ -67,12 +66,17 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
 def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Client, shared_root: Path) -> None:
     ward, shelf = DATA / "sim_5ad1e6c0b742", shared_root / "instruments"
     shutil.copytree(ward, shared_root / "simulations" / ward.name)
-    draft_instruments(ward, into=shelf)
-    (shelf / "discovery").mkdir()
-    (shelf / "schema.yaml").rename(shelf / "discovery" / "maternity.yaml")
+    drafts = shared.post(f"{API}/{ward.name}/draft").json()["data"]
+    names = {one["methodology"]: one["name"] for one in drafts["files"]}
+    assert names["roundtable"] == f"drafts-{ward.name}/roundtable"
+    assert all(one["text"] == (shelf / f"{one['name']}.yaml").read_text("utf-8") for one in drafts["files"])
+    again = shared.post(f"{API}/{ward.name}/draft")
+    assert (again.status_code, str(shared_root) in again.text) == (400, False)
+    for wrong in ("../x", "a/b", "/etc"):
+        assert shared.post(f"{API}/{ward.name}/draft", json={"into": wrong}).status_code == 422
     body = {
-        "methods": ["roundtable", "discovery"], "instruments": {"roundtable": "roundtable"},
-        "settings": {"discovery": {"ds": "maternity"}}, "language": "de", "fit": "checked",
+        "methods": ["roundtable", "discovery"], "instruments": {"roundtable": names["roundtable"]},
+        "settings": {"discovery": {"ds": f"{drafts['folder']}/schema"}}, "language": "de", "fit": "checked",
     }  # fmt: skip
     asked = shared.post(f"{API}/{ward.name}/post", json=body)
     assert asked.status_code == 202, asked.text
@@ -83,6 +87,7 @@ def test_instruments_of_the_servers_folder_are_asked_by_name(shared: httpx.Clien
     assert ("roundtable", "consideration/fahrzeiten_gain") in items
     report = shared.get(f"{API}/{ward.name}/results/synthesis").json()["data"]["report_markdown"]
     assert "Geburtsstation" in report
+    assert "roundtable.yaml, schema.yaml" in report  # drafts that nobody has accepted
     unknown = shared.post(
         f"{API}/{ward.name}/post", json={**body, "instruments": {"roundtable": "nobody"}, "new": True}
     )
@@ -203,7 +208,7 @@ def test_operations_count_among_the_runs_and_an_equal_one_is_joined(tmp_path: Pa
             time.sleep(0.01)
         equal = pool.submit(conducted, "ann")
         refused = conducted("bea")
-        assert (refused.status_code, refused.json()["error"]["type"]) == (429, "TooManyRuns")
+        assert (refused.status_code, refused.json()["details"]["type"]) == (429, "TooManyRuns")
         assert int(refused.headers["retry-after"]) > 0
         found = [one.result().json()["data"] for one in (first, equal)]
     assert found[0] == found[1]

@@ -1,7 +1,7 @@
 """schemathesis: whatever the OpenAPI document allows, and much that it does not, gets an answer that it describes.
 
 Its jsonschema-rs and the one of LangGraph's server exclude one another, so it has an environment of its own:
-`make schemathesis`, or any `schemathesis` that ENQUETE_SCHEMATHESIS names.
+`make test` makes it; or any `schemathesis` that ENQUETE_SCHEMATHESIS names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import BaseModel
 
+from enquete.interfaces.http.bodies import DraftBody, EstimateBody, PostBody, PreBody, RerunBody, ResumeBody
 from enquete.study.operating import operations
 from tests.http.conftest import serving, settled, simulation
 
@@ -26,7 +28,10 @@ PROGRAM = os.environ.get("ENQUETE_SCHEMATHESIS") or (str(OWN) if OWN.exists() el
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method"
 )
-EXAMPLES = 8
+COVERING = ("coverage", "positive", r"^/api/interview/[^/]+/(post|resume|draft|status|results|memory|runs|export)")
+"""Every value that a field of these may have at its limits, null among them; /pre, /rerun and /estimate take the fields of /post."""
+FUZZING = ("fuzzing", "all", "^/")
+EXAMPLES = 4
 SECONDS = 120
 
 
@@ -47,7 +52,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
         ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"), ("get", "memory"),
-            ("get", "runs"), ("post", "estimate"), ("post", "runs/{run_id}/pause"), ("get", "runs/{run_id}/events"),
+            ("get", "runs"), ("post", "estimate"), ("post", "draft"), ("post", "runs/{run_id}/pause"), ("get", "runs/{run_id}/events"),
             ("delete", "runs/{run_id}"),
             ("get", "/api/simulations"), ("get", "/api/instruments"),
         *(("post", f"/api/operations/{name}") for name in operations()),
@@ -65,11 +70,11 @@ def test_what_interviews_found_is_read_by_path(server: httpx.Client) -> None:
     assert (codes["interviews"], codes["coded_by"]) == (2, "rule")
     assert {"label", "agents", "wordings", "prestige"} <= codes["codes"][0].keys()
     assert {"boxes", "links", "cut_off", "share"} <= shown.keys()
-    asked = {"sim_id": "over", "participant": "Agent 0"}
+    asked = {"sim_id": "over", "agent": "Agent 0"}
     told = server.post("/api/operations/laddering_transcript", json=asked).json()["data"]
     assert [turn["turn"] for turn in told["turns"]] == [1, 2, 3]
     assert all(turn["question"] and turn["answer"] for turn in told["turns"])
-    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "participant": "x"})
+    nobody = server.post("/api/operations/laddering_transcript", json={**asked, "agent": "x"})
     assert (nobody.status_code, nobody.json()["details"]["type"]) == (400, "InputError")
 
 
@@ -101,18 +106,34 @@ def test_the_page_says_type_default_and_meaning_of_every_field(server: httpx.Cli
     assert "budget is spent" in page
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed: make schemathesis")
-def test_no_answer_is_a_server_error_and_all_are_described(server: httpx.Client, tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", [PreBody, PostBody, RerunBody, EstimateBody, ResumeBody, DraftBody])
+def test_null_is_what_was_not_said_wherever_the_document_allows_it(body: type[BaseModel]) -> None:
+    schema = body.model_json_schema()
+    needed = {"methodology": "poll", "resume_token": "run_1"}
+    given = {name: needed[name] for name in schema.get("required", ())}
+    nullable = [name for name, one in schema["properties"].items() if {"type": "null"} in one.get("anyOf", ())]
+    assert nullable
+    for name in nullable:
+        assert body.model_validate({**given, name: None}).request() == given, name
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed: make test")
+@pytest.mark.parametrize(("phase", "mode", "paths"), [COVERING, FUZZING], ids=["covering", "fuzzing"])
+def test_no_answer_is_a_server_error_and_all_are_described(
+    server: httpx.Client, tmp_path: Path, phase: str, mode: str, paths: str
+) -> None:
     assert PROGRAM is not None
     run = server.get("/api/interview/over/runs").json()["data"]["runs"][0]["run_id"]
     said = subprocess.run(
         [
             PROGRAM, "run", str(server.base_url.join("/openapi.json")),
-            "--checks", CHECKS, "--phases", "examples,fuzzing", "--max-examples", str(EXAMPLES), "--mode", "all",
+            "--checks", CHECKS, "--phases", phase, "--max-examples", str(EXAMPLES), "--mode", mode,
+            "--include-path-regex", paths,
             "--seed", "0", "--generation-deterministic", "--suppress-health-check", "all", "--warnings", "off",
             "--request-timeout", "30", "--no-color",
         ],
         cwd=tmp_path, env={**os.environ, "SCHEMATHESIS_HOOKS": str(HOOKS), "FUZZED_RUN": run},
         capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
+    assert re.search(r"[1-9]\d* generated", said.stdout)
     assert said.returncode == 0, said.stdout[-6000:] + said.stderr[-2000:]

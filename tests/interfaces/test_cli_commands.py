@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shlex
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from enquete.graphs.registry import methodologies
 from enquete.interfaces.cli import app as cli
 from enquete.interfaces.cli.commands import COMMANDS
-from tests.interfaces.conftest import SIM_ID, Command, set_status
+from tests.interfaces.conftest import DATA, SIM_ID, Command, set_status
 
 SYNTHETIC = "ANSWERED BY THE SYNTHETIC RESPONDENT"
 
@@ -146,6 +148,65 @@ def test_next_commands_work_as_printed(command: Command, people: Path) -> None:
         words = shlex.split(line)
         assert words[0] == "enquete"
         assert command(*words[1:], "--json").code == 0, line
+
+
+def test_next_puts_the_same_questions_to_a_model(command: Command, people: Path) -> None:
+    """Its command asks what the run asked, in its language: the same claims are estimated. Later a file's folder is not known any more."""
+    own = DATA / "instruments" / "scenario_v1.yaml"
+    few = ("--out", "r", "--sample", 2, "--language", "en", "--phase", "T1", "--json")
+    asked = command("run", people, "--instrument", f"scenario={own}", *few)
+    (line,) = (one for one in asked.object["next"] if "--model NAME" in one)
+    assert f"--model NAME --language en --instrument scenario={own} " in line
+    weighed = command("estimate", *shlex.split(line.replace("--model NAME", "--respondent synthetic"))[2:], "--json")
+    assert {one["methodology"] for one in weighed.object["lines"]} <= {"scenario", "", "synthesis"}
+    later = command("status", people, "--out", "r", "--json")
+    assert any("--instrument scenario=scenario_v1.yaml" in one for one in later.object["next"])
+    other = command("run", people, "--methods", "scenario", "--pack", "high_street", "--new", *few)
+    assert any("--language en --methods scenario --pack high_street" in one for one in other.object["next"])
+
+
+def test_columns_that_no_interview_uses_are_named_and_reach_agents_csv(command: Command) -> None:
+    """All of them: with spaces in their names, long, numbers and truth values; one that is called like a column of ours, or would
+    run as a formula, is called otherwise."""
+    own = {
+        "income": 42.5,
+        "Party book": True,
+        "notes": "x" * 300,
+        "n_answered": "7",
+        "=cmd": "a",
+        "realname": "Ada Alias",
+        "age": 51,
+    }
+    rows = [
+        {"id": "a", "name": "Ada", "type": "ngo", "persona": "Bakes.", **own},
+        {"id": "b", "name": "Ben", "persona": "Sells."},
+    ]
+    Path("people.json").write_text(json.dumps(rows))
+    checked = command("check", "people.json")
+    named = (
+        "columns that no interview uses: income, party book, notes, n_answered, =cmd, realname; agents.csv has them all"
+    )
+    assert f"people.json: {named}" in checked.out
+    done = command("run", "people.json", "--out", "r", "--methods", "scenario", "--language", "en", "--json")
+    assert done.code == 0, done.out
+    with Path("r", "synthesis", done.object["run_id"], "exports", "agents.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
+        ada, ben = csv.DictReader(file)
+    renamed = {"party book": "true", "persona_n_answered": "7", "'=cmd": "a", "realname": "Ada Alias"}
+    expected = {"income": "42.5", "notes": "x" * 300, "age": "51", **renamed}
+    assert {name: ada[name] for name in expected} == expected
+    assert {ben[name] for name in expected} == {""}
+    assert ada["n_answered"] == ada["n_planned"]
+
+
+@pytest.mark.parametrize("words", [["check", "people.xlsx"], ["run", "people.xlsx", "--out", "r"]])
+def test_a_workbook_is_refused_by_name(command: Command, words: list[str], people: Path) -> None:
+    Path("people.xlsx").write_bytes(b"PK\x03\x04")
+    for said in (command(*words), command("check", "--instrument", "people.xlsx"),
+                 command("run", people, "--out", "r", "--instrument", "delphi=people.xlsx")):  # fmt: skip
+        assert said.code == 2
+        assert "people.xlsx: a spreadsheet's workbook is not read; save its sheet as CSV (UTF-8)" in said.err
 
 
 def test_an_unknown_simulation_creates_nothing(command: Command, uploads: Path) -> None:
@@ -294,6 +355,13 @@ def test_help_teaches(command: Command, verb: str) -> None:
     assert said.code == 0
     assert "Exit codes" in said.out
     assert "enquete " in said.out
+
+
+def test_the_help_lists_what_methodologies_bring_along(command: Command) -> None:
+    said = " ".join(command("--help").out.split())
+    own = [one for one in methodologies().values() if one.command]
+    assert {one.command for one in own} == {"discover", "roundtable", "laddering"}
+    assert all(f"{one.command} {one.taken_for}" in said for one in own)
 
 
 def test_without_a_command_the_help_is_shown(command: Command) -> None:

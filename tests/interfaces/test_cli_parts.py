@@ -177,10 +177,11 @@ def test_who_only_asks_or_looks_loads_no_analysis() -> None:
     code = (
         "import sys, enquete\n"
         "from enquete.interfaces.cli.app import run\n"
-        "assert run(['--help']) == 0 and 'pydantic' not in sys.modules\n"
+        "assert run(['--version']) == 0 and 'pydantic' not in sys.modules\n"
         "assert run(['list', '--root', '.']) == 0 and not {'asyncio', 'yaml'} & set(sys.modules)\n"
         "assert run(['resume', '--help']) == run(['status', '--help']) == run(['run', '--help']) == 0\n"
         "assert not {'numpy', 'rich', 'enquete.study.interviewing', 'enquete.graphs.registry'} & set(sys.modules)\n"
+        "assert run(['--help']) == 0\n"  # with what methodologies declare
         "heavy = {'langgraph', 'pandas', 'openai', 'langchain_core', 'sklearn', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)\n"
     )

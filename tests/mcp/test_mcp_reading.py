@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from mcp.client import Client
 from mcp_served import METHOD, Served, size_of, text_of
 
 import enquete
+from enquete.graphs.registry import methodologies
 from enquete.interfaces.mcp.leading import rounded
+from enquete.interfaces.mcp.schemas import input_schema, output_schema
+from enquete.interfaces.mcp.server import instructions
 from enquete.interfaces.mcp.shapes import MOST_CHARS
 from enquete.study.operating import operations
 
@@ -27,6 +31,7 @@ TOOLS = {
     "export_responses",
     "pause_interviews",
     "search_memory",
+    "draft_instruments",
 }
 
 
@@ -39,6 +44,43 @@ def test_every_tool_is_listed_with_both_schemas_and_says_what_its_arguments_mean
         for name, argument in tool.input_schema["properties"].items():
             assert argument.get("description"), (tool.name, name)
             assert name not in ("ctx", "begun"), tool.name
+            assert name not in ("participant", "participants", "text", "words"), tool.name  # agent, agents, query
+
+
+def test_definitions_fit_beside_a_conversation_and_instructions_name_every_tool(served: Served) -> None:
+    """40 kB is about 10,000 tokens, which a calling model has in its context all the time."""
+    found = served.session(lambda client: client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
+    assert len(json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":")).encode()) <= 40_000
+    said = instructions()
+    assert served.session(_instructions) == said
+    assert all(re.search(rf"\b{tool['name']}\b", said) for tool in found["tools"])
+    assert all(one.taken_for in said for one in methodologies().values() if one.operations)
+
+
+async def _instructions(client: Client) -> str | None:
+    return client.instructions
+
+
+def test_schemas_say_what_pydantics_do_in_fewer_words(served: Served) -> None:
+    """What is left out is no null; a null that means something stays, and results keep names and kinds."""
+    asked = {
+        "anyOf": [{"type": "integer", "maximum": 9}, {"type": "null"}],
+        "default": None,
+        "title": "N",
+        "description": "n",
+    }
+    kept = {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "null"}], "default": "", "title": "T"}
+    given = {"properties": {"title": asked, "t": kept}, "required": ["title"], "title": "Args", "type": "object"}
+    assert input_schema(given) == {
+        "properties": {
+            "title": {"type": "integer", "maximum": 9, "description": "n"},
+            "t": {"type": ["string", "null"], "default": ""},
+        },
+        "required": ["title"], "type": "object", "additionalProperties": False,
+    }  # fmt: skip
+    assert output_schema(given)["properties"]["title"] == {"type": ["integer", "null"], "maximum": 9}
+    called = served.call("estimate_interviews", sim_id=served.untouched, methods=[METHOD], sample=None, where=None)
+    assert not called.is_error, text_of(called)
 
 
 def test_lists_name_what_the_other_tools_take(served: Served) -> None:
@@ -164,7 +206,7 @@ def test_resources_give_the_whole(served: Served) -> None:
     assert codebook.startswith("#")
     assert "instrument_id:" in instrument
     templates = served.session(lambda client: client.list_resource_templates()).resource_templates
-    assert len(templates) == 4
+    assert len(templates) == 5
 
 
 def test_every_answer_fits_a_context_window(served: Served) -> None:

@@ -16,7 +16,6 @@ from mcp.types import ElicitRequestParams, ElicitResult
 from mcp_served import QUICK, Served, serving, simulation, text_of
 
 import enquete
-from enquete.study.drafts import draft_instruments
 from tests.support.model_server import ModelServer
 
 DATA = Path(__file__).parents[1] / "data"
@@ -75,18 +74,29 @@ def test_a_run_reports_progress_that_only_grows_and_ends_completed(fresh: Served
     assert "nobody was asked" in text_of(again)
 
 
-def test_an_instrument_of_the_servers_folder_is_listed_and_asked_by_name(served: Served) -> None:
+def test_an_instrument_of_the_servers_folder_is_drafted_listed_and_asked_by_name(served: Served) -> None:
     bank, shelf = DATA / "sim_683e8059ab27", served.root / "instruments"
     shutil.copytree(bank, served.root / "simulations" / bank.name)
-    drafts = draft_instruments(bank, into=shelf)
-    (shelf / "longitudinal.yaml").rename(shelf / "cashback.yaml")
-    assert "cashback" in json.dumps(served.call("list_instruments").structured_content)
+    drafts = served.call("draft_instruments", sim_id=bank.name, into="bank").structured_content
+    by_methodology = {one["methodology"]: one for one in drafts["files"]}
+    named = by_methodology["diversity"]["name"]
+    assert (named, f'"{by_methodology["longitudinal"]["name"]}"' in drafts["next"]) == ("bank/diversity", True)
+    read = served.session(lambda client: client.read_resource(by_methodology["diversity"]["resource_uri"]))
+    assert "# DRAFT, by rule from what the agents of sim_683e8059ab27 wrote" in read.contents[0].text
+    again = text_of(served.call("draft_instruments", sim_id=bank.name, into="bank"))
+    assert "is there already; name another folder" in again
+    assert str(served.root) not in again
+    (shelf / "bank" / "longitudinal.yaml").rename(shelf / "cashback.yaml")
+    listed = {one["file"] for one in served.call("list_instruments").structured_content["own"]}
+    assert listed == {"cashback", named, "bank/delphi", "bank/scenario", "bank/roundtable"}
+    weighed = served.call("estimate_interviews", sim_id=bank.name, instruments={"diversity": named}, language="en")
+    assert not weighed.is_error, text_of(weighed)
     asked = {"sim_id": bank.name, "methods": ["longitudinal"], "phase": "T1", "language": "en", "wait_seconds": 120}
     result = served.call("conduct_interviews", **asked, instruments={"longitudinal": "cashback"}, fit="checked")
     assert not result.is_error, text_of(result)
     assert result.structured_content["status"] == "completed"
     found = served.call("get_interview_results", sim_id=bank.name, methodology="longitudinal").structured_content
-    assert any(f"“{theme}”" in json.dumps(found, ensure_ascii=False) for theme in drafts.themes)
+    assert any(f"“{theme}”" in json.dumps(found, ensure_ascii=False) for theme in drafts["themes"])
     refused = served.call("conduct_interviews", **asked, instruments={"longitudinal": "nobody"})
     assert "is no file of this server" in text_of(refused)
 

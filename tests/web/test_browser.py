@@ -73,8 +73,17 @@ def test_a_run_is_begun_watched_paused_and_gone_on_with(tmp_path: Path, model: M
         page.get_by_role("button", name="Pause").click()
         page.locator(".live .state.paused").wait_for()
         assert window.fits()
-
+        page.get_by_role("button", name="Go on").click()
+        page.locator(".state.running").wait_for()
+        assert not page.locator("[data-gone]").is_visible()
+        assert window.said == []
+        here = page.url.removeprefix(str(client.base_url))
+    page.get_by_text("The server does not answer").wait_for()
+    with serving(tmp_path) as client:
+        window.said.clear()  # of the server that was gone
         model.latency = 0.0
+        page.goto(str(client.base_url) + here)
+        page.locator(".live .state.paused").wait_for()
         page.set_viewport_size(NARROW)
         page.reload()
         assert window.fits()

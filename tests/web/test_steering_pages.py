@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from starlette.testclient import TestClient
 from enquete.graphs.registry import methodologies
 from enquete.interfaces.web.study_form import request_of
 from enquete.state.errors import SettingsError
+from tests.interfaces.conftest import DATA
 from tests.support.populations import mirofish_folder
 from tests.web.test_web_pages import HOSTILE, OWN, browsing
 
@@ -40,6 +42,9 @@ def test_a_form_means_what_was_said_in_it_typed_and_nothing_else() -> None:
         "methods": ["laddering", "delphi"], "types": ["ngo"], "sample": 5, "stratify": True, "budget_tokens": 2_000_000,
         "replicate_models": ["a", "b"], "instruments": {"delphi": "mine"}, "settings": {"laddering": {"turns": 3}},
     }  # fmt: skip
+    with pytest.raises(SettingsError, match="methods: none is ticked; tick at least one of longitudinal"):
+        request_of([("language", "en")])
+    assert request_of([("methodology", "delphi")]) == {}  # that one anew
     for wrong, message in ((("sample", "none"), "sample: "), (("instrument.delphi", "../x"), "instruments.delphi")):
         with pytest.raises(SettingsError, match=message):
             request_of([("methods", "delphi"), wrong])
@@ -64,6 +69,32 @@ def test_what_cannot_be_asked_is_said_above_the_form_as_it_was_filled_in(
     assert answer.status_code == 400
     assert message in re.findall(r'id="error">([^<]*)<', answer.text)[0]
     assert 'value="7.25"' in answer.text
+
+
+def test_questions_are_drafted_read_and_taken_into_the_form(folder: Path, client: TestClient) -> None:
+    ward = DATA / "sim_5ad1e6c0b742"
+    shutil.copytree(ward, folder.parent / ward.name)
+    place = f"/simulations/{ward.name}/"
+    assert client.get(f"{place}drafts").headers["location"] == place
+    assert 'action="/simulations/sim_5ad1e6c0b742/draft"' in client.get(place).text
+    assert client.post(f"{place}draft").headers["location"] == f"{place}drafts"
+    page = client.get(f"{place}drafts").text
+    assert "DRAFT, by rule from what the agents of sim_5ad1e6c0b742 wrote" in page
+    hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]+)"', page)
+    named = dict(hidden)["instrument.longitudinal"]
+    assert named == "drafts-sim_5ad1e6c0b742/longitudinal"
+    filled = client.post(f"{place}change", data={name: value for name, value in hidden if name != "methods"}).text
+    assert f'<option value="{named}" selected>' in filled
+    assert f'href="{place}drafts"' in filled
+    refused = client.post("/simulations/sim_a/draft")
+    assert (refused.status_code, "a draft needs 2" in refused.text) == (400, True)
+
+
+def test_no_methodology_is_no_study(client: TestClient, folder: Path) -> None:
+    for step in ("estimate", "begin"):
+        refused = client.post(f"/simulations/sim_a/{step}", data={"language": "en"})
+        assert (refused.status_code, "none is ticked" in refused.text) == (400, True)
+    assert not (folder / "interviews").exists()
 
 
 def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) -> None:

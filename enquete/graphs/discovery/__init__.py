@@ -19,6 +19,7 @@ METHODOLOGY = Methodology(
     results="enquete.graphs.discovery.results:EVALUATION",
     steps=Steps("open_records", "fill_records", "close_records", unit="enquete.graphs.discovery.loop:interview_graph"),
     operations="enquete.graphs.discovery.operations:OPERATIONS",
+    taken_for="To fill a record of named fields by interviews with one agent, expert or person at a time, kept in a project",
     command="discover",
     probes=(),  # an interview that goes its own way is another one when asked again, which is what a replicate is for
 )

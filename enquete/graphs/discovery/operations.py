@@ -91,7 +91,7 @@ class Querying(InProject):
     field: Annotated[
         str, Field(max_length=200, description="path of a field, such as stages.minutes; all unless named")
     ] = ""
-    text: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
+    query: Annotated[str, Field(max_length=200, description="words that messages must hold")] = ""
 
 
 class Schemas(_Asked):
@@ -210,7 +210,7 @@ async def query_project(port: Port, asked: Querying) -> dict[str, JsonValue]:
         for one in await projects.interviews(asked.project_id)
         if _at(one.record, asked.field) is not None
     ]
-    said = await projects.messages(asked.project_id, text=asked.text) if asked.text else []
+    said = await projects.messages(asked.project_id, text=asked.query) if asked.query else []
     told: list[JsonValue] = [
         {**{name: one[name] for name in SAID}, **authorship(one["answered_by"], one["model"])} for one in said
     ]
@@ -381,11 +381,12 @@ def _summary(one: Conversed, asked: int, stopped: Stopped) -> str:
     return f"{asked} questions were asked. {how}{note}"
 
 
+FEWER = "with a smaller budget of questions; the cap on tokens is the server's own, ENQUETE_MAX_TOKENS_PER_RUN"
 OPERATIONS = (
     Operation(list_discovery_schemas, Schemas, "List discovery schemas", reads=True),
     Operation(start_project, Named, "Start a project"),
-    Operation(conduct_interview, Conducting, "Conduct one interview"),
-    Operation(refine_interview, Asking, "Refine an incomplete record"),
+    Operation(conduct_interview, Conducting, "Conduct one interview", over_budget=FEWER),
+    Operation(refine_interview, Asking, "Refine an incomplete record", over_budget=FEWER),
     Operation(answer_interview, Answering, "Answer for a person"),
     Operation(project_progress, InProject, "Progress of a project", reads=True),
     Operation(mark_complete, InConversation, "Mark an interview complete"),

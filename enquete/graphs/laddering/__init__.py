@@ -18,6 +18,7 @@ METHODOLOGY = Methodology(
     synthetic="enquete.graphs.laddering.synthetic:planted",
     variants=lambda settings: settings.strategies[1:],
     operations="enquete.graphs.laddering.operations:OPERATIONS",
+    taken_for="After a study with laddering, to see why agents want what they want, and to apply its codebook again once it was edited",
     command="laddering",
     results="enquete.graphs.laddering.results:EVALUATION",
     steps=Steps(

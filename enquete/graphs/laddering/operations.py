@@ -39,7 +39,7 @@ class Most(OfRun):
 
 
 class OfAgent(OfRun):
-    participant: Annotated[str, Field(min_length=1, max_length=200, description="id or name of the agent")]
+    agent: Annotated[str, Field(min_length=1, max_length=200, description="name or id")]
 
 
 class Applying(OfRun):
@@ -123,11 +123,11 @@ async def laddering_transcript(port: Port, asked: OfAgent) -> dict[str, JsonValu
             for key in ("turn", "question", "strategy", "focus", "answer", "new_concepts", "new_links", "by", "stop")
         }
         for turn in turns
-        if asked.participant in (turn["participant"], turn["name"])
+        if asked.agent in (turn["participant"], turn["name"])
     ]
     if not own:
-        raise InputError(f"nobody called {asked.participant!r} was interviewed in this run")
-    return {"participant": asked.participant, "turns": own, **_authorship(folder)}
+        raise InputError(f"nobody called {asked.agent!r} was interviewed in this run")
+    return {"agent": asked.agent, "turns": own, **_authorship(folder)}
 
 
 async def apply_codebook(port: Port, asked: Applying) -> dict[str, JsonValue]:

@@ -18,6 +18,7 @@ METHODOLOGY = Methodology(
     synthetic="enquete.graphs.roundtable.synthetic:planted",
     results="enquete.graphs.roundtable.results:EVALUATION",
     operations="enquete.graphs.roundtable.operations:OPERATIONS",
+    taken_for="To have a question talked over or decided by two to ten who hear one another, in place of asking everybody alone",
     command="roundtable",
     steps=Steps("seat_groups", "discuss", "close_tables", unit="enquete.graphs.roundtable.loop:discussion_graph"),
     probes=(),  # a discussion that goes its own way is another one when held again, which is what a replicate is for

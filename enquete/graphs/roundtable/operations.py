@@ -60,10 +60,10 @@ class Starting(InTable):
         "collaborative"
     )
     sim_id: Annotated[str, Field(max_length=200, description="simulation whose agents discuss")] = ""
-    participants: Annotated[
+    agents: Annotated[
         tuple[Name, ...],
         Field(
-            max_length=MOST_SIZE, description="agents of the simulation who form one group, in the order of speaking"
+            max_length=MOST_SIZE, description="of the simulation: those who form one group, in the order of speaking"
         ),
     ] = ()
     personas: Annotated[
@@ -116,7 +116,7 @@ class Continuing(InTable):
 class Listing(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    text: Annotated[str, Field(max_length=200, description="only those whose name or question holds it")] = ""
+    query: Annotated[str, Field(max_length=200, description="only those whose name or question holds it")] = ""
 
 
 async def start_roundtable(port: Port, asked: Starting) -> dict[str, JsonValue]:
@@ -158,16 +158,16 @@ def _require_seats(asked: Starting) -> None:
     """Raises InputError, saying what would do."""
     if bool(asked.sim_id) == bool(asked.personas):
         raise InputError("who discusses? Name either sim_id (its agents) or personas")
-    if asked.personas and asked.participants:
-        raise InputError("participants: they are a simulation's agents; personas are seated as they are listed")
-    named = [one.name for one in asked.personas] or list(asked.participants)
+    if asked.personas and asked.agents:
+        raise InputError("agents: they are a simulation's; personas are seated as they are listed")
+    named = [one.name for one in asked.personas] or list(asked.agents)
     if named and len(set(named)) < max(LEAST_SIZE, len(named)):
         raise InputError(
             f"a group has {LEAST_SIZE} to {MOST_SIZE} participants of different names; got {', '.join(named)}"
         )
     if unknown := [name for name in asked.people if name not in named]:
-        raise InputError(f"people: {', '.join(unknown)} not among participants or personas; name them there, too")
-    unfit = [name for name in (*asked.participants, *(one.name for one in asked.personas)) if not _fits(name)]
+        raise InputError(f"people: {', '.join(unknown)} not among agents or personas; name them there, too")
+    unfit = [name for name in (*asked.agents, *(one.name for one in asked.personas)) if not _fits(name)]
     if unfit:
         raise InputError(f"{unfit[0]!r}: a name without commas, semicolons and (but in ids, agent:…) colons, please")
     for one in asked.personas:
@@ -184,7 +184,7 @@ def _seating(asked: Starting, folder: Path) -> dict[str, Any]:
     if asked.personas:
         people = [{"name": one.name, "persona": one.persona or "–", "type": one.type} for one in asked.personas]
         (folder / PEOPLE).write_text(json.dumps(people, ensure_ascii=False), "utf-8")
-    named = [one.name for one in asked.personas] or list(asked.participants)
+    named = [one.name for one in asked.personas] or list(asked.agents)
     if named:
         return {"compose": "hand", "members": ", ".join(named), "size": len(named)}
     return {"compose": asked.compose, "groups": asked.groups, "size": asked.size}
@@ -198,8 +198,8 @@ async def _begin(
         "steering": asked.steering, "people": "; ".join(asked.people), "cast": asked.cast, **settings,
     }  # fmt: skip
     given: dict[str, Any] = {"settings": {__package__.rpartition(".")[2]: own}, "language": asked.language}
-    if asked.participants:
-        given["agents"] = list(asked.participants)
+    if asked.agents:
+        given["agents"] = list(asked.agents)
     if asked.synthetic:
         given["respondent"] = "synthetic"
     elif asked.model:
@@ -307,7 +307,7 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
         except EnqueteError:  # the others are there all the same
             found.append({"roundtable_id": name, "status": "unreadable; get_consensus says why"})
             continue
-        if table is None or asked.text.lower() not in f"{name} {table.kept.question}".lower():
+        if table is None or asked.query.lower() not in f"{name} {table.kept.question}".lower():
             continue
         groups = table.groups if table.standing else []
         found.append({
@@ -320,9 +320,15 @@ async def list_roundtables(port: Port, asked: Listing) -> dict[str, JsonValue]:
     return fitted({"roundtables": found, "known": len(known)})
 
 
+AT_THE_CAP = "or with confirm=true: it then pauses at the cap, and continue_roundtable goes on with it"
 OPERATIONS = (
-    Operation(start_roundtable, Starting, "Start a roundtable"),
-    Operation(continue_roundtable, Continuing, "Continue a roundtable"),
+    Operation(
+        start_roundtable,
+        Starting,
+        "Start a roundtable",
+        over_budget=f"with fewer rounds, groups or agents; {AT_THE_CAP}",
+    ),
+    Operation(continue_roundtable, Continuing, "Continue a roundtable", over_budget=f"with fewer rounds; {AT_THE_CAP}"),
     Operation(get_consensus, Counselled, "What a roundtable decided", reads=True),
     Operation(get_round_details, Rounded, "One round of a roundtable", reads=True),
     Operation(get_response_detail, Detailed, "One answer at a roundtable", reads=True),

@@ -55,7 +55,9 @@ class Rounded(Counselled):
 
 
 class Detailed(Rounded):
-    participant: Annotated[str, Field(min_length=1, max_length=200, description="name, id, or number within the group")]
+    agent: Annotated[
+        str, Field(min_length=1, max_length=200, description="who answered: name, id, or number within the group")
+    ]
 
 
 class Exported(InTable):
@@ -102,12 +104,12 @@ async def get_response_detail(port: Port, asked: Detailed) -> dict[str, JsonValu
     stage = latest(talk) if asked.round is None else asked.round
     turns = said_in(talk, stage)
     for turn in turns:
-        if asked.participant in (turn.participant, table.name(turn.participant), str(turn.number)):
+        if asked.agent in (turn.participant, table.name(turn.participant), str(turn.number)):
             said = detail(table, turn)
             by = table.authorship_of(person=said["answered_by"] == "person")
             return fitted({"roundtable_id": table.kept.id, "group": talk.unit, **by, **said})
     names = ", ".join(f"{table.name(turn.participant)} ({turn.number})" for turn in turns)
-    raise InputError(f"nobody called {asked.participant!r} spoke in round {stage} of {talk.unit}; who did: {names}")
+    raise InputError(f"nobody called {asked.agent!r} spoke in round {stage} of {talk.unit}; who did: {names}")
 
 
 async def export_roundtable(port: Port, asked: Exported) -> dict[str, JsonValue]:

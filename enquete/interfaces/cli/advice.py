@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from enquete.instruments.pack import packs
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from enquete.study.run import Run
     from enquete.study.standing import Standing
 
+ENDINGS = (".yaml", ".yml", ".csv", ".tsv")
+"""Of instruments that are files of one's own; importing nodes.freezing for them would take seconds."""
 Step = tuple[str, str]
 """(command, why)"""
 
@@ -69,10 +73,24 @@ def _asking_a_model(run: Run, place: Place) -> list[Step]:
         return []
     # A synthetic T0 is none for a model.
     own_t0 = () if run.record.baseline == "none" else ("--baseline", "reconstructed")
+    asked = ("--language", run.record.language, *_same_questions(run, place))
+    return [(place.command("run", "--model", "NAME", *asked, *own_t0), say("next_model"))]
+
+
+def _same_questions(run: Run, place: Place) -> Iterator[str]:
+    """Options by which another run asks what this one asked. Where a file was named some time ago its name is all that is known."""
+    from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for --help
+
+    sources = {name: used.source for name, used in run.record.instruments.items()}
+    files = {name: source for name, source in sources.items() if Path(source).suffix in ENDINGS}
+    usual = list(files) or [name for name, one in methodologies().items() if one.default]
+    if set(run.record.methods) != set(usual):
+        yield from ("--methods", ",".join(run.record.methods))
     # One of the default pack is "shipped", one of any other says which.
-    named = sorted({used.source for used in run.record.instruments.values()} & set(packs()))
-    pack = ("--pack", named[0]) if named else ()
-    return [(place.command("run", "--model", "NAME", *pack, *own_t0), say("next_model"))]
+    if named := sorted(set(sources.values()) & set(packs())):
+        yield from ("--pack", named[0])
+    for name, source in files.items():
+        yield from ("--instrument", f"{name}={place.instruments.get(name, source)}")
 
 
 def server(run: Run) -> str:

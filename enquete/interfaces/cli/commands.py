@@ -1,4 +1,5 @@
-"""The commands there are, each with the module that has it: `enquete --help` imports none of them, a command its own alone."""
+"""The commands there are, each with the module that has it: `enquete --help` imports none of them (but the declarations of
+methodologies, which have commands, too), a command its own alone."""
 
 from __future__ import annotations
 
@@ -60,6 +61,11 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, one.about) for name, one in COMMANDS.items()])
+        from enquete.graphs.registry import methodologies  # noqa: PLC0415 - not for a command of its own
+
+        own = [(one.command, one.taken_for) for one in methodologies().values() if one.command]
+        with formatter.section("Commands of methodologies, beside a run"):
+            formatter.write_dl(own)
 
 
 def _imported(name: str, listed: Listed) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,7 +73,8 @@ def run(
     def drive(report: Callable[[dict[str, Any]], None] | None) -> Run:
         return enquete.conduct_interviews(sim, progress=report, **asked)
 
-    return finish(drive, Place(sim, said["root"], said["out"]), as_json, quiet)
+    place = Place(sim, said["root"], said["out"], asked.get("instruments", {}))
+    return finish(drive, place, as_json, quiet)
 
 
 @taking(o.options("driving", "resume"))
@@ -132,7 +134,7 @@ def show(run: Run, place: Place, as_json: bool, code: int) -> int:
     if place.is_token:
         sim, record = run.record.simulation_of(run.folder), run.record
         name = sim.name if record.kind == "simulation" else record.sim_id
-        place = Place(name if place.root else str(sim), place.root, place.out)
+        place = replace(place, sim=name if place.root else str(sim))
     if as_json:
         one_object(summary.as_object(run, place, code))
         return code

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Place:
-    """`sim` may be an id under `root` or a path; `out` is where results go instead."""
+    """`sim` may be an id under `root` or a path; `out` is where results go instead; `instruments`: files, by methodology."""
 
     sim: str
     root: str | None = None
     out: str | None = None
+    instruments: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_token(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model, field_validator
 
 from enquete.graphs.registry import dotted_paths
-from enquete.interfaces.service.declared import meaning, sent
+from enquete.interfaces.service.declared import FileName, meaning, sent
 from enquete.interfaces.service.mirofish import METHODOLOGY, Aggregate, TaskStatus
 from enquete.interfaces.service.status import Budget, Stage, StatusWord
 from enquete.state.asking import Spoken
@@ -125,6 +125,12 @@ class ResumeBody(Said):
     """Which run goes on. A cap that was named holds until another one is."""
 
     resume_token: Annotated[str, Field(pattern=TOKEN, description="as a status or an error gave it; a run_id will do")]
+
+
+class DraftBody(Said):
+    """Where the drafts go."""
+
+    into: Annotated[FileName | None, Field(description="folder for the drafts; drafts-SIM_ID unless named")] = None
 
 
 Polled = Annotated[

@@ -69,6 +69,8 @@ def problem_of(error: EnqueteError, mask: Callable[[str], str] = str) -> Problem
 
 def _remedy(error: EnqueteError) -> str | None:
     if isinstance(error, OverBudget):
+        if error.remedy:
+            return error.remedy
         usd, enough = error.estimate["usd"], f"budget_tokens={error.estimate['sufficient_tokens']}"
         if error.estimate["exceeds"] == "usd" and isinstance(usd, dict):
             enough = f"budget_usd={usd['high']:.2f}"

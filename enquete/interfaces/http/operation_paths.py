@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from starlette.responses import Response
 
 from enquete.interfaces.http.envelope import Envelope, succeeded
-from enquete.interfaces.http.routes import failing, only
+from enquete.interfaces.http.routes import OVER_BUDGET_OR_WRONG, failing, only
 from enquete.interfaces.http.runner import Runner
 from enquete.state.operations import Operation
 from enquete.study.operating import operations
@@ -23,11 +23,14 @@ def operations_router(runner: Runner) -> APIRouter:
             f"/{name}", _carried_out(runner, operation), methods=["POST"], name=name, summary=operation.title,
             description=operation.meaning,
             response_model=Envelope[dict[str, JsonValue]], dependencies=[only()],
-            responses=failing(
-                _400="an argument is wrong", _404="no such simulation, project or interview", _413="the body is too large",
-                _429="as many runs go on as this server drives at once; Retry-After",
-                _503="another process holds what is needed; Retry-After",
-            ),
+            responses={
+                **failing(
+                    _404="no such simulation, project or interview", _413="the body is too large",
+                    _429="as many runs go on as this server drives at once; Retry-After",
+                    _503="another process holds what is needed; Retry-After",
+                ),
+                400: OVER_BUDGET_OR_WRONG,
+            },
         )  # fmt: skip
     return router
 

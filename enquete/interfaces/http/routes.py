@@ -77,6 +77,10 @@ def failing(**described: str) -> dict[int | str, dict[str, Any]]:
     return {int(code[1:]): {"model": Nothing, "description": words} for code, words in sorted(common.items())}
 
 
+OVER_BUDGET_OR_WRONG: dict[str, Any] = {
+    "model": Envelope[Estimated],
+    "description": "the estimate exceeds the budget (data.estimate), or an argument is wrong (data is null)",
+}
 STARTING: dict[int | str, dict[str, Any]] = {
     **failing(
         _409="an unfinished run differs from what is asked, or is driven already, or the simulation is not so far",
@@ -86,10 +90,7 @@ STARTING: dict[int | str, dict[str, Any]] = {
         _507="the disk is full",
     ),
     200: {"model": Envelope[Started], "description": "the run was finished already, or ended at once"},
-    400: {
-        "model": Envelope[Estimated],
-        "description": "the estimate exceeds the budget (data.estimate), or an argument is wrong (data is null)",
-    },
+    400: OVER_BUDGET_OR_WRONG,
 }
 READING = failing(_404="no such simulation or run, or nothing of the kind yet")
 

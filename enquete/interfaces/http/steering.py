@@ -8,12 +8,13 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 from starlette.responses import Response, StreamingResponse
 
-from enquete.interfaces.http.bodies import RUN_ID, EstimateBody, StatusData
+from enquete.interfaces.http.bodies import RUN_ID, DraftBody, EstimateBody, StatusData
 from enquete.interfaces.http.envelope import Envelope, Estimated, succeeded
 from enquete.interfaces.http.events import EVENTS, following
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.http.routes import PREFIX, READING, SimId, failing, only
 from enquete.interfaces.service.clearing import clear_away
+from enquete.interfaces.service.drafting import DraftsData, drafted
 from enquete.study.apart import apart
 
 RunIdInPath: TypeAlias = Annotated[str, Path(pattern=RUN_ID, description="a run of the simulation")]
@@ -58,6 +59,19 @@ def steering_router(desk: Desk) -> APIRouter:
         found = await desk.foreseen(sim_id, (body or EstimateBody()).request())
         fit = FitData(methods=found.fit.methods, language=found.fit.language) if found.fit else None
         return succeeded(ForeseenData(estimate=found.estimate.as_object(), fit=fit))
+
+    @router.post(
+        "/{sim_id}/draft",
+        response_model=Envelope[DraftsData],
+        responses=failing(
+            _400="too little was said for a draft, or the folder holds drafts already", _413="the body is too large"
+        ),
+        **of_run,
+    )
+    async def draft(sim_id: SimId, body: DraftBody | None = None) -> Response:
+        """Instruments drafted by rule from what the agents wrote, in the server's own folder. A study asks them by their names."""
+        into = (body or DraftBody()).into or ""
+        return succeeded(await apart(lambda: drafted(desk.rooted, sim_id, into)))
 
     @router.post(
         "/{sim_id}/runs/{run_id}/pause",

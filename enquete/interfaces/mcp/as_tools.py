@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from mcp.types import CallToolResult, TextContent
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from enquete.interfaces.mcp.office import Ctx, told
@@ -22,7 +22,7 @@ HALF = MOST_CHARS // 2
 class Answered(BaseModel):
     """What the operation gave."""
 
-    answer: dict[str, JsonValue]
+    answer: dict[str, Any]
 
 
 def as_tool(operation: Operation) -> Callable[..., Any]:

@@ -60,7 +60,7 @@ def told(ctx: Ctx) -> Iterator[Office]:
 def explained(error: Exception, mask: Mask) -> str:
     """The message of anything raised on purpose, and what to call instead."""
     if isinstance(error, OverBudget):
-        return over_budget(error.estimate)
+        return over_budget(error)
     if not isinstance(error, EnqueteError):
         what = getattr(error, "strerror", None) or error
         return f"the files of this run cannot be used ({type(error).__name__}: {mask(str(what))})"
@@ -72,13 +72,13 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", ":")) else f"{text}."
 
 
-def over_budget(estimate: Mapping[str, Any]) -> str:
-    """The estimate, and the arguments that would let the run begin."""
-    return (
-        f"over budget, nothing was asked. {_expected(estimate)} To begin: conduct_interviews with "
-        f"budget_tokens={estimate['sufficient_tokens']}; or with fewer methods; or with confirm=true, and the run pauses at "
-        "the cap and can be resumed by resume_interviews. Ask the user before you spend more."
+def over_budget(error: OverBudget) -> str:
+    """The estimate, and the call that would let it begin."""
+    begin = error.remedy or (
+        f"conduct_interviews with budget_tokens={error.estimate['sufficient_tokens']}; or with fewer methods; or with "
+        "confirm=true, and the run pauses at the cap and can be resumed by resume_interviews"
     )
+    return f"over budget, nothing was asked. {_expected(error.estimate)} To begin: {begin}. Ask the user before you spend more."
 
 
 def approval_question(estimate: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from enquete.interfaces.mcp.office import Ctx, Office, explained, office
 from enquete.interfaces.mcp.tools import unhurried
 from enquete.interfaces.service.left_behind import findings_of, report_of
 from enquete.interfaces.service.steady import steadily
+from enquete.nodes.freezing import shelved
 from enquete.state.errors import EnqueteError
 from enquete.study.run import Run
 
@@ -55,6 +56,12 @@ def export(sim_id: str, run_id: str, name: str, ctx: Ctx) -> str:
             f"no file {name[:100]!r} of run {run.run_id}; there are: {', '.join(known) or 'none'}"
         )
     return _read(desk, folder / name)
+
+
+def draft(folder: str, name: str, ctx: Ctx) -> str:
+    """A draft, as draft_instruments lists them."""
+    desk = office(ctx)
+    return _told(desk, lambda: shelved(desk.rooted.given["shelf"], f"{folder}/{name}").read_text("utf-8-sig"))
 
 
 def _run(ctx: Ctx, sim_id: str, run_id: str) -> tuple[Office, Run]:
@@ -129,6 +136,7 @@ def add_resources(server: MCPServer[Office]) -> None:
         unhurried(results)
     )
     server.resource(f"{base}/exports/{{name}}", title="Data file", mime_type="text/plain")(unhurried(export))
+    server.resource("enquete://drafts/{folder}/{name}", title="Draft", mime_type="application/yaml")(unhurried(draft))
     for name, titles in enquete.list_instruments().items():
         title = titles.get("en", name)
         add = server.resource(f"enquete://instruments/{name}", name=name, title=title, mime_type="application/yaml")

@@ -259,7 +259,7 @@ def instrument_text(one: AskedState) -> str:
 def search_memory(
     ctx: Ctx,
     sim_id: SimId,
-    words: Annotated[
+    query: Annotated[
         str, Field(max_length=500, description="matched by their beginnings; the newest without any")
     ] = "",
     agent: Annotated[str, Field(max_length=200, description="only of this agent, by name or id")] = "",
@@ -267,7 +267,7 @@ def search_memory(
     """What agents said in the interviews of a simulation, found by words: a summary for each agent, methodology and phase."""
     with told(ctx) as desk:
         desk.rooted.simulation(sim_id)
-        found = memory_search(sim_id, words, agent=agent, limit=A_PAGE, root=str(desk.rooted.root))
+        found = memory_search(sim_id, query, agent=agent, limit=A_PAGE, root=str(desk.rooted.root))
         state = EpisodesState(
             warning=warning([one.respondent for one in found]),
             episodes=[

@@ -2,45 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
-from enquete.interfaces.mcp import results, running
+from enquete.graphs.registry import methodologies
+from enquete.interfaces.mcp import drafting, results, running
 from enquete.interfaces.mcp.as_tools import as_tool
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
 from enquete.interfaces.mcp.tools import strict_tool
+from enquete.state.imported import loaded
 from enquete.study.operating import operations
 
+# What is not said holds: not read-only, open to the world (a model is asked).
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+ASKS = ToolAnnotations(destructive_hint=False, idempotent_hint=True)
+
+
+class Offered(NamedTuple):
+    """A tool; `returns_as`: the one that publishes what this one returns, too."""
+
+    does: Callable[..., Any]
+    title: str
+    hints: ToolAnnotations
+    returns_as: str = ""
+
+
+STATE = running.interview_status.__name__
+FAMILIES: Mapping[str, tuple[Offered, ...]] = {
+    "To find out what there is to interview and to ask, before anything else": (
+        Offered(results.list_simulations, "List simulations", READS),
+        Offered(results.list_instruments, "List instruments", READS),
+    ),
+    "Where no instrument is on the topic, to have questions made of what the agents wrote": (
+        Offered(drafting.draft_instruments, "Draft instruments", WRITES),
+    ),
+    "To put the same questions to a whole population, for figures, groups and change (the usual study), in this order": (
+        Offered(results.estimate_interviews, "Estimate interviews", READS),
+        Offered(running.conduct_interviews, "Conduct interviews", ASKS, STATE),
+        Offered(running.interview_status, "Interview status", READS),
+        Offered(running.resume_interviews, "Resume interviews", ASKS, STATE),
+        Offered(running.pause_interviews, "Pause interviews", WRITES, STATE),
+    ),
+    "To read what a study found, the report first, a methodology where a figure matters": (
+        Offered(results.get_interview_report, "Report", READS),
+        Offered(results.get_interview_results, "Results of a methodology", READS),
+        Offered(results.search_memory, "Search interviews", READS),
+        Offered(results.export_responses, "Export responses", WRITES),
+    ),
+}
+"""Tools by what they are taken for, as the server's instructions tell it; methodologies add theirs (`Methodology.taken_for`)."""
+
 INSTRUCTIONS = """\
-Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments.
-The usual order: list_simulations, list_instruments, estimate_interviews, conduct_interviews, interview_status while it is
-running, then get_interview_report and get_interview_results. Interviews may cost money: show the estimate to the user first.
-Answers come from a model or from the built-in synthetic respondent, never from people unless one was asked to take part; say so
-with every figure."""
+Enquete interviews the simulated stakeholders of an OASIS simulation with scientific instruments. Which tools to take when:
+{families}
+Interviews may cost money: show the user the estimate first, and never confirm by yourself. Answers come from a model or from the
+built-in synthetic respondent, never from people unless one was asked to take part; say so with every figure."""
 
-READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
-TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
-    (results.list_simulations, "List simulations", READS),
-    (results.list_instruments, "List instruments", READS),
-    (results.estimate_interviews, "Estimate interviews", READS),
-    (running.conduct_interviews, "Conduct interviews", ASKS),
-    (running.interview_status, "Interview status", READS),
-    (running.resume_interviews, "Resume interviews", ASKS),
-    (running.pause_interviews, "Pause interviews", WRITES),
-    (results.get_interview_results, "Results of a methodology", READS),
-    (results.get_interview_report, "Report", READS),
-    (results.search_memory, "Search interviews", READS),
-    (results.export_responses, "Export responses", WRITES),
-)
+def instructions() -> str:
+    """Every tool, by family."""
+    families = [(why, [one.does.__name__ for one in tools]) for why, tools in FAMILIES.items()]
+    families += [
+        (found.taken_for, [one.name for one in loaded(found.operations)])
+        for found in methodologies().values()
+        if found.operations
+    ]
+    return INSTRUCTIONS.format(families="\n".join(f"- {why}: {', '.join(names)}" for why, names in families))
 
 
 def make_server(office: Office) -> MCPServer[Office]:
@@ -53,12 +87,16 @@ def make_server(office: Office) -> MCPServer[Office]:
     server = MCPServer[Office](
         "enquete",
         title="Enquete",
-        instructions=INSTRUCTIONS,
+        instructions=instructions(),
         version=version("enquete"),
         lifespan=shared,
         log_level="WARNING",
         tools=[
-            *(strict_tool(tool, title, hints) for tool, title, hints in TOOLS),
+            *(
+                strict_tool(one.does, one.title, one.hints, returns_as=one.returns_as)
+                for of in FAMILIES.values()
+                for one in of
+            ),
             *(strict_tool(as_tool(one), one.title, READS if one.reads else ASKS) for _, one in operations().values()),
         ],
     )

@@ -14,6 +14,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
+from enquete.interfaces.mcp.schemas import input_schema, output_schema
 from enquete.state.complaints import complaints
 from enquete.study.apart import apart
 
@@ -42,11 +43,19 @@ class StrictTool(Tool):
             raise ToolError(f"{self.name}: {told}") from error
 
 
-def strict_tool(function: Callable[..., Any], title: str, annotations: ToolAnnotations) -> StrictTool:
-    """The tool, whose published schema says that nothing else is taken."""
-    tool = StrictTool.from_function(unhurried(function), title=title, annotations=annotations)
+def strict_tool(
+    function: Callable[..., Any], title: str, annotations: ToolAnnotations, *, returns_as: str = ""
+) -> StrictTool:
+    """The tool, with concise schemas that say that nothing else is taken. `returns_as`: the tool that publishes what this one
+    returns, too."""
+    meaning = " ".join((function.__doc__ or "").split())
+    tool = StrictTool.from_function(unhurried(function), title=title, description=meaning, annotations=annotations)
     assert isinstance(tool, StrictTool)  # from_function is a class method
-    tool.parameters = {**tool.parameters, "additionalProperties": False}
+    tool.parameters = input_schema(tool.parameters)
+    own = tool.fn_metadata.output_schema or {}
+    tool.fn_metadata.output_schema = (
+        {"type": "object", "description": f"as {returns_as} returns it"} if returns_as else output_schema(own)
+    )
     return tool
 
 

@@ -13,9 +13,11 @@ from pydantic.fields import FieldInfo
 from enquete.state.request import RunRequest
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+ShelvedName = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+"""NAME, or FOLDER/NAME for one of a folder in it."""
 SENT: Mapping[str, Any] = {
     "respondent": Literal["llm", "synthetic"],  # a replay says nothing itself
-    "instruments": dict[FileName, FileName],  # by name in the operator's folder, never a path
+    "instruments": dict[FileName, ShelvedName],  # by name in the operator's folder, never a path
 }
 """What clients may send where it is less than Python callers may give."""
 
@@ -48,7 +50,7 @@ def sent(name: str) -> Parameter:
     if info.annotation is bool:
         return Annotated[bool, told], False
     kind: Any = SENT.get(name, info.annotation)
-    return Annotated[kind | None, *info.metadata, told], None
+    return Annotated[Annotated[kind, *info.metadata] | None, told], None
 
 
 def taking(parameters: Mapping[str, Parameter]) -> Callable[[F], F]:

@@ -13,6 +13,7 @@ from enquete.graphs.registry import methodologies
 from enquete.interfaces.http.bodies import ResumeBody
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.clearing import clear_away, would_go
+from enquete.interfaces.service.drafting import drafted, drafts_there
 from enquete.interfaces.service.overview import simulation_row
 from enquete.interfaces.service.replies import code_of
 from enquete.interfaces.web.rendering import language_of, render, url
@@ -31,6 +32,7 @@ from enquete.study.lifecycle import Wanted
 def add_steering(router: APIRouter, desk: Desk) -> None:
     """A simulation's page with its form, the estimate before every start, and what can be done with a run."""
     _add_beginning(router, desk)
+    _add_drafting(router, desk)
     _add_controls(router, desk)
     _add_deleting(router, desk)
 
@@ -42,9 +44,10 @@ def _add_beginning(router: APIRouter, desk: Desk) -> None:
         known = Known(sim_id, folder)
         one = await apart(lambda: simulation_row(desk.rooted, known, desk.task_of, desk.mask))
         offered = await apart(lambda: choices(Path(desk.rooted.given["shelf"]), language))
+        drafts = await apart(lambda: drafts_there(desk.rooted, sim_id))
         return render(
             request, "simulation.html.j2", code_of(error) if error else 200, sim_id=sim_id, one=one, choices=offered,
-            values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
+            drafts=drafts, values=values_of(said), error=desk.mask(error.fact) if error else "", titles=titles_in(language),
             most=max(one.types.values(), default=1), conflict=isinstance(error, RunMismatch),
         )  # fmt: skip
 
@@ -92,6 +95,26 @@ async def _wanted(desk: Desk, sim_id: str, fields: Fields) -> tuple[Wanted, Any]
     if await apart(lambda: completion(folder, bool(said.get("assume_completed"))).completed):
         return await desk.wanted_after(sim_id, said), "post"
     return Wanted(said), "pre"
+
+
+def _add_drafting(router: APIRouter, desk: Desk) -> None:
+    @router.post("/simulations/{sim_id}/draft")
+    async def draft(sim_id: str) -> Response:
+        await apart(lambda: drafted(desk.rooted, sim_id))
+        return RedirectResponse(url("simulations", sim_id, "drafts"), 303)
+
+    @router.get("/simulations/{sim_id}/drafts")
+    async def drafts(request: Request, sim_id: str) -> Response:
+        language = language_of(request)
+        folder = await apart(lambda: desk.rooted.simulation(sim_id))
+        one = await apart(lambda: simulation_row(desk.rooted, Known(sim_id, folder), desk.task_of, desk.mask))
+        found = await apart(lambda: drafts_there(desk.rooted, sim_id, language))
+        if not found:
+            return RedirectResponse(url("simulations", sim_id, ""), 303)
+        usual = [name for name, method in methodologies().items() if method.default]
+        return render(
+            request, "drafts.html.j2", sim_id=sim_id, one=one, drafts=found, usual=usual, titles=titles_in(language)
+        )
 
 
 def _add_controls(router: APIRouter, desk: Desk) -> None:

@@ -14,6 +14,7 @@ from enquete.interfaces.web.fields import Field, is_list, request_fields, settin
 from enquete.interfaces.web.said import Fields, checked
 from enquete.locale import tell
 from enquete.state.asking import Spoken
+from enquete.state.errors import SettingsError
 from enquete.state.settings import Environment
 from enquete.study.listing import Asked, own_instruments, shipped_instruments
 
@@ -94,6 +95,8 @@ def request_of(fields: Fields) -> dict[str, Any]:
                 )
         elif name in STARTING:
             _say(said, name, value)
+    if not said.get("methods") and not dict(fields).get("methodology"):
+        raise SettingsError(f"methods: none is ticked; tick at least one of {', '.join(methodologies())}")
     _of_those_asked(said)
     return checked(PostBody, said).request()
 

@@ -22,6 +22,7 @@ from enquete.state.asking import RESPONDED, Language
 
 POPULATION = "population"
 PERSON = ("agent_id", "agent_name", "stakeholder_type")
+RESERVED = ("participant",)
 COUNTS = ("memory_available", "n_answered", "n_planned")
 
 
@@ -59,9 +60,14 @@ class AgentTable:
 
 
 def agent_table(
-    evaluations: Mapping[str, Evaluation], results: Mapping[str, Found], frame: pd.DataFrame, people: pd.DataFrame
+    evaluations: Mapping[str, Evaluation],
+    results: Mapping[str, Found],
+    frame: pd.DataFrame,
+    people: pd.DataFrame,
+    own_columns: pd.DataFrame | None = None,
 ) -> AgentTable:
-    """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type."""
+    """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type.
+    own_columns: index participant; what a personas file says of them besides."""
     main = chosen(frame, frame["arm_role"].eq("main"))
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
     answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
@@ -79,6 +85,11 @@ def agent_table(
         made += [replace(one, methodology=name) for one in own.agents(results.get(name, {}), rows)]
     findings = {one.column: one.values.reindex(table.index) for one in made[1:]}
     table = pd.concat([table, pd.DataFrame(findings, index=table.index)], axis=1)
+    if own_columns is not None:
+        clear = own_columns.rename(
+            columns=lambda name: f"persona_{name}" if name in RESERVED or name in table else name
+        )
+        table = pd.concat([table, clear.reindex(table.index)], axis=1)
     kinds = {kind: words for own in evaluations.values() for kind, words in own.kinds.items()}
     pairs = tuple(pair for own in evaluations.values() for pair in own.pairs if set(pair) <= kinds.keys())
     return AgentTable(table, tuple(made), kinds, pairs)

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from enquete.checkpoints.ledger import Ledger
+from enquete.checkpoints.record import PERSONA_COLUMNS
 from enquete.nodes.planning import planned as planned_stages
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.row import ALWAYS, COLUMNS, FLAGS, INTEGERS, NUMBERS, TEXTS
 from enquete.reports.table.stage import Columns, Stage
 from enquete.simulations.join import join
+from enquete.simulations.texts import one_line
 from enquete.state.asking import Participant
+from enquete.state.showing import as_cell
 
 PLAIN = ("block",)
 """Columns of a plain table alone: `block`, the part of the instrument that an answer was given in, "" where there is none."""
@@ -87,6 +91,15 @@ def participants_table(population: Sequence[Participant]) -> pd.DataFrame:
     index = pd.Index([who.id for who in population], name="participant", dtype="str")
     people = pd.DataFrame(rows, columns=["agent_id", "name", "stakeholder_type"], index=index)
     return people.astype({"name": "str", "stakeholder_type": "str"})
+
+
+def persona_columns(ledger: Ledger) -> pd.DataFrame | None:
+    """Index participant; the columns of a personas file beyond who somebody is, as text. None: it had none, or was a simulation."""
+    found = ledger.frozen("", "", "", PERSONA_COLUMNS)
+    if not isinstance(found, dict):
+        return None
+    columns = pd.DataFrame.from_dict(found, orient="index", dtype="str")
+    return columns.rename(columns=lambda name: as_cell(one_line(str(name))))
 
 
 def _own_columns(reading: RunReading) -> list[str]:

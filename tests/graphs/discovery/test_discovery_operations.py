@@ -63,7 +63,7 @@ def test_a_project_of_three_schemas_one_of_them_refined(root: Path) -> None:
     schemas = {one["ds_id"]: one for one in do(root, "list_discovery_schemas", project_id="p")["schemas"]}
     assert (schemas["flow-shop"]["state"], schemas["flow-shop"]["needs_first"]) == ("complete", [])
     assert (schemas["orm"]["state"], schemas["orm"]["needs_first"]) == ("not begun", ["areas-of-inquiry"])
-    found = do(root, "query_project", project_id="p", field="subprocesses.duration", text="what can you tell me")
+    found = do(root, "query_project", project_id="p", field="subprocesses.duration", query="what can you tell me")
     assert len(found["values"][0]["value"]) == 2
     assert {one["ds"] for one in found["messages"]} == {"flow-shop"}
 

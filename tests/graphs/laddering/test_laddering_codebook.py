@@ -76,9 +76,9 @@ def test_codes_map_chains_and_a_transcript_are_read_by_id(out: Path) -> None:
     assert shown["share"] is None or shown["share"] > 0
     assert len(do(out, "laddering_chains")["chains"]) <= 30
     who = json.loads((folder(out) / "turn_log.jsonl").read_text("utf-8").splitlines()[0])["name"]
-    assert len(do(out, "laddering_transcript", participant=who)["turns"]) <= 4
+    assert len(do(out, "laddering_transcript", agent=who)["turns"]) <= 4
     with pytest.raises(InputError, match="nobody"):
-        do(out, "laddering_transcript", participant="nobody")
+        do(out, "laddering_transcript", agent="nobody")
 
 
 def test_a_server_reads_only_below_its_root(out: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from enquete.interfaces.mcp.serving import make_office
 from enquete.interfaces.service.listening import ServerSettings
 from enquete.reports.run_reading import open_run
 from enquete.state.authorship import SOME_SYNTHETIC, SYNTHETIC
-from enquete.state.errors import EnqueteError
+from enquete.state.errors import EnqueteError, OverBudget
 from enquete.study.operating import operate
 from tests.support.populations import mirofish_folder
 
@@ -159,21 +160,21 @@ def test_what_was_said_is_read_from_every_interface(held: Held) -> None:
         "",
         ["Ada", "Ben", "Bob"],
     )
-    own = python(held.root, "get_response_detail", **TABLE, participant="Bob", round=2)
+    own = python(held.root, "get_response_detail", **TABLE, agent="Bob", round=2)
     assert (own["answered_by"], own["sections"]["weaknesses"], own["confidence"]) == (
         "person",
         "Cost\nStaff\nLight",
         0.7,
     )
-    other = mcp(held.root, "get_response_detail", **TABLE, participant="Ada", round=2)
+    other = mcp(held.root, "get_response_detail", **TABLE, agent="Ada", round=2)
     for one, by in (
         *((one, WITH_A_PERSON) for one in (decided, second, first, *held.steps.values())),
         (own, ["human", "person", None]),
         (other, ["synthetic", "synthetic", SYNTHETIC]),
     ):
         assert [one[key] for key in ("respondent", "model", "warning")] == by
-    assert own == python(held.root, "get_response_detail", **TABLE, participant=str(own["number"]))
-    listed = http(held.root, "list_roundtables", text="mondays")
+    assert own == python(held.root, "get_response_detail", **TABLE, agent=str(own["number"]))
+    listed = http(held.root, "list_roundtables", query="mondays")
     assert [(one["roundtable_id"], one["question"]) for one in listed["roundtables"]] == [("monday", QUESTION)]
     assert all(len(json.dumps(one)) <= MOST_CHARS for one in (decided, second, first, own, listed))
 
@@ -196,7 +197,7 @@ def test_one_that_is_over_goes_on_and_only_what_is_new_is_asked(tmp_path: Path) 
     mirofish_folder(tmp_path / "simulations" / "sim_x", 3)
     profiles = json.loads((tmp_path / "simulations" / "sim_x" / "reddit_profiles.json").read_text())
     agents = [profiles[1]["name"], profiles[0]["name"]]
-    given = {"question": QUESTION, "sim_id": "sim_x", "participants": agents, "rounds": 1, "synthetic": True}
+    given = {"question": QUESTION, "sim_id": "sim_x", "agents": agents, "rounds": 1, "synthetic": True}
     paused = python(tmp_path, "start_roundtable", **TABLE, **given, budget_tokens=3000, confirm=True)
     assert paused["status"] == "paused"
     done = python(tmp_path, "continue_roundtable", **TABLE, budget_tokens=1_000_000)
@@ -275,7 +276,7 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("start_roundtable", {**START, "personas": TWO[:1]}, "a group has 2 to 10 participants"),
         ("start_roundtable", {**START, "personas": [TWO[0], TWO[0]]}, "of different names"),
         ("start_roundtable", {**START, "personas": [TWO[0], {"name": "Bob"}]}, "say in prose who Bob is"),
-        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among participants"),
+        ("start_roundtable", {**START, "personas": TWO, "people": ["Bob"]}, "Bob not among agents"),
         ("start_roundtable", {**START, "personas": [TWO[0], {"name": "B, C", "persona": "z"}]}, "without commas"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "adversarail"}, "did you mean 'adversarial'?"),
         ("start_roundtable", {**START, "personas": TWO, "mode": "/etc/x.yaml"}, "nothing else can be named here"),
@@ -286,7 +287,7 @@ START = {"roundtable_id": "new", "question": "Why?"}
         ("continue_roundtable", {**TABLE, "rounds": 12}, "at most 12, of which 2 were held"),
         ("get_consensus", {**TABLE, "group": "group_07"}, "there are group_01"),
         ("get_round_details", {**TABLE, "round": 5}, "rounds there are: 1, 2"),
-        ("get_response_detail", {**TABLE, "participant": "Zoe"}, "who did: Ada"),
+        ("get_response_detail", {**TABLE, "agent": "Zoe"}, "who did: Ada"),
         ("export_roundtable", {**TABLE, "offset": 10**8}, "lies beyond the end"),
     ],
 )  # fmt: skip
@@ -301,6 +302,20 @@ def test_errors_are_the_same_words_over_http_and_mcp(held: Held) -> None:
     wrong = {**TABLE, "remark": "Now!", "rounds": 12}
     assert "at most 12" in str(http(held.root, "continue_roundtable", **wrong))
     assert "at most 12" in mcp(held.root, "continue_roundtable", **wrong)
+
+
+def test_over_budget_names_the_roundtables_own_calls(tmp_path: Path) -> None:
+    """In every interface; and what is named then does begin it."""
+    asked = {**START, "personas": TWO, "rounds": 1, "synthetic": True, "budget_tokens": 1000}
+    own = "start_roundtable with budget_tokens="
+    for said in (str(http(tmp_path, "start_roundtable", **asked)), mcp(tmp_path, "start_roundtable", **asked)):
+        assert own in said
+        assert "continue_roundtable goes on with it" in said
+        assert not re.search("_interviews|methods|digest_chars", said.partition("By part")[2] or said)
+    with pytest.raises(OverBudget, match=own) as over:
+        python(tmp_path, "start_roundtable", **asked)
+    enough = int(str(over.value).partition(own)[2].partition(";")[0])
+    assert python(tmp_path, "start_roundtable", **{**asked, "budget_tokens": enough})["status"] == "completed"
 
 
 def test_a_reply_that_is_too_long_is_cut_and_says_so() -> None:

@@ -52,7 +52,7 @@ def person(folder: Path, participant: str) -> tuple[Person, list[tuple[str, str]
 
 
 def found_of(run: OpenRun, participant: str) -> list[tuple[str, str]]:
-    """Findings of one agent, column and value, from agents.csv."""
+    """What agents.csv says of one agent, column and value: findings, and the columns of a personas file."""
     path = run.file("exports", "agents.csv")
     if not path.is_file():
         return []

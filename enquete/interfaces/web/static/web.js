@@ -2,6 +2,7 @@
 const live = document.querySelector("[data-events]");
 if (live && "EventSource" in window) {
   const fragment = live.querySelector("[data-fragment]"), said = live.querySelector("[data-said]");
+  const gone = live.querySelector("[data-gone]");
   const controls = () => [...fragment.querySelectorAll("a, button, input, select, summary")];
   let busy = false, again = false, status = "", spoken = 0;
   async function show() {
@@ -9,13 +10,14 @@ if (live && "EventSource" in window) {
     busy = true;
     try {
       const answer = await fetch(live.dataset.progress);
+      gone.hidden = answer.status < 500;
       if (answer.ok) {
         const focused = controls().indexOf(document.activeElement);
         fragment.innerHTML = await answer.text();
         if (focused >= 0) controls()[focused]?.focus();
         say(fragment.querySelector("[data-say]"));
       }
-    } catch { /* the server is away: the next event comes when it is back */ }
+    } catch { gone.hidden = false; }  // the next event comes when the server is back
     busy = false;
     if (again) { again = false; show(); }
   }
@@ -25,12 +27,17 @@ if (live && "EventSource" in window) {
     [status, spoken] = [told.dataset.status, Date.now()];
     said.textContent = told.dataset.say;
   }
-  const source = new EventSource(live.dataset.events);
   let now = "running";
-  source.addEventListener("status", event => { now = JSON.parse(event.data).data.run_status; show(); });
-  source.addEventListener("end", () => {
-    if (["running", "pausing", "writing_up"].includes(now)) return;  // the server ends, not the run
-    source.close();
-    location.reload();
-  });
+  function follow() {
+    const source = new EventSource(live.dataset.events);
+    source.addEventListener("status", event => { now = JSON.parse(event.data).data.run_status; show(); });
+    source.addEventListener("end", () => {
+      if (["running", "pausing", "writing_up"].includes(now)) return;  // the server ends, not the run
+      source.close();
+      location.reload();
+    });
+    // The browser tries again by itself, but not after an answer that is no stream, such as a proxy's.
+    source.addEventListener("error", () => { show(); if (source.readyState === EventSource.CLOSED) setTimeout(follow, 3000); });
+  }
+  follow();
 }
