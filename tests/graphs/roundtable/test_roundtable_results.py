@@ -76,6 +76,8 @@ def test_the_answer_in_four_layers_stands_in_a_file(run: enquete.Run) -> None:
     assert {name: one["decision"]["consensus_level"] for name, one in layers.items()} == {
         "group_01": "high", "group_02": "high",
     }  # fmt: skip
+    assert {one["decision"]["action"] for one in layers.values()} == {"verify"}  # they are warned of
+    assert all(len(one["decision"]["held_by"]) == 3 for one in layers.values())
     assert all(one["evidence"]["groupthink_warning"] for one in layers.values())
 
 
