@@ -5,13 +5,14 @@ Measured by: a form is filed once however often it is asked for, and what is ent
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from enquete.checkpoints.forms import file_form, form
 from enquete.checkpoints.ledger import Ledger
 from enquete.respondents.replies import read_answer
-from enquete.state.asking import Answer, Block, Participant, Reply
-from enquete.state.desk import Metered
+from enquete.state.asking import Answer, Block, CallKey, Participant, Reply
+from enquete.state.desk import Completion, Metered, Prompt
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,17 @@ class HumanRespondent:
             return Reply("waiting")
         entered = found.draft if found.state == "submitted" else {}
         return Reply("done", tuple(read_answer(i, entered.get(i.id)) or Answer(i.id, "refused") for i in block.items))
+
+
+class Unpaid:
+    """In place of the model in a rehearsal, where a person's answers are made up: they are no calls and cost nothing."""
+
+    async def request(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+    ) -> Completion:
+        if offline is None:
+            raise ValueError(f"{key.subject}: nobody to ask in a rehearsal")
+        return Completion(offline())
+
+
+UNPAID = Unpaid()

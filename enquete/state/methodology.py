@@ -147,6 +147,9 @@ class Methodology:
     synthetic: Imported[Callable[[Any, Any], Truth] | None] = Imported(None)
     """The planted truth; None: respondents.synthetic.plausible."""
     steps: Steps = field(default=Steps())  # of its graph
+    seats_together: bool = (
+        False  # a unit is several agents, chosen among all: a rehearsal holds some units of everybody
+    )
     variants: Callable[[Any], Sequence[str]] = lambda settings: ()
     """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py
