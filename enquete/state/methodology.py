@@ -72,6 +72,10 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
         return [who.id for who in desk.participants()]
 
+    def seated(self, desk: Desk) -> Sequence[str]:
+        """Whom it asks at all: everybody, unless only some get a seat."""
+        return [who.id for who in desk.participants()]
+
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
         blocks = self.blocks(unit, round, desk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from enquete.state.asking import Item
 from tests.support.unwritten import resume
 
 
-def answered(run: Run, **request: Any) -> Run:
-    """The run once all persons have answered whatever they were asked. request: where it is, and what else it goes on with."""
+def answered(run: Run, *, by: Callable[..., Run] = resume, **request: Any) -> Run:
+    """The run once all persons have answered whatever they were asked. by: what goes on with it; request: where it is."""
     while run.status == "waiting":
         asyncio.run(_fill_in(run.folder))
-        run = resume(run.folder.name, **request)
+        run = by(run.folder.name, **request)
     return run
 
 

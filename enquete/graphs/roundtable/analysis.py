@@ -94,6 +94,7 @@ class Run:
     names: Mapping[str, str]
     types: Mapping[str, str]
     seating: Mapping[str, Any]
+    people: frozenset[str]
 
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
@@ -108,6 +109,7 @@ class Run:
             {who: name for who, name, _ in known},
             {who: kind for who, _, kind in known},
             seating,
+            frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
         )
 
     @property
@@ -118,13 +120,15 @@ class Run:
         return self.names.get(who, who)
 
     def seats(self) -> dict[str, JsonValue]:
-        """Groups begun, over, and planned; agents in them, among the readers, and without a seat."""
+        """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without a seat."""
+        seated = {who for talk in self.groups for who in talk.participants}
         planned = self.seating.get("groups") or {talk.unit: None for talk in self.groups}
         return {
             "begun": len(self.groups),
             "over": sum(talk.over for talk in self.groups),
             "total": len(planned),
-            "participants": len({who for talk in self.groups for who in talk.participants}),
+            "participants": len(seated),
+            "people": len(seated & self.people),
             "readers": len(self.controls),
             "unseated": len(self.seating.get("unseated") or []),
             "unknown": list(self.seating.get("unknown") or []),

@@ -68,7 +68,7 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
 def seats(found: Found, words: Mapping[str, str], language: Language, *more: str) -> str:
     held = at(found, "seats") or {}
     shown = words["seats"].format(n=held.get("participants", 0), groups=held.get("begun", 0))
-    return note(language, shown, *more)
+    return note(language, shown, *more, people=int(held.get("people", 0)))
 
 
 def group_name(unit: object) -> str:
