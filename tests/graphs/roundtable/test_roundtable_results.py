@@ -33,7 +33,7 @@ def table(run: enquete.Run, name: str) -> pd.DataFrame:
 def test_the_like_minded_are_flagged_in_every_group_and_the_page_says_so(run: enquete.Run) -> None:
     found = run.results["roundtable"]
     assert found["seats"] | {"unknown": []} == {
-        "begun": 2, "over": 2, "total": 2, "participants": 6, "readers": 2, "unseated": 0, "unknown": [],
+        "begun": 2, "over": 2, "total": 2, "participants": 6, "people": 0, "readers": 2, "unseated": 0, "unknown": [],
     }  # fmt: skip
     assert [one["groupthink"]["indicators"] for one in found["groups"]] == [["all_sure", "one_side", "same_words"]] * 2
     assert found["exits"] == {"consensus": 2}  # one position in the same words from the first round on
