@@ -59,7 +59,7 @@ FEW: dict[str, Study] = {
         30,
         {**table(30, groups=1, size=3, rounds=1)[1], "respondent": "synthetic"},
     ),
-    "a roundtable of two arms": (8, {**table(8, size=4, rounds=1)[1], **HALF}),
+    "a roundtable of two arms": (8, {**table(8, size=4, rounds=1, private=False)[1], **HALF}),
 }
 MORE: dict[str, Study] = {
     "groups of two, six and three": by_hand(12, "0 1; 2 3 4 5 6 7; 8 9 10"),
