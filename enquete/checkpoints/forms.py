@@ -74,3 +74,9 @@ def open_forms(ledger: Ledger) -> list[Form]:
     """Everything that waits for a person, oldest first."""
     rows = ledger.read("SELECT state, block, draft, opened_at, changed_at FROM forms WHERE state='open' ORDER BY id")
     return [Form(r[0], Block.model_validate_json(r[1]), json.loads(r[2]), r[3], r[4]) for r in rows]
+
+
+def persons(ledger: Ledger) -> list[str]:
+    """Everybody who has been given a form, answered or not, the first one first."""
+    rows = ledger.read("SELECT participant FROM forms GROUP BY participant ORDER BY min(id)")
+    return [who for (who,) in rows]

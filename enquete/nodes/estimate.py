@@ -227,7 +227,7 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     answers = kind.purpose == "answer"
     asks = arm if answers else record.main
     has_model = asks.respondent == "llm"
-    scale = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
+    scale = rehearsal.scale(kind.methodology)
     plan = rehearsal.plans[kind.methodology, kind.phase]
     fewest, most = _rows(plan, rehearsal, kind)
     by_row = kind.purpose in plan.by_row or (answers and record.asking == "item")
@@ -235,10 +235,13 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
     grows = plan.grows.get(kind.purpose, 1.0)
     batches = 0.0 if answers or by_row else max(2.0, grows)
     calls = kind.calls * scale
+    most *= grows if by_row else 1.0
     least_calls = calls * (fewest if by_row else 1.0) / MARGIN
     if not answers:
         least_calls = min(1.0, least_calls)
     most_calls = calls * again[0] * (most if by_row else grows) + batches
+    persons = not has_model and (kind.methodology, kind.phase) in rehearsal.by_persons
+    brief, long = (WRITTEN_LEAST, WRITTEN_MOST) if persons else (1.0, 1.0)
     model = asks.model if has_model else "synthetic" if answers else "rule"
     return priced_line(
         methodology=kind.methodology,
@@ -248,8 +251,8 @@ def _line(record: RunRecord, rehearsal: Rehearsal, kind: Rehearsed, arm: Arm, pr
         purpose=kind.purpose,
         model=model,
         calls=Range(low=least_calls, likely=calls, high=most_calls).whole(),
-        input_tokens=_tokens(kind.input_tokens * scale, fewest, most * again[1], has_model, batches),
-        output_tokens=_written(kind.output_tokens * scale, fewest, most * again[2], has_model, batches),
+        input_tokens=_tokens(kind.input_tokens * scale, fewest * brief, most * long * again[1], has_model, batches),
+        output_tokens=_written(kind.output_tokens * scale, fewest * brief, most * long * again[2], has_model, batches),
         price=prices.of(model, url),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
 from pathlib import Path
@@ -16,8 +16,9 @@ from pathlib import Path
 from enquete.checkpoints.folders import LEDGER
 from enquete.checkpoints.ledger import Ledger
 from enquete.checkpoints.record import RunRecord
-from enquete.nodes.planning import claim_name, planned
+from enquete.nodes.planning import claim_name, load_methodology, planned
 from enquete.nodes.workplace import Sources, Workplace
+from enquete.respondents.local_desk import PERSON
 from enquete.state.asking import ATTEMPTS, Arm, Participant
 from enquete.state.desk import REHEARSAL
 from enquete.state.methodology import Plan
@@ -42,6 +43,10 @@ FOLLOWED = """
 SELECT methodology, phase, count(DISTINCT round || '/' || turn) FROM occasions WHERE arm=? GROUP BY methodology, phase
 """
 
+BY_PERSONS = """
+SELECT DISTINCT o.methodology, o.phase FROM answers a JOIN occasions o ON o.id=a.occasion WHERE a.notes LIKE ?
+"""
+
 
 @dataclass(frozen=True)
 class Rehearsed:
@@ -63,7 +68,8 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give."""
+    """Sums over `agents` of the run's `of` agents, how many answers each stage gave in the main arm, and may give. `together`:
+    methodologies that seat agents together; theirs stand for everybody."""
 
     agents: int
     of: int
@@ -73,6 +79,12 @@ class Rehearsal:
     courses: Mapping[str, Sequence[float]] = field(default_factory=dict)  # by claim, see budget.Claim
     steps: Mapping[tuple[str, str], int] = field(default_factory=dict)  # rounds and turns, one after another
     largest: int = 0  # tokens that one call reserves at most: so much must be left for the last one
+    together: frozenset[str] = frozenset()
+    by_persons: frozenset[tuple[str, str]] = frozenset()  # stages in which persons answer: how long, nobody knows
+
+    def scale(self, methodology: str) -> float:
+        """From what was rehearsed of a methodology to the run."""
+        return self.of / self.agents if self.agents and methodology not in self.together else 1.0
 
 
 def sample(record: RunRecord, people: Sequence[Participant]) -> list[Participant]:
@@ -86,6 +98,32 @@ def sample(record: RunRecord, people: Sequence[Participant]) -> list[Participant
 async def rehearse(record: RunRecord, people: Sequence[Participant], memories: Mapping[str, str | None]) -> Rehearsal:
     """`memories`: what agents are expected to remember at T1. Stages that were taken over are not rehearsed."""
     chosen = sample(record, people)
+    seating = {name for name, dotted in record.methods.items() if load_methodology(dotted).seats_together}
+    if len(chosen) == len(people):
+        seating = set()
+    alone = [name for name in record.methods if name not in seating]
+    found = await _rehearsed(_of(record, alone), chosen, len(people), memories)
+    if not seating:
+        return found
+    seated = await _rehearsed(_of(record, seating), people, len(people), memories)
+    return replace(
+        found, kinds=(*found.kinds, *seated.kinds), rows={**found.rows, **seated.rows},
+        plans={**found.plans, **seated.plans}, courses={**found.courses, **seated.courses},
+        steps={**found.steps, **seated.steps}, largest=max(found.largest, seated.largest), together=frozenset(seating),
+        by_persons=found.by_persons | seated.by_persons,
+    )  # fmt: skip
+
+
+def _of(record: RunRecord, names: Collection[str]) -> RunRecord:
+    """As far as it asks these methodologies."""
+    return record.model_copy(
+        update={"methods": {name: record.methods[name] for name in record.methods if name in names}}
+    )
+
+
+async def _rehearsed(
+    record: RunRecord, chosen: Sequence[Participant], of: int, memories: Mapping[str, str | None]
+) -> Rehearsal:
     acted = record.model_copy(
         update={"run_id": REHEARSAL, "arms": [_acted(arm) for arm in record.arms], "replay_of": ""}
     )
@@ -101,14 +139,16 @@ async def rehearse(record: RunRecord, people: Sequence[Participant], memories: M
                 for method, phase in planned(acted)
             }
             held = await _play(workplace, plans)
-            kinds = tuple(
-                _stretched(_fitted(kind, record, len(chosen), len(people)), plans, held) for kind in _called(ledger)
-            )
+            kinds = tuple(_stretched(_fitted(kind, record, len(chosen), of), plans, held) for kind in _called(ledger))
             rows = {stage: round(n / held[*stage, acted.main.id]) for stage, n in _rows(ledger, acted).items()}
             largest = ledger.read("SELECT coalesce(max(reserved), 0) FROM calls").fetchone()[0]
             followed = ledger.read(FOLLOWED, (acted.main.id,)).fetchall()
             steps = {(name, phase): int(n) for name, phase, n in followed}
-            return Rehearsal(len(chosen), len(people), kinds, rows, plans, _courses(ledger, acted), steps, largest)
+            seats = ledger.read(BY_PERSONS, (f'%"{PERSON}"%',)).fetchall()
+            by_persons = frozenset(plans if record.main.respondent == "human" else seats)
+            return Rehearsal(
+                len(chosen), of, kinds, rows, plans, _courses(ledger, acted), steps, largest, by_persons=by_persons
+            )
         finally:
             await ledger.close()
 
@@ -146,7 +186,8 @@ def _stretched(
 
 
 def _acted(arm: Arm) -> Arm:
-    return arm.model_copy(update={"respondent": "synthetic"})
+    """Persons stay persons: what they answer costs nothing (see LocalDesk)."""
+    return arm if arm.respondent == "human" else arm.model_copy(update={"respondent": "synthetic"})
 
 
 async def _play(workplace: Workplace, plans: Mapping[tuple[str, str], Plan]) -> dict[tuple[str, str, str], float]:
@@ -161,8 +202,9 @@ async def _play(workplace: Workplace, plans: Mapping[tuple[str, str], Plan]) -> 
             desk = workplace.desk(name, phase, arm.id)
             for number in range(1, procedure.rounds + 1):
                 every = workplace.units(name, phase, number, arm.id)
-                units = _few(every, plans[name, phase])
-                held[name, phase, arm.id] = len(units) / len(every) if every else 1.0
+                share = held.get((name, phase, arm.id))
+                units = _few(every, plans[name, phase]) if share is None else _spread(every, round(len(every) * share))
+                held.setdefault((name, phase, arm.id), len(units) / len(every) if every else 1.0)
                 await asyncio.gather(*(procedure.conduct(unit, number, desk) for unit in units))
                 if await procedure.between(number, desk) != "next":
                     break
@@ -173,7 +215,13 @@ def _few(units: Sequence[str], plan: Plan) -> Sequence[str]:
     """So many conversations, spread evenly, that they come to MOST_CALLS; all of what is asked in rounds."""
     longest = sum(plan.calls[purpose][1] for purpose in plan.by_row) / ATTEMPTS / max(1, len(units))
     most = max(FEWEST_UNITS, int(MOST_CALLS / longest)) if longest else len(units)
-    return units if len(units) <= most else [units[place * len(units) // most] for place in range(most)]
+    return _spread(units, most)
+
+
+def _spread(units: Sequence[str], n: int) -> Sequence[str]:
+    """So many of them, evenly, and one at least."""
+    n = max(1, n)
+    return units if len(units) <= n else [units[place * len(units) // n] for place in range(n)]
 
 
 def _courses(ledger: Ledger, record: RunRecord) -> dict[str, list[float]]:

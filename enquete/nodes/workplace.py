@@ -50,7 +50,7 @@ from enquete.respondents.synthetic import SyntheticRespondent, plausible
 from enquete.simulations.population import Population
 from enquete.state.asking import Arm, CallKey, Language
 from enquete.state.boxed_weights import LOCAL_URL
-from enquete.state.desk import Metered, Respondent
+from enquete.state.desk import REHEARSAL, Metered, Respondent
 from enquete.state.errors import SettingsError
 from enquete.state.methodology import Truth
 from enquete.state.request import RunRequest
@@ -280,11 +280,12 @@ def make_respondent(
     arm: Arm, main: Arm, planted: Callable[[], Truth], language: Language, ledger: Ledger
 ) -> Respondent:
     """How an arm's answers are made."""
-    if arm.respondent == "human":
+    acted = arm.respondent == "human" and ledger.run == REHEARSAL
+    if arm.respondent == "human" and not acted:
         return HumanRespondent(ledger)
     if arm.respondent == "llm":
         return LLMRespondent(language)
-    if arm.respondent == "synthetic":
+    if arm.respondent == "synthetic" or acted:
         truth = control_answers if arm.asks == "controls" else planted()
         # Probes and replicates ask the same agents once more: theirs is the main arm's truth, and another seed is noise.
         seed = main.seed if arm.aside else arm.seed

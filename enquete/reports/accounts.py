@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from enquete.locale import N_, Words, said
+from enquete.locale import N_, NN_, Words, plural, said, tell
 from enquete.reports.context import responded, statuses
 from enquete.reports.findings import UNIT, Findings
 from enquete.reports.run_reading import RunReading
+from enquete.state.asking import Language
 
 Stages = Sequence[tuple[str, str]]
 Row = dict[str, Any]
@@ -34,6 +36,41 @@ ROLES: Mapping[str, str] = {
 RESPONDENTS: Mapping[str, str] = {
     "llm": N_("language model"), "synthetic": N_("program (synthetic)"), "human": N_("people"), "replay": N_("replay"),
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TookPart:
+    """Ids of the main arm's agents, and of the people who spoke for themselves; all who were to answer."""
+
+    agents: frozenset[str]
+    people: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.agents | self.people
+
+    def told(self, language: Language) -> str:
+        agents, people = len(self.agents), len(self.people)
+        of_agents = plural(NN_("{n} simulated stakeholder", "{n} simulated stakeholders"), agents, language)
+        of_people = plural(NN_("{n} person", "{n} people"), people, language)
+        if agents and people:
+            return tell(BOTH, language).format(agents=of_agents, people=of_people)
+        return of_people if people else of_agents
+
+
+BOTH = N_("{agents} and {people}")
+
+
+def took_part(reading: RunReading, frame: pd.DataFrame) -> TookPart:
+    """By the response table: a discussion seats some of the population. Everybody, where nothing is planned yet."""
+    main = frame.loc[frame["arm_role"].eq("main"), ["participant", "respondent"]]
+    by_person = main["respondent"].eq("human")
+    agents, persons = (
+        frozenset(map(str, main.loc[these, "participant"].unique())) for these in (~by_person, by_person)
+    )
+    return (
+        TookPart(agents, persons) if len(main) else TookPart(frozenset(who.id for who in reading.population), persons)
+    )
 
 
 def people(reading: RunReading, frame: pd.DataFrame) -> list[Row]:
@@ -160,6 +197,7 @@ def _memoryless(reading: RunReading, frame: pd.DataFrame) -> Iterator[Words]:
 def with_memory(reading: RunReading, frame: pd.DataFrame) -> tuple[int, int]:
     """Agents of the main arm that had a memory at T1, of all that were planned to answer then."""
     own = frame["phase"].eq("T1") & frame["arm_role"].eq("main") & frame["run_id"].isin(reading.own_runs)
+    own &= frame["respondent"].ne("human")
     at_t1 = frame.loc[own, ["participant", "memory_available"]]
     return at_t1.loc[at_t1["memory_available"], "participant"].nunique(), at_t1["participant"].nunique()
 

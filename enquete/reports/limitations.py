@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pandas as pd
 from pydantic import JsonValue
 
 from enquete.locale import in_language
-from enquete.reports.accounts import with_memory
+from enquete.reports.accounts import TookPart, took_part, with_memory
 from enquete.reports.context import responded
 from enquete.reports.health.verdicts import Health
 from enquete.reports.markdown import escape, number, share
@@ -28,19 +29,24 @@ def limitations(
     partial: bool,
 ) -> list[str]:
     """Markdown lines, the gravest first."""
-    return [*_about_respondents(reading), *_about_memory(reading, frame), *_about_change(reading, results),
-            *_about_shape(reading, health), *_about_numbers(reading, frame, partial=partial)]  # fmt: skip
+    asked = took_part(reading, frame)
+    return [*_about_respondents(reading, asked), *_about_memory(reading, frame), *_about_change(reading, results),
+            *_about_shape(reading, health), *_about_numbers(reading, frame, asked, partial=partial)]  # fmt: skip
 
 
-def _about_respondents(reading: RunReading) -> Iterator[str]:
+def _about_respondents(reading: RunReading, asked: TookPart) -> Iterator[str]:
     texts, main = in_language(LIMITS, reading.language), reading.record.main
-    yield texts["simulated"]
+    people = replace(asked, agents=frozenset()).told(reading.language)
+    if not asked.agents:
+        yield texts["people"].format(people=people)
+        return
+    yield texts["simulated_and_people"].format(people=people) if asked.people else texts["simulated"]
     if main.respondent == "synthetic":
         yield texts["synthetic"]
     else:
         yield texts["model"].format(model=escape(main.model))
         yield texts["confidence"]
-    yield texts["inference"].format(n=len(reading.population))
+    yield texts["inference"].format(n=len(asked.agents))
     if main.respondent == "llm" and main.temperature:
         yield texts["temperature"].format(t=number(main.temperature, reading.language, 1))
 
@@ -90,9 +96,13 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
     )
 
 
-def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:
+def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:
     record, texts = reading.record, in_language(LIMITS, reading.language)
-    yield texts["n"].format(n=len(reading.population), responded=len(responded(frame)), rows=len(frame))
+    counted = {"responded": len(responded(frame)), "rows": len(frame)}
+    if asked.people:
+        yield texts["n_people"].format(who=asked.told(reading.language), **counted)
+    else:
+        yield texts["n"].format(n=len(asked.agents), **counted)
     yield from _differential(frame, reading)
     hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
     yield texts["instruments"].format(hashes=hashes)

@@ -17,6 +17,7 @@ from pydantic import JsonValue
 
 from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fitting
+from enquete.reports.accounts import TookPart, took_part
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import reasons, verdict
@@ -77,13 +78,14 @@ def page_one(
     """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else."""
     language = reading.language
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
-    title, question = _title(reading, language), _shortened(reading.record.topic, _QUESTION_WORDS)
+    asked = took_part(reading, frame)
+    title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
     stated = {name: _stated(name, own[name], results[name], language) for name in own if name in results}
     return PageOne(
         title=title,
-        question="" if title.startswith(question) else question,
-        banner=banner(reading),
-        asked=_asked(reading, frame, list(titles.values())),
+        question="" if _set(reading) or title.startswith(question) else question,
+        banner=banner(reading, asked),
+        asked=_asked(reading, frame, asked, list(titles.values())),
         notices=tuple(notices),
         findings=tuple(leading(stated, across)),
         across=tuple(across[:PER_METHODOLOGY]),
@@ -117,9 +119,26 @@ _SIMULATED = N_(
 )
 
 
-def banner(reading: RunReading) -> str:
-    """Who answered, said loudly: no person did. Markdown."""
+_PEOPLE = N_("**People.** {people} answered for themselves. No answer is simulated.")
+_WITH_PEOPLE: Mapping[str, str] = {
+    "synthetic": N_(
+        "**Synthetic answers and people's.** {people} answered for themselves. For all others no language model was asked: a "
+        "deterministic program made their answers, which say nothing about people or models."
+    ),
+    "llm": N_(
+        "**Simulated respondents and people.** {people} answered for themselves; the language model {model} answered in the roles of "
+        "the agents."
+    ),
+}
+
+
+def banner(reading: RunReading, asked: TookPart) -> str:
+    """Who answered, said loudly: a program, a model, or people. Markdown."""
     main, language = reading.record.main, reading.language
+    if asked.people:
+        text = _WITH_PEOPLE.get(main.respondent, _PEOPLE) if asked.agents else _PEOPLE
+        people = replace(asked, agents=frozenset()).told(language)
+        return tell(text, language).format(people=people, model=main.model)
     return (
         tell(_SYNTHETIC, language)
         if main.respondent == "synthetic"
@@ -128,15 +147,27 @@ def banner(reading: RunReading) -> str:
 
 
 _TITLE = N_("{topic}: what {n} simulated stakeholders say")
+_TITLE_WITH_PEOPLE = N_("{topic}: what {who} say")
 
 
-def _title(reading: RunReading, language: Language) -> str:
-    """The instruments' topic, which is short, else the beginning of the simulation's."""
-    topics = [_in_language(used.content.get("topic"), language) for used in reading.record.instruments.values()]
-    topic = next(filter(None, topics), reading.record.topic or reading.record.sim_id)
-    text = tell(_TITLE, language)
+def _title(reading: RunReading, asked: TookPart, language: Language) -> str:
+    """The question that the first methodology was set; else the instruments' topic, which is short, else the beginning of the
+    simulation's, and who answers."""
+    if question := _set(reading):
+        return _shortened(question, _QUESTION_WORDS)
+    record = reading.record
+    topics = [_in_language(used.content.get("topic"), language) for used in record.instruments.values()]
+    topic = next(filter(None, topics), record.topic or record.sim_id)
+    text = tell(_TITLE_WITH_PEOPLE if asked.people else _TITLE, language)
+    text = text.replace("{who}", asked.told(language)).replace("{n}", str(len(asked.agents)))
     left = TITLE_WORDS - len(text.replace("{topic}", "").split())
-    return text.format(topic=_shortened(topic, left), n=len(reading.population))
+    return text.replace("{topic}", _shortened(topic, left))
+
+
+def _set(reading: RunReading) -> str:
+    """The question that stands in place of the first methodology's topic, "" where none was set."""
+    record = reading.record
+    return str(record.settings.get(next(iter(record.instruments), ""), {}).get("question", ""))
 
 
 def _in_language(text: object, language: Language) -> str:
@@ -157,17 +188,15 @@ _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} pl
 _COMPARED = N_("Groups are compared from {fewest} agents up: {n} agents.")
 
 
-def _asked(reading: RunReading, frame: pd.DataFrame, titles: Sequence[str]) -> str:
+def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str]) -> str:
     language, main = reading.language, frame[frame["arm_role"].eq("main")]
-    kinds = {who.stakeholder_type for who in reading.population}
+    sizes = Counter(who.stakeholder_type for who in reading.population if who.id in asked.all)
     said = tell(_ASKED, language).format(
-        agents=plural(NN_("{n} simulated stakeholder", "{n} simulated stakeholders"), len(reading.population), language),
-        types=plural(NN_("{n} group", "{n} groups"), len(kinds), language),
+        agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
         methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
     )  # fmt: skip
-    sizes = Counter(who.stakeholder_type for who in reading.population).values()
-    compared = sum(n for n in sizes if n >= FEWEST)
-    if 0 < compared < len(reading.population):
+    compared = sum(n for n in sizes.values() if n >= FEWEST)
+    if 0 < compared < len(asked.all):
         said = f"{said} {tell(_COMPARED, language).format(fewest=FEWEST, n=compared)}"
     unfit = fitting.told(reading.record.fit, language) if reading.record.fit else []
     return " ".join([said, *([not_asked(reading)] if reading.record.chosen else []), *unfit])

@@ -24,6 +24,13 @@ LIMITS: Mapping[str, str] = {
         "The respondents are simulated. No figure of this report describes people; there is no comparison with a "
         "real survey."
     ),
+    "simulated_and_people": N_(
+        "{people} answered for themselves and are no sample of any group; all other respondents are simulated. No figure of this "
+        "report describes a population of people; there is no comparison with a real survey."
+    ),
+    "people": N_(
+        "The respondents are people, {people}, and no sample of any group. No figure of this report describes a population of people."
+    ),
     "model": N_("What is measured is how {model} portrays each group, not the group."),
     "synthetic": N_(
         "What is measured is what the synthetic respondent has planted; patterns in the findings were put there."
@@ -36,6 +43,7 @@ LIMITS: Mapping[str, str] = {
     "no_digest": N_("The agents answered without any memory of the simulation."),
     "memoryless": N_("{n} of {total} agents answered at T1 without readable memory; in weighted drift they count {w}."),
     "n": N_("N = {n} agents; {responded} of {rows} planned answers are there."),
+    "n_people": N_("N = {who}; {responded} of {rows} planned answers are there."),
     "instruments": N_("The findings hold for the wording of the instruments: {hashes}."),
     "reconstructed": N_(
         "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."

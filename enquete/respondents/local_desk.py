@@ -18,7 +18,7 @@ from enquete.checkpoints.ledger import Ledger
 from enquete.locale import N_, in_language, tell
 from enquete.models.cleaning import compact
 from enquete.models.parsing import read_object
-from enquete.respondents.person import HumanRespondent
+from enquete.respondents.person import UNPAID, HumanRespondent
 from enquete.respondents.presenting import answering, asked, present
 from enquete.state.asking import ATTEMPTS, Answer, Arm, Asking, Block, BlockKey, CallKey, Language, Participant, Reply
 from enquete.state.desk import REHEARSAL, Completion, InterviewerTask, Metered, Prompt, Respondent, ResultT
@@ -117,9 +117,10 @@ class LocalDesk:
             due |= {item for item, answer in stored.items() if answer.status == "failed"}
         if not due:
             return Reply("done", tuple(stored[item.id] for item in block.in_shown_order()))
-        by_person = block.by_person and self.run != REHEARSAL
-        respondent = HumanRespondent(self.ledger) if by_person else self.respondent
-        reply = await respondent.ask(self.participant(block.key.participant), block, self.model)
+        rehearsing = self.run == REHEARSAL
+        respondent = HumanRespondent(self.ledger) if block.by_person and not rehearsing else self.respondent
+        model = UNPAID if rehearsing and self._is_persons(block) else self.model
+        reply = await respondent.ask(self.participant(block.key.participant), block, model)
         if reply.state != "done":
             return reply
         notes = (*((LATE,) if self.late else ()), *((PERSON,) if block.by_person else ()))

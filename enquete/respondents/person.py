@@ -6,7 +6,7 @@ what would do before it is filed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from enquete.checkpoints.forms import close_form, file_form, form, save_draft
 from enquete.checkpoints.ledger import Ledger
 from enquete.respondents.replies import read_answer
-from enquete.state.asking import Answer, Block, Item, Participant, Reply
-from enquete.state.desk import Metered
+from enquete.state.asking import Answer, Block, CallKey, Item, Participant, Reply
+from enquete.state.desk import Completion, Metered, Prompt
 from enquete.state.errors import InputError
 
 
@@ -72,3 +72,17 @@ async def submit(ledger: Ledger, block: Block, given: Mapping[str, JsonValue]) -
     """Fill in and close the block's form. What is left out counts as refused."""
     await save_draft(ledger, block.key, dict(given))
     await close_form(ledger, block.key, "submitted")
+
+
+class Unpaid:
+    """In place of the model in a rehearsal, where a person's answers are made up: they are no calls and cost nothing."""
+
+    async def request(
+        self, key: CallKey, compose: Callable[[], Prompt], offline: Callable[[], str] | None = None
+    ) -> Completion:
+        if offline is None:
+            raise ValueError(f"{key.subject}: nobody to ask in a rehearsal")
+        return Completion(offline())
+
+
+UNPAID = Unpaid()

@@ -72,6 +72,10 @@ class Procedure(ABC, Generic[InstrumentT, SettingsT]):
         """Who owes something in this round: an agent, a conversation or a whole discussion, independent of one another."""
         return [who.id for who in desk.participants()]
 
+    def seated(self, desk: Desk) -> Sequence[str]:
+        """Whom it asks at all: everybody, unless only some get a seat."""
+        return [who.id for who in desk.participants()]
+
     async def conduct(self, unit: str, round: int, desk: Desk) -> Outcome:
         """Ask once, or loop over turns. Rebuilds its state from stored rows, so it may start over at any time."""
         blocks = self.blocks(unit, round, desk)
@@ -147,6 +151,9 @@ class Methodology:
     synthetic: Imported[Callable[[Any, Any], Truth] | None] = Imported(None)
     """The planted truth; None: respondents.synthetic.plausible."""
     steps: Steps = field(default=Steps())  # of its graph
+    seats_together: bool = (
+        False  # a unit is several agents, chosen among all: a rehearsal holds some units of everybody
+    )
     variants: Callable[[Any], Sequence[str]] = lambda settings: ()
     """Further ways of asking that its settings name, each an arm of its own beside the main one (`Arm.variant`)."""
     operations: str = ""  # dotted path of what it offers beside a run: see state/operations.py

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HEAD = ("methodology", "phase", "state", "agents answered", "answers", "not usable", "tokens")
 SYNTHETIC = "Synthetic answers: no language model was asked. They test the instrument and the program."
-SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. No human being was asked."
+SIMULATED = "Simulated respondents: {model} answered in the roles of the agents. Only where a seat was given to a person did one answer."
 
 
 def interactive(figures: Sequence[Figure]) -> dict[str, go.Figure]:

@@ -17,7 +17,7 @@ from enquete.nodes.critic.cost import critic_lines
 from enquete.nodes.estimate import BYTES_LEAST, Estimate, Line, Range, estimated, priced_line
 from enquete.nodes.opening import Choice, choose_run, run_population
 from enquete.nodes.planning import CRITIC, NARRATIVE
-from enquete.nodes.rehearsal import Rehearsal, rehearse, sample
+from enquete.nodes.rehearsal import Rehearsal, rehearse
 from enquete.nodes.waiting import simulation_status
 from enquete.nodes.workplace import asked_url
 from enquete.simulations.digest import digests
@@ -66,8 +66,8 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine,
         nobody = Rehearsal(0, len(run_population(choice, population)), (), {}, {})
         return estimated(record, nobody, prices, machine, notes=[f"a replay of run {record.replay_of} asks nobody"])
     people = list(run_population(choice, population))
-    wanted, runs = [who.id for who in sample(record, people)], choice.folder.parent
-    memories, notes = await apart(lambda: _memories(record, population, wanted, runs), within_s=None)
+    known, runs = [who.id for who in people], choice.folder.parent
+    memories, notes = await apart(lambda: _memories(record, population, known, runs), within_s=None)
     rehearsal = await rehearse(record, people, memories)
     url = asked_url(record, machine)
     more = [*_narrative(record, prices, url), *critic_lines(record, rehearsal, prices, url)]
@@ -76,7 +76,7 @@ async def estimate_run(choice: Choice, population: Population, machine: Machine,
 
 
 def _memories(
-    record: RunRecord, population: Population, wanted: list[str], runs: Path
+    record: RunRecord, population: Population, known: list[str], runs: Path
 ) -> tuple[dict[str, str | None], list[str]]:
     """The agents' own memories where the simulation is over; else as long as they may become."""
     if record.kind == "personas" or "T1" not in record.phases or record.digest_chars == 0:
@@ -90,7 +90,7 @@ def _memories(
     if not simulation_status(record, population.path, read=population).completed:
         filler = ("Erinnerung " * (record.digest_chars // 11 + 1))[: record.digest_chars]
         note = f"the simulation is not over: memories are taken to be as long as they may be ({record.digest_chars} characters)"
-        return dict.fromkeys(wanted, filler), [note]
+        return dict.fromkeys(known, filler), [note]
     return dict(digests(population, limit=record.digest_chars, language=record.language).texts), []
 
 

@@ -192,7 +192,7 @@ def stand(run: RunReading, *, driven: bool) -> Standing:
 
 def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
     """Every planned methodology and phase."""
-    stages, total = run.ledger.stages(), len(run.population)
+    stages = run.ledger.stages()
     rows = run.ledger.read(RESPONDED, (run.record.main.id,)).fetchall()
     responded = {(methodology, phase): n for methodology, phase, n in rows}
     rounds: dict[tuple[str, str], dict[int, int]] = {}
@@ -205,8 +205,15 @@ def _stages(run: RunReading, driven: bool) -> list[StageStatus]:
         outcome = _outcome(filed.outcome if filed else "", counts, driven)
         note = filed.note if filed and outcome != "running" else ""
         there = dict(sorted(rounds.get(stage, {}).items()))
-        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), total, there))
+        found.append(StageStatus(*stage, outcome, note, counts, responded.get(stage, 0), _seats(run, *stage), there))
     return found
+
+
+def _seats(run: RunReading, methodology: str, phase: str) -> int:
+    """Whom the main arm asks. Everybody, without looking, unless agents are seated together."""
+    if not run.methodology(methodology).seats_together:
+        return len(run.population)
+    return len(run.procedure(methodology).seated(run.desk(methodology, phase, run.record.main)))
 
 
 def _outcome(filed: str, counts: Mapping[str, int], driven: bool) -> str:

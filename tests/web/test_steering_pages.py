@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -124,24 +125,35 @@ def test_a_run_is_weighed_begun_and_deleted(client: TestClient, folder: Path) ->
 
 
 def test_a_person_takes_a_seat_and_answers_in_the_page(client: TestClient, folder: Path) -> None:
-    """At a table of three synthetic participants, for one round."""
+    """At a table of three synthetic participants, for one round: asked alone, in the round, and alone again."""
     name = json.loads((folder / "reddit_profiles.json").read_text("utf-8"))[0]["name"]
     asked = {"methods": "roundtable", "language": "en", "set.roundtable.people": name, "set.roundtable.rounds": "1",
-             "set.roundtable.private": "false", "set.roundtable.size": "3"}  # fmt: skip
+             "set.roundtable.size": "3"}  # fmt: skip
     run = client.post("/simulations/sim_a/begin", data=asked).headers["location"]
-    for _ in range(5):
+    ranked = 0
+    for _ in range(6):
         page = stopped(client, run)
         if 'data-status="waiting"' not in page:
             break
-        seat = client.get(f"{run}seat").text
+        seat = client.get(f"{run}seat").text  # the only person's
         assert name in seat
-        who = re.findall(r'name="participant" value="([^"]+)"', seat)[0]
-        assert client.post(f"{run}seat", data={"participant": "nobody"}).status_code == 404
+        for administration in ("Delete this run", "tokens of at most", f'href="{run}', "Simulations</a>"):
+            assert administration not in seat
+        there = html.unescape(re.findall(r'<form method="post" action="([^"]+)"', seat)[-1])
+        assert client.post(f"{run}seat?who=nobody").status_code == 404
         said = dict.fromkeys(re.findall(r'<textarea[^>]* name="([^"]+)"', seat), "Yes, it should.")
         said |= dict.fromkeys(re.findall(r'name="([^"]+)" type="number"', seat), "0.5")
         said |= dict(reversed(re.findall(r'type="radio" name="([^"]+)" value="([^"]+)"', seat)))
-        assert client.post(f"{run}seat", data={**said, "participant": who}).headers["location"] == run
+        places = re.findall(r'<select name="([^"]+)"', seat)
+        if places:
+            ranked += 1
+            twice = client.post(there, data={**said, **dict.fromkeys(places, "1")})
+            assert (twice.status_code, "give each option a place of its own" in twice.text) == (400, True)
+            said |= {place: str(number) for number, place in enumerate(reversed(places), 1)}
+        assert client.post(there, data=said).headers["location"] == there
     assert 'data-status="completed"' in page
+    assert ranked == 2  # before and after
+    assert "Nothing more is asked of you" in client.get(f"{run}seat").text
 
 
 def stopped(client: TestClient, run: str) -> str:

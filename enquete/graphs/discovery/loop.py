@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import QUESTION, DiscoveryTurn, Interview, Stop
 from enquete.graphs.discovery.questions import ASKER, QuestionInput, QuestionOut, Target, ask_by_rule, outline, targets
-from enquete.graphs.discovery.reading import READER, Reading, ReadingInput, read_by_rule
+from enquete.graphs.discovery.reading import AGAIN, READER, Reading, ReadingInput, read_by_rule
 from enquete.graphs.discovery.record import Contradiction, Record, Told, contradictions, reduced
 from enquete.graphs.discovery.reply import Checked, Problem, checked
 from enquete.graphs.discovery.schema import Node
@@ -40,8 +40,6 @@ from enquete.respondents.roles import RULE
 from enquete.state.asking import Block
 from enquete.state.desk import Desk
 
-AGAIN = 2
-"""Readings of an answer beyond the first, where a reading had problems."""
 STEPS = 5
 """Nodes a question passes."""
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
 from enquete.graphs.discovery.interview import DiscoveryTurn, Interview, begun
 from enquete.graphs.discovery.questions import ASKER, ask_by_rule
-from enquete.graphs.discovery.reading import READER
+from enquete.graphs.discovery.reading import AGAIN, READER
 from enquete.graphs.discovery.settings import DiscoverySettings
 from enquete.nodes.conversations import Asked, Conversations
 from enquete.respondents.roles import Role
 from enquete.state.asking import Block, Language, Outcome
 from enquete.state.desk import Desk
+from enquete.state.methodology import Plan
 
 if TYPE_CHECKING:
     from enquete.graphs.discovery.loop import LoopContext
@@ -69,6 +70,15 @@ class Discovery(Conversations[DiscoveryInstrument, DiscoverySettings, DiscoveryT
         if ended["ascr"] != ahead.record:
             raise RuntimeError(f"{talk.unit}: the stored turns give another record than the interview")
         return ahead
+
+    def plan(self, desk: Desk) -> Plan:
+        """A reading with problems is read again, which a rule's never has."""
+        plan, purpose = super().plan(desk), READER.purpose
+        if purpose not in plan.calls:
+            return plan
+        least, most = plan.calls[purpose]
+        calls = {**plan.calls, purpose: (least, most * (1 + AGAIN))}
+        return plan.model_copy(update={"calls": calls, "grows": {purpose: 1.0 + AGAIN}})
 
     def _context(self, desk: Desk) -> LoopContext:
         from enquete.graphs.discovery.loop import LoopContext  # noqa: PLC0415

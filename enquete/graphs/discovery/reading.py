@@ -245,3 +245,5 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 READER = Role(
     "interpret", reading_prompt, Reading, read_by_rule, reading_schema, setting="interpret", max_output_tokens=2000
 )
+AGAIN = 2
+"""Readings of an answer beyond the first, where a reading had problems."""

@@ -15,6 +15,7 @@ METHODOLOGY = Methodology(
     instrument="enquete.graphs.roundtable.instrument:RoundtableInstrument",
     settings="enquete.graphs.roundtable.settings:RoundtableSettings",
     procedure="enquete.graphs.roundtable.procedure:Roundtable",
+    seats_together=True,
     synthetic="enquete.graphs.roundtable.synthetic:planted",
     results="enquete.graphs.roundtable.results:EVALUATION",
     operations="enquete.graphs.roundtable.operations:OPERATIONS",

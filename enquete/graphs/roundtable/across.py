@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from enquete.analysis.agreement.held import sign
-from enquete.graphs.roundtable.figures import STANCES
+from enquete.graphs.roundtable.responses import STANCES
 from enquete.locale import N_, Words, tell
 from enquete.reports.context import Found, figure, listed
 from enquete.reports.crossing.claims import Finding

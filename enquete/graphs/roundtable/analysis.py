@@ -46,13 +46,14 @@ def analyse(
         "unit_of_inference": UNIT,
         "answers": counted(frame),
         "question": settings.question or instrument.question.in_(language),
-        "mode": {"id": settings.mode, "title": mode.title.in_(language), "order": mode.order, "groupthink": mode.groupthink},
+        "mode": {"id": settings.mode, "title": mode.title.in_(language), "order": mode.order,
+                 "groupthink": mode.groupthink, "assigned": mode.assigns_stances},
         "compose": settings.compose,
         "limits": settings.limits.model_dump(),
         "seats": run.seats(),
         "groups": [_group(talk, run, suspicious=mode.groupthink) for talk in run.groups],
         "exits": dict(Counter(talk.exit.reason for talk in run.groups if talk.over and talk.exit)),
-        "curve": _curve(run.groups),
+        "curve": _curve(run.groups, assigned=mode.assigns_stances),
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
         "moves": [
             *(run.named(talk, move) for talk, move in moved),
@@ -72,7 +73,7 @@ def analyse(
         "uncoded": len(coded.uncoded),
         "violations": _violations(run.talks),
         "models": _models(run.talks),
-        "layers": {talk.unit: four_layers(talk, language, suspicious=mode.groupthink).model_dump(mode="json") for talk in run.groups},
+        "layers": {talk.unit: four_layers(talk, language, mode).model_dump(mode="json") for talk in run.groups},
         "remarks": [
             {"group": talk.unit, "round": one.round, "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer
         ],
@@ -93,6 +94,7 @@ class Run:
     names: Mapping[str, str]
     types: Mapping[str, str]
     seating: Mapping[str, Any]
+    people: frozenset[str]
 
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
@@ -107,6 +109,7 @@ class Run:
             {who: name for who, name, _ in known},
             {who: kind for who, _, kind in known},
             seating,
+            frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
         )
 
     @property
@@ -117,13 +120,15 @@ class Run:
         return self.names.get(who, who)
 
     def seats(self) -> dict[str, JsonValue]:
-        """Groups begun, over, and planned; agents in them, among the readers, and without a seat."""
+        """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without a seat."""
+        seated = {who for talk in self.groups for who in talk.participants}
         planned = self.seating.get("groups") or {talk.unit: None for talk in self.groups}
         return {
             "begun": len(self.groups),
             "over": sum(talk.over for talk in self.groups),
             "total": len(planned),
-            "participants": len({who for talk in self.groups for who in talk.participants}),
+            "participants": len(seated),
+            "people": len(seated & self.people),
             "readers": len(self.controls),
             "unseated": len(self.seating.get("unseated") or []),
             "unknown": list(self.seating.get("unknown") or []),
@@ -189,9 +194,11 @@ def _round(number: int, said: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _curve(groups: Sequence[Discussion]) -> list[dict[str, Any]]:
-    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended."""
-    courses = [[one for said in talk.rounds() if (one := agreement(said)) is not None] for talk in groups]
+def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[dict[str, Any]]:
+    """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended.
+    Rounds in which stances were assigned show no agreement of the group's."""
+    rounds_of = [[] if assigned else talk.rounds() for talk in groups]
+    courses = [[one for said in course if (one := agreement(said)) is not None] for course in rounds_of]
     known = [course for course in courses if course]
     rounds = [
         _mean(
@@ -206,7 +213,7 @@ def _curve(groups: Sequence[Discussion]) -> list[dict[str, Any]]:
         AFTER: [agreement(talk.afterwards) for talk in groups],
     }
     before, after = (_mean(stage, [one for one in found if one is not None], 0) for stage, found in private.items())
-    return [one for one in (before, *rounds, after) if one["n"]] if rounds else []
+    return [one for one in (before, *rounds, after) if one["n"]] if rounds or (before["n"] and after["n"]) else []
 
 
 def _mean(stage: str, found: Sequence[float], talking: int) -> dict[str, Any]:

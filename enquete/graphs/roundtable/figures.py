@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from enquete.graphs.roundtable.analysis import AFTER, BEFORE
+from enquete.graphs.roundtable.responses import STANCES
 from enquete.locale import N_, in_language
 from enquete.reports.context import Found, at, figure, listed, type_name
 from enquete.reports.figures.canvas import Canvas, Figure, answers, columns, note, told
@@ -53,7 +54,6 @@ WORDS = {
     "likeness": N_("likeness of positions, no proof of a cause"),
     "seats": N_("{n} participants in {groups} groups"),
 }
-STANCES = {"yes": N_("yes"), "no": N_("no"), "neutral": N_("undecided"), "": "–"}
 
 Row = Mapping[str, Any]
 
@@ -68,7 +68,7 @@ def figures(found: Found, language: Language) -> Iterator[Figure]:
 def seats(found: Found, words: Mapping[str, str], language: Language, *more: str) -> str:
     held = at(found, "seats") or {}
     shown = words["seats"].format(n=held.get("participants", 0), groups=held.get("begun", 0))
-    return note(language, shown, *more)
+    return note(language, shown, *more, people=int(held.get("people", 0)))
 
 
 def group_name(unit: object) -> str:

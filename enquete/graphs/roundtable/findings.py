@@ -35,6 +35,10 @@ WORDS: Mapping[str, str] = {
         "Agreement in the groups went from {first} at first to {last} in the end (0 to 1); {agreed} of {groups} groups ended in "
         "agreement, {settled} because nobody moved any more (n = {n}/{total})."
     ),
+    "agreement_assigned": N_(
+        "Agreement in the groups, asked privately, went from {first} before to {last} after (0 to 1); in the discussion stances were "
+        "assigned (n = {n}/{total})."
+    ),
     "groupthink": N_(
         "{flagged} of {groups} groups show signs of groupthink: the same position in the same words, or all of them sure "
         "(n = {n}/{total} participants)."
@@ -85,8 +89,9 @@ def _agreement(found: Found, n: int, total: int, language: Language) -> Iterator
     first, last = float(curve[0]["agreement"]), float(curve[-1]["agreement"])
     agreed = int(exits.get("consensus", 0)) + int(exits.get("confidence", 0))
     settled, groups = int(exits.get("convergence", 0)), int(at(found, "seats", "begun"))
+    words = WORDS["agreement_assigned" if at(found, "mode", "assigned") else "agreement"]
     text = sentence(
-        WORDS["agreement"], language, first=number(first, language), last=number(last, language), agreed=agreed,
+        words, language, first=number(first, language), last=number(last, language), agreed=agreed,
         settled=settled, groups=groups, n=n, total=total,
     )  # fmt: skip
     numbers = {"first": first, "last": last, "agreed_groups": agreed, "settled": settled, "groups": groups, "n": n}

@@ -57,7 +57,7 @@ def seated(people: Sequence[Participant], settings: RoundtableSettings, draw: in
 def _by_hand(
     people: Sequence[Participant], settings: RoundtableSettings
 ) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """By id or name. A group that too few of are in the population is left out, as in a rehearsal with some of them."""
+    """By id or name. A group that too few of are in the population is left out."""
     known = {who.name: who.id for who in people} | {who.id: who.id for who in people}
     groups = [tuple(dict.fromkeys(known[name] for name in group if name in known)) for group in settings.by_hand]
     unknown = tuple(name for group in settings.by_hand for name in group if name not in known)

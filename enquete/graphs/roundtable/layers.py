@@ -6,27 +6,19 @@ Pure: of the turns alone. A consensus is what the participants said alike, not w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from enquete.analysis.vocabulary import content_words, jaccard
+from enquete.graphs.roundtable.decision import Decision, Sides, central, conflicts, decided, sides
 from enquete.graphs.roundtable.discussion import Discussion, Round
-from enquete.graphs.roundtable.measures.clusters import ALIKE, agreement, clusters, likeness, mean_confidence, same_side
-from enquete.graphs.roundtable.measures.groupthink import Recommendation, groupthink
-from enquete.graphs.roundtable.responses import Response, Stance
+from enquete.graphs.roundtable.measures.clusters import mean_confidence
+from enquete.graphs.roundtable.measures.groupthink import Recommendation
+from enquete.graphs.roundtable.modes.mode import Mode
+from enquete.graphs.roundtable.responses import STANCES, Response, Stance
 from enquete.locale import N_, tell
 from enquete.state.asking import Language
 
-HIGH, MEDIUM = 0.7, 0.4
-"""Agreement from which a consensus is high, and medium."""
-UNSURE, VERY_UNSURE = 0.6, 0.5
-"""Mean confidence below which a single conflict asks for checking, and below which details are to be read anyway."""
 MOST_CONFLICTS = 3
-
-Level = Literal["high", "medium", "low"]
-Action = Literal["proceed", "verify", "query_detail"]
 
 RECOMMENDED: Mapping[Recommendation, str] = {
     "opposition": N_(
@@ -38,6 +30,8 @@ RECOMMENDED: Mapping[Recommendation, str] = {
     ),
 }
 HELD = N_("{n} of {total} take this position: {position}")
+SAID = N_("{n} of {total} say “{stance}”: {position}")
+TIED = N_("No side has most: the largest are {n} of {total} each.")
 NO_POSITION = N_("Nobody took a position.")
 AGAINST = N_("{one} against {other}: “{position}” – “{opposite}”")
 HINTS = {
@@ -45,20 +39,14 @@ HINTS = {
     "violations": N_("{n} answers do not keep to the rules of the discussion; see the transcript."),
     "unfinished": N_("The discussion is not over yet."),
     "silent": N_("{n} participants said nothing in the last round."),
+    "assigned": N_("Stances were assigned by the mode; what counts is what everybody said privately afterwards."),
+    "words": N_("Positions were compared by their words alone; a model may read what they mean (analyses: model)."),
     "sure": N_("Confidence is what participants say of themselves: weak evidence."),
 }
 
 
 class _Layer(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class Decision(_Layer):
-    """agreement_score: of the last round, None below two positions."""
-
-    consensus_level: Level
-    agreement_score: float | None
-    action: Action
 
 
 class AgentResponse(_Layer):
@@ -95,73 +83,45 @@ class FourLayers(_Layer):
     metadata: Metadata
 
 
-def four_layers(talk: Discussion, language: Language, *, suspicious: bool = True) -> FourLayers:
-    """suspicious: whether the mode's unanimity is (Mode.groupthink)."""
+def four_layers(talk: Discussion, language: Language, mode: Mode) -> FourLayers:
     rounds = talk.rounds()
     last = rounds[-1] if rounds else {}
-    against = conflicts(last)
-    score = agreement(last)
-    level = consensus_level(score)
-    found = groupthink(last) if suspicious else None
+    found = sides(talk, suspicious=mode.groupthink, assigned=mode.assigns_stances)
     numbers = {turn.participant: turn.number for turn in talk.spoken}
     return FourLayers(
-        decision=Decision(
-            consensus_level=level, agreement_score=score, action=action(level, len(against), mean_confidence(last))
-        ),
+        decision=decided(found),
         agent_responses=tuple(_told(talk, who, said) for who, said in last.items()),
         evidence=Evidence(
             citations=tuple(dict.fromkeys(source for said in last.values() for source in said.citations)),
-            conflicts=tuple(_conflict(one, other, last, numbers, language) for one, other in against[:MOST_CONFLICTS]),
-            consensus_summary=_summary(last, language),
-            groupthink_warning=tell(RECOMMENDED[found.recommendation], language)
-            if found and found.recommendation
-            else "",
+            conflicts=_conflicts(found, numbers, language)[:MOST_CONFLICTS],
+            consensus_summary=_summary(found, language),
+            groupthink_warning=tell(RECOMMENDED[found.doubt], language) if found.doubt else "",
         ),
         metadata=Metadata(
             exit_reason=talk.exit.reason if talk.exit else "",
             exit_details=talk.exit.details if talk.exit else {},
             rounds=len(rounds),
-            verification_hints=tuple(_hints(talk, last, language)),
+            verification_hints=tuple(_hints(talk, last, found, language, assigned=mode.assigns_stances)),
         ),
     )
 
 
-def consensus_level(score: float | None) -> Level:
-    return "low" if score is None or score < MEDIUM else "medium" if score < HIGH else "high"
-
-
-def action(level: Level, n_conflicts: int, confidence: float | None) -> Action:
-    """verify: more than one conflict, or one where they are unsure; query_detail: very unsure, or hardly any consensus."""
-    sure = 1.0 if confidence is None else confidence
-    if n_conflicts > 1 or (n_conflicts and sure < UNSURE):
-        return "verify"
-    return "query_detail" if sure < VERY_UNSURE or level == "low" else "proceed"
-
-
-def conflicts(said: Round) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Pairs of clusters that contradict each other: yes against no, or where there are no stances the same words denied."""
-    found = clusters(said)
-    return [(one, other) for one, other in combinations(found, 2) if _contradict(said[one[0]], said[other[0]])]
-
-
-def _contradict(one: Response, other: Response) -> bool:
-    if one.stance and other.stance:
-        return {one.stance, other.stance} == {"yes", "no"}
-    shared = jaccard(content_words(one.position), content_words(other.position))
-    return not same_side(one, other) and shared >= ALIKE
-
-
-def central(group: tuple[str, ...], said: Round) -> str:
-    """Of a cluster, whose position is most like the others'."""
-    return max(group, key=lambda who: sum(likeness(said[who], said[other]) for other in group if other != who))
-
-
-def _summary(said: Round, language: Language) -> str:
-    found = clusters(said)
-    if not found:
+def _summary(found: Sides, language: Language) -> str:
+    if not found.groups:
         return tell(NO_POSITION, language)
-    position = said[central(found[0], said)].position
-    return tell(HELD, language).format(n=len(found[0]), total=sum(map(len, found)), position=position)
+    decision, total = decided(found), len(found.seats)
+    if not decision.held_by:
+        return tell(TIED, language).format(n=len(found.groups[0]), total=total)
+    held = tell(SAID if decision.stance else HELD, language)
+    stance = tell(STANCES[decision.stance], language)
+    return held.format(n=len(decision.held_by), total=total, stance=stance, position=decision.position)
+
+
+def _conflicts(found: Sides, numbers: Mapping[str, int], language: Language) -> tuple[str, ...]:
+    """As a model that read the round names them, else the sides that contradict each other."""
+    if found.conflicts:
+        return found.conflicts
+    return tuple(_conflict(one, other, found.said, numbers, language) for one, other in conflicts(found.said))
 
 
 def _conflict(
@@ -185,7 +145,7 @@ def _told(talk: Discussion, who: str, said: Response) -> AgentResponse:
     )  # fmt: skip
 
 
-def _hints(talk: Discussion, last: Round, language: Language) -> list[str]:
+def _hints(talk: Discussion, last: Round, found: Sides, language: Language, *, assigned: bool) -> list[str]:
     violations = sum(bool(turn.response.violations) for turn in talk.spoken)
     silent = sum(not said.position.strip() for said in last.values())
     holds = {
@@ -193,6 +153,8 @@ def _hints(talk: Discussion, last: Round, language: Language) -> list[str]:
         "silent": silent > 0,
         "violations": violations > 0,
         "uncited": not any(said.citations for said in last.values()),
+        "assigned": assigned,
+        "words": found.basis == "words" and bool(found.groups),
         "sure": mean_confidence(last) is not None,
     }
     return [

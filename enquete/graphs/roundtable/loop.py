@@ -220,7 +220,7 @@ def _turn(asked: Asked, said: Utterance, table: Table) -> RoundtableTurn:
 async def _weighed(talk: Discussion, context: LoopContext) -> Weighed | Literal["short"]:
     """By rule; where a model reads the round as well, both are recorded, and the rule decides."""
     rounds, settings = talk.rounds(), context.settings
-    found = should_exit(rounds, settings.limits)
+    found = should_exit(rounds, settings.limits, assigned=settings.played.mode.assigns_stances)
     analysed = {}
     if settings.analyses == "model":
         table = context.table(talk)

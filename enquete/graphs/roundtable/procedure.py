@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from enquete.graphs.roundtable.analyst import ANALYST
@@ -58,6 +59,11 @@ class Roundtable(Conversations[RoundtableInstrument, RoundtableSettings, Roundta
     def units(self, round: int, desk: Desk) -> Sequence[str]:
         seating = self.seating(desk)
         return list(seating.controls) if round == CONTROLS else [*seating.groups, *seating.alone]
+
+    def seated(self, desk: Desk) -> Sequence[str]:
+        seating = self.seating(desk)
+        controls = (one.participant for one in seating.controls.values())
+        return [*chain.from_iterable(seating.groups.values()), *seating.alone.values(), *controls]
 
     def begun(self, unit: str, desk: Desk) -> Discussion:
         seating, mode = self.seating(desk), self.settings.played.mode.id

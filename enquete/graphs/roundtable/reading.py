@@ -9,14 +9,15 @@ from pydantic_core import to_json
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.roundtable.discussion import Discussion
-from enquete.graphs.roundtable.figures import STANCES
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters
+from enquete.graphs.roundtable.responses import STANCES
 from enquete.graphs.roundtable.settings import MOST_ROUNDS
 from enquete.graphs.roundtable.shown import ACTIONS, EXITS, LEVELS, ROUND, STAGES
 from enquete.graphs.roundtable.tables import OpenTable, Tables
 from enquete.graphs.roundtable.telling import (
     Stage,
     brief,
+    decision_of,
     detail,
     digest,
     fitted,
@@ -70,14 +71,21 @@ async def get_consensus(port: Port, asked: Counselled) -> dict[str, JsonValue]:
     it rests (conflicts, citations, groupthink), and how it came about."""
     table = Tables(port).table(asked.roundtable_id)
     talk = table.group(asked.group)
-    layers: dict[str, Any] = layered(table, talk).model_dump(mode="json")
-    for one in layers["agent_responses"]:
-        one["name"] = table.name(one["participant"])
+    layers = _named(table, talk)
     others: list[JsonValue] = [digest(table, each) for each in table.groups if each.unit != talk.unit]
     return fitted({
         "roundtable_id": table.kept.id, "status": table.held.status, "question": table.kept.question, "group": talk.unit,
         **table.authorship, **layers, "other_groups": others,
     })  # fmt: skip
+
+
+def _named(table: OpenTable, talk: Discussion) -> dict[str, Any]:
+    """The four layers, with the names of participants."""
+    found = layered(table, talk)
+    layers: dict[str, Any] = {**found.model_dump(mode="json"), "decision": decision_of(table, found)}
+    for one in layers["agent_responses"]:
+        one["name"] = table.name(one["participant"])
+    return layers
 
 
 async def get_round_details(port: Port, asked: Rounded) -> dict[str, JsonValue]:
@@ -144,7 +152,7 @@ def _group(table: OpenTable, talk: Discussion) -> dict[str, Any]:
     return {
         "group": talk.unit,
         "participants": [{"participant": who, "name": table.name(who)} for who in talk.participants],
-        "consensus": layered(table, talk).model_dump(mode="json"),
+        "consensus": _named(table, talk),
         "rounds": [held_in(table, talk, stage) for stage in stages(talk)],
     }
 

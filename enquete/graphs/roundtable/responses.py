@@ -7,8 +7,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from enquete.locale import N_
+
 Stance = Literal["yes", "no", "neutral", ""]
 """For the proposal, against it, undecided; "" where the mode asks for none or nothing was said."""
+
+STANCES = {"yes": N_("yes"), "no": N_("no"), "neutral": N_("undecided"), "": "–"}
 
 
 class Violation(BaseModel):

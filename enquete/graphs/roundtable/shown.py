@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from enquete.graphs.roundtable.analysis import AFTER, BEFORE
-from enquete.graphs.roundtable.figures import STANCES, group_name
+from enquete.graphs.roundtable.figures import group_name
 from enquete.graphs.roundtable.layers import RECOMMENDED
+from enquete.graphs.roundtable.responses import STANCES
 from enquete.locale import N_, tell
 from enquete.reports.context import Found, at, listed
 from enquete.reports.key_findings import FEWEST
@@ -92,7 +93,9 @@ def shown(found: Found, language: Language) -> Mapping[str, Any]:
 
 
 def _group(one: Mapping[str, Any], found: Found) -> dict[str, Any]:
-    known = [each for each in one["rounds"] if each["agreement"] is not None]
+    """Agreement of assigned stances is none of the group's."""
+    assigned = at(found, "mode", "assigned")
+    known = [each for each in one["rounds"] if each["agreement"] is not None and not assigned]
     decision = at(found, "layers", str(one["group"]), "decision") or {}
     return {
         **one,
@@ -102,6 +105,8 @@ def _group(one: Mapping[str, Any], found: Found) -> dict[str, Any]:
         "last": known[-1]["agreement"] if known else None,
         "positions": known[-1]["positions"] if known else None,
         "signs": list(at(one, "groupthink", "indicators") or []) if at(one, "groupthink", "detected") else [],
+        "stance": decision.get("stance", ""),
+        "held": len(decision.get("held_by", ())),
         "level": decision.get("consensus_level", ""),
         "action": decision.get("action", ""),
     }

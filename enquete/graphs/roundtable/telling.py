@@ -57,12 +57,19 @@ def digest(table: OpenTable, talk: Discussion) -> dict[str, JsonValue]:
     return {
         "group": talk.unit, "participants": [table.name(who) for who in talk.participants],
         "rounds": layers.metadata.rounds, "over": talk.over, "exit_reason": layers.metadata.exit_reason,
-        **layers.decision.model_dump(mode="json"),
+        **decision_of(table, layers),
     }  # fmt: skip
 
 
+def decision_of(table: OpenTable, layers: FourLayers) -> dict[str, JsonValue]:
+    """The decision, with the names of who holds it and who does not."""
+    decision = layers.decision
+    held, others = ([table.name(who) for who in group] for group in (decision.held_by, decision.not_held_by))
+    return {**decision.model_dump(mode="json"), "held_by": [*held], "not_held_by": [*others]}
+
+
 def layered(table: OpenTable, talk: Discussion) -> FourLayers:
-    return four_layers(talk, table.held.language, suspicious=table.settings.played.mode.groupthink)
+    return four_layers(talk, table.held.language, table.settings.played.mode)
 
 
 def wordless(table: OpenTable) -> list[Discussion]:

@@ -1,9 +1,11 @@
-"""A person's seat: what a run that waits asks of whom, and what is answered to it. Whose form it is, any methodology says."""
+"""A person's seat: their own form and nothing else of the run. Whose form it is, any methodology says.
+
+Nobody sees here what others said before it is due: a form shows what its block quotes.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from enquete.checkpoints.forms import open_forms
+from enquete.checkpoints.forms import open_forms, persons
 from enquete.interfaces.http.bodies import ResumeBody
 from enquete.interfaces.http.reception import Desk
 from enquete.interfaces.service.steady import steadily
@@ -26,67 +28,79 @@ from enquete.study.apart import apart
 from enquete.study.operating import FacadePort
 
 ITEM = "item."
-AS_JSON = ("ranking", "best_worst")
-"""Answers of several values: a list or an object."""
 
 
 @dataclass(frozen=True)
-class Seat:
-    """One form that waits. who: whose seat it is, by name."""
+class Seats:
+    """Persons of a run, id to name, and the oldest form of each that waits."""
 
-    block: Block
-    who: str
+    persons: Mapping[str, str]
+    waiting: Mapping[str, Block]
 
 
 def add_seats(router: APIRouter, desk: Desk) -> None:
-    """Under /runs/{sim_id}/{run_id}/seat."""
+    """Under /runs/{sim_id}/{run_id}/seat; `who`: the person's id, "" where there is one."""
 
-    async def page(request: Request, sim_id: str, run_id: str, said: Mapping[str, str], error: str = "") -> Response:
+    async def page(
+        request: Request, sim_id: str, run_id: str, who: str, said: Mapping[str, str], error: str = ""
+    ) -> Response:
         head = await head_of(desk, sim_id, run_id)
         seats = await apart(lambda: steadily(lambda: seats_of(desk, sim_id, run_id)))
+        who = who or (next(iter(seats.persons)) if len(seats.persons) == 1 else "")
+        if who and who not in seats.persons:
+            raise RunNotFound("nobody of this name has a seat in this run")
         return render(
-            request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, head=head, seats=seats,
-            said=said, error=error,
+            request, "run_seat.html.j2", 400 if error else 200, sim_id=sim_id, run_id=run_id, who=who,
+            persons=seats.persons, seat=seats.waiting.get(who), said=said, error=error, run_language=head.data["language"],
+            waits=head.data["status"] != "completed",
         )  # fmt: skip
 
     @router.get("/runs/{sim_id}/{run_id}/seat")
-    async def shown(request: Request, sim_id: str, run_id: str) -> Response:
-        return await page(request, sim_id, run_id, {})
+    async def shown(request: Request, sim_id: str, run_id: str, who: str = "") -> Response:
+        return await page(request, sim_id, run_id, who, {})
 
     @router.post("/runs/{sim_id}/{run_id}/seat")
-    async def answered(request: Request, sim_id: str, run_id: str) -> Response:
+    async def answered(request: Request, sim_id: str, run_id: str, who: str = "") -> Response:
         said = await form_of(request)
         seats = await apart(lambda: seats_of(desk, sim_id, run_id))
-        seat = next((one for one in seats if one.block.key.participant == said.get("participant")), None)
+        seat = seats.waiting.get(who)
         if seat is None:
             raise RunNotFound("this form has been answered already, or waits for nobody any more")
         try:
-            port = FacadePort(desk.rooted.root, desk.rooted.given["shelf"], seat.block.key.methodology)
-            answers = {item.id: answer_of(item, said.get(ITEM + item.id, "")) for item in seat.block.items}
-            await port.submit(sim_id, run_id, answers, who=seat.block.key.participant)
+            port = FacadePort(desk.rooted.root, desk.rooted.given["shelf"], seat.key.methodology)
+            answers = {item.id: answer_of(item, said) for item in seat.items}
+            await port.submit(sim_id, run_id, answers, who=who)
         except InputError as error:
-            return await page(request, sim_id, run_id, said, desk.mask(error.fact))
-        if len(seats) > 1:
-            return RedirectResponse(url("runs", sim_id, run_id, "seat"), 303)
-        await desk.resume(sim_id, ResumeBody.model_validate({"resume_token": run_id}))
-        return RedirectResponse(url("runs", sim_id, run_id, ""), 303)
+            return await page(request, sim_id, run_id, who, said, desk.mask(error.fact))
+        if seats.waiting.keys() == {who}:
+            await desk.resume(sim_id, ResumeBody.model_validate({"resume_token": run_id}))
+        return RedirectResponse(url("runs", sim_id, run_id, "seat", who=who), 303)
 
 
-def seats_of(desk: Desk, sim_id: str, run_id: str) -> Sequence[Seat]:
-    """Oldest first. Raises RunNotFound, LedgerError."""
+def seats_of(desk: Desk, sim_id: str, run_id: str) -> Seats:
+    """Raises RunNotFound, LedgerError."""
     folder: Path = desk.rooted.run(sim_id, run_id).folder
     with open_run(folder) as reading:
         names = {who.id: who.name for who in reading.population}
-        blocks = [form.block for form in open_forms(reading.ledger)]
-    return [Seat(block, names.get(block.key.participant, block.key.participant)) for block in blocks]
+        waiting = {form.block.key.participant: form.block for form in reversed(open_forms(reading.ledger))}
+        return Seats({who: names.get(who, who) for who in persons(reading.ledger)}, waiting)
 
 
-def answer_of(item: Item, said: str) -> JsonValue:
-    """As a respondent would give it; what cannot be read is told in the item's own words."""
-    if item.kind not in AS_JSON:
-        return said.strip()
-    try:
-        found: JsonValue = json.loads(said)
-    except ValueError:
-        return said.strip()
-    return found
+def answer_of(item: Item, said: Mapping[str, str]) -> JsonValue:
+    """As a respondent would give it, "" where nothing was entered. Raises InputError, in the item's own words."""
+    name = ITEM + item.id
+    if item.kind == "best_worst":
+        ends: dict[str, JsonValue] = {end: said.get(f"{name}.{end}", "") for end in ("best", "worst")}
+        return ends if any(ends.values()) else ""
+    return _ranked(item, said) if item.kind == "ranking" else said.get(name, "").strip()
+
+
+def _ranked(item: Item, said: Mapping[str, str]) -> JsonValue:
+    places = {option.value: said.get(f"{ITEM}{item.id}.{option.value}", "") for option in item.options}
+    if not any(places.values()):
+        return ""
+    wanted = [str(place) for place in range(1, len(places) + 1)]
+    if sorted(places.values(), key=lambda place: (len(place), place)) != wanted:
+        given = ", ".join(place or "none" for place in places.values())
+        raise InputError(f"{item.wording}: give each option a place of its own, 1 to {len(places)}; you gave {given}")
+    return [*sorted(places, key=lambda value: int(places[value]))]

@@ -28,18 +28,21 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
         return []
     has_model = record.critic_has_model
     model = record.critic_model or STAND_IN
-    stretch = rehearsal.of / rehearsal.agents if rehearsal.agents else 1.0
+    people = rehearsal.of
+    both = min(second.sample, people) / people if 0 < second.sample < people else 1.0
     stages = [
-        (rows * stretch, rehearsal.plans[stage].rows[1] * stretch)
+        (stage, (both * rows * scale, both * rehearsal.plans[stage].rows[1] * scale))
         for stage, rows in rehearsal.rows.items()
         if stage[0] not in record.carried
+        for scale in [rehearsal.scale(stage[0])]
     ]
-    likely, most = (sum(min(each[end], how.pairs or each[end]) for each in stages) for end in (0, 1))
+    likely, most = (sum(min(each[end], how.pairs or each[end]) for _, each in stages) for end in (0, 1))
+    least = sum(ANSWERED * min(rows, how.pairs or rows) for stage, (rows, _) in stages if not _strays(rehearsal, stage))
     written, asked = WRITTEN if has_model else BY_STAND_IN, Question("", "")
     graded = grading(asked, "", how.rubric, record.language)
     compared = comparing(asked, "", "", how.rubric, record.language)
     prompts = {
-        "grade": (graded, 1, (ANSWERED * likely, 1.5 * likely, 2 * most)),
+        "grade": (graded, 1, (least, 1.5 * likely, 2 * most)),
         "compare": (compared, 2, (0, likely, 2 * most)),
         "again": (compared, 2, (0, min(likely, REPEATED), min(most, REPEATED))),
     }
@@ -66,3 +69,8 @@ def critic_lines(record: RunRecord, rehearsal: Rehearsal, prices: Prices, url: s
             )
         )
     return lines
+
+
+def _strays(rehearsal: Rehearsal, stage: tuple[str, str]) -> bool:
+    """Whether two respondents may be asked something else each, as conversations go: then nothing need be compared."""
+    return "answer" in rehearsal.plans[stage].by_row

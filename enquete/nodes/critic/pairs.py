@@ -102,6 +102,7 @@ class _Stage:
     def __init__(self, workplace: Workplace, name: str, phase: str, second: Arm):
         self._workplace, self._name, self._phase = workplace, name, phase
         self._arms: dict[Side, Arm] = {"a": workplace.record.main, "b": second}
+        self._units: dict[tuple[str, int], frozenset[str]] = {}
         self._people = {who.id: who for who in workplace.population}
 
     def units(self) -> Iterator[tuple[int, str]]:
@@ -117,6 +118,12 @@ class _Stage:
         arms = self._arms.values()
         return [arm for arm in arms if number in rounds_owed(rounds, self._desk(arm))]
 
+    def _units_of(self, arm: Arm, number: int) -> frozenset[str]:
+        """An arm that asks some of the agents has other units."""
+        if (arm.id, number) not in self._units:
+            self._units[arm.id, number] = frozenset(self._workplace.units(self._name, self._phase, number, arm.id))
+        return self._units[arm.id, number]
+
     def _desk(self, arm: Arm) -> LocalDesk:
         return self._workplace.desk(self._name, self._phase, arm.id)
 
@@ -130,6 +137,8 @@ class _Stage:
 
     def _blocks(self, side: Side, number: int, unit: str) -> Sequence[Block]:
         arm = self._arms[side]
+        if unit not in self._units_of(arm, number):
+            return ()
         try:
             blocks: Sequence[Block] = self._workplace.procedure(self._name).blocks(unit, number, self._desk(arm))
         except Exception:  # a unit that a recorded bug broke owes nothing that could be compared

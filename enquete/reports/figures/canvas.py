@@ -32,6 +32,7 @@ LOOKS: Mapping[str, Any] = {
 
 WORDS = {
     "simulated": N_("simulated respondents"),
+    "with_people": N_("simulated respondents, and people ({people})"),
     "answers": N_("{n} of {total} answers"),
     "agents": N_("{n} of {total} agents"),
     "n": N_("n = {n} of {total}"),
@@ -96,9 +97,12 @@ class Canvas:
         return Figure(name, self.title, self.note, {"data": self.data, "layout": {**own, **placed}}, alt, lead)
 
 
-def note(language: Language, *said: str) -> str:
-    """The line below a title: that respondents are simulated, then who answered, then whatever else must be known."""
-    return " · ".join([in_language(WORDS, language)["simulated"], *(one for one in said if one)])
+def note(language: Language, *said: str, people: int = 0) -> str:
+    """The line below a title: that respondents are simulated, and how many are people, then who answered, then whatever else must be
+    known."""
+    words = in_language(WORDS, language)
+    who = words["with_people"].format(people=people) if people else words["simulated"]
+    return " · ".join([who, *(one for one in said if one)])
 
 
 def counted(found: Any, language: Language, what: str = "") -> str:

@@ -23,7 +23,7 @@ from enquete.reports.run_reading import RunReading
 from enquete.reports.table.contents import Contents, beside
 from enquete.reports.table.row import ANSWER, COLUMNS, OCCASION
 from enquete.respondents.kinds import kind_of
-from enquete.respondents.local_desk import PERSON, LocalDesk
+from enquete.respondents.local_desk import LocalDesk
 from enquete.respondents.neutral import control_scale
 from enquete.state.asking import Arm, Block, Item
 
@@ -65,6 +65,7 @@ class Stage:
         self._facts = item_facts_of(reading, methodology)
         self._own = reading.methodology(methodology).answer_columns
         self._contents = Contents()
+        self._persons: set[tuple[str, str]] = set()  # (arm, participant) whose seat is a person's
         self._told: set[int] = set()  # blocks of an arm whose tokens stand on a row, by their hashes
 
     def rows(self) -> Iterator[Columns]:
@@ -107,6 +108,8 @@ class Stage:
         seen: dict[Key, Beside] = {}
         for unit in units:
             for block in self._blocks(unit, number, desk):
+                if block.by_person:
+                    self._persons.add((desk.arm.id, block.key.participant))
                 for part in desk.parts(block):
                     k = part.key
                     self._items.update((item.id, item) for item in part.items)
@@ -206,16 +209,18 @@ class Stage:
             "instrument_hash": record.instruments[self.methodology].hash,
             "baseline": _baseline_word(record.baseline) if self.phase == "T0" else "",
             "arm_role": arm.role,
-            "model": arm.model,
-            "temperature": arm.temperature,
             "elicitation": arm.elicitation,
         }
         remembering = self._remembering if arm.digest == "own" else frozenset()
-        by_person = ("human" if notes and PERSON in json.loads(notes) else arm.respondent for notes in table["notes"])
+        human = [arm.respondent == "human" or (arm.id, who) in self._persons for who in table["participant"]]
         return {
             **{name: [value] * n for name, value in same.items()},
-            "respondent": list(by_person),
-            "memory_available": [who in remembering for who in table["participant"]],
+            "respondent": ["human" if person else arm.respondent for person in human],
+            "model": ["" if person else arm.model for person in human],
+            "temperature": [None if person else arm.temperature for person in human],
+            "memory_available": [
+                who in remembering and not h for who, h in zip(table["participant"], human, strict=True)
+            ],
         }
 
     @cached_property

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
+from enquete.graphs.roundtable.decision import action, conflicts, consensus_level
 from enquete.graphs.roundtable.discussion import Discussion, RoundtableTurn, Weighed
-from enquete.graphs.roundtable.layers import action, conflicts, consensus_level, four_layers
+from enquete.graphs.roundtable.layers import four_layers
 from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, statements
+from enquete.graphs.roundtable.modes.mode import load_mode
 from enquete.graphs.roundtable.responses import Response, Stance, Violation
 from enquete.respondents.themes.coded import CodedThemes, Theme
 
@@ -60,20 +63,134 @@ def test_levels_begin_where_they_say() -> None:
     ]
 
 
-def test_a_group_of_one_mind_is_high_and_warned_of() -> None:
-    """All three signs of groupthink; one cluster and equal confidence: agreement 1."""
-    found = four_layers(held({who: said(LEVY, points=["rebates"]) for who in "abc"}, exit="consensus"), "en")
-    assert (found.decision.consensus_level, found.decision.agreement_score, found.decision.action) == (
+OPEN, SUSPICIOUS, PLAYED = (load_mode(name) for name in ("adversarial", "collaborative", "devils-advocate"))
+"""Modes in which unanimity is no sign; in which it is; in which stances are assigned."""
+
+
+def voted(*stances: Stance, confidence: float = 0.7, words: str = "") -> dict[str, Response]:
+    """Everybody in words of their own, that nobody shares, unless they are given."""
+    said_by = zip(LETTERS, stances, strict=False)
+    return {who: said(words or f"{who}one {who}two {who}three", confidence, stance) for who, stance in said_by}
+
+
+LETTERS = "abcdefgh"
+
+
+@pytest.mark.parametrize(
+    ("stances", "level", "score", "expected", "stance", "holders"),
+    [
+        (("yes", "yes", "no", "no"), "low", 0.5, "verify", "", ""),  # a tie: nothing is decided
+        (("yes", "yes", "yes", "no", "no"), "medium", 0.6, "verify", "yes", "abc"),  # two stand against it
+        (("yes", "no", "yes", "yes", "yes"), "high", 0.8, "proceed", "yes", "acde"),
+        (("no", "no", "no"), "high", 1.0, "proceed", "no", "abc"),  # in three ways of saying it
+        (("neutral",) * 4, "low", 1.0, "query_detail", "neutral", "abcd"),  # of one mind that nothing is decided
+        (("yes", "yes", "neutral", "neutral", "no"), "low", 0.4, "query_detail", "", ""),
+        (("yes", "yes", "neutral", ""), "medium", 0.5, "verify", "yes", "ab"),  # no more than half
+        (("yes", "", "", ""), "low", 0.25, "query_detail", "yes", "a"),  # who says nothing counts as a person, too
+    ],
+)
+def test_stances_are_counted_by_people(
+    stances: Sequence[Stance], level: str, score: float, expected: str, stance: str, holders: str
+) -> None:
+    found = four_layers(held(voted(*stances)), "en", OPEN).decision
+    assert (found.consensus_level, found.agreement_score, found.action) == (level, score, expected)
+    assert (found.stance, "".join(found.held_by), found.basis) == (stance, holders, "stances")
+    assert set(found.held_by) | set(found.not_held_by) == set(LETTERS[: len(stances)])
+
+
+def test_equal_confidence_adds_nothing_and_words_do_not_outvote_stances() -> None:
+    sure, apart = voted("yes", "yes", "no"), voted("yes", "yes", "no")
+    apart["c"] = apart["c"].model_copy(update={"confidence": 0.1})
+    scores = [four_layers(held(one), "en", OPEN).decision.agreement_score for one in (sure, apart)]
+    assert scores == [pytest.approx(2 / 3)] * 2
+    same_words = four_layers(held(voted("yes", "no", words=LEVY)), "en", OPEN)
+    assert (same_words.decision.held_by, same_words.decision.action) == (
+        (),
+        "query_detail",
+    )  # one against one, and sure
+
+
+def test_groupthink_is_checked_before_anybody_goes_on() -> None:
+    one_mind = held({who: said(LEVY, stance="yes") for who in "abc"})  # all sure, on one side, in the same words
+    warned, trusted = (four_layers(one_mind, "en", mode) for mode in (SUSPICIOUS, OPEN))
+    assert (warned.decision.consensus_level, warned.decision.action) == ("high", "verify")
+    assert "sure of itself" in warned.evidence.groupthink_warning
+    assert (trusted.decision.action, trusted.evidence.groupthink_warning) == ("proceed", "")
+
+
+def test_words_alone_never_say_proceed() -> None:
+    """ "Kept" and "abolished" share two of four words, ½ ≥ .35, and words cannot tell that they are opposites."""
+    kept, abolished = "The carbon levy should be kept", "The carbon levy should be abolished"
+    opposites = held({"a": said(kept), "b": said(abolished), "c": said(kept)})
+    same = held({who: said(LEVY, 0.6) for who in "abc"})
+    for talk in (opposites, same):
+        found = four_layers(talk, "en", OPEN)
+        assert (found.decision.basis, found.decision.consensus_level, found.decision.action) == (
+            "words",
+            "medium",
+            "verify",
+        )
+        assert any("by their words alone" in hint for hint in found.metadata.verification_hints)
+
+
+def read_by_a_model(
+    agreement: float, camps: Mapping[str, int], conflicts: Sequence[str] = (), groupthink: bool = False
+) -> Discussion:
+    talk = held({who: said(f"{LEVY} {who}", 0.7) for who in "abc"})
+    reading = {
+        "agreement": agreement,
+        "camp_of": camps,
+        "conflicts": list(conflicts),
+        "groupthink": groupthink,
+        "by": "judge",
+    }
+    last = talk.turns[-1]
+    assert last.weighed is not None
+    weighed = last.weighed.model_copy(update={"analysed": reading})
+    return replace(talk, turns=(*talk.turns[:-1], last.model_copy(update={"weighed": weighed})))
+
+
+def test_where_there_are_no_stances_a_models_reading_decides() -> None:
+    alike = four_layers(read_by_a_model(0.9, {"1": 1, "2": 1, "3": 1}), "en", OPEN).decision
+    assert (alike.basis, alike.agreement_score, alike.consensus_level, alike.action) == (
+        "model",
+        0.9,
         "high",
-        1,
         "proceed",
     )
-    assert "sure of itself" in found.evidence.groupthink_warning
+    split = four_layers(read_by_a_model(0.5, {"1": 1, "2": 2, "3": 2}, ["kept or not", "when"]), "en", OPEN)
+    assert (split.decision.held_by, split.decision.not_held_by) == (("b", "c"), ("a",))
+    assert (split.decision.action, split.evidence.conflicts) == ("verify", ("kept or not", "when"))
+    doubted = four_layers(read_by_a_model(0.9, {"1": 1, "2": 1, "3": 1}, groupthink=True), "en", SUSPICIOUS)
+    assert (doubted.decision.action, bool(doubted.evidence.groupthink_warning)) == ("verify", True)
+
+
+def test_where_stances_were_assigned_private_answers_decide() -> None:
+    """In the group one plays yes and one no; privately both say no."""
+    talk = held(voted("yes", "no"))
+    silent = four_layers(talk, "en", PLAYED)
+    assert (silent.decision.agreement_score, silent.decision.action) == (None, "query_detail")
+    assert any("assigned" in hint for hint in silent.metadata.verification_hints)
+    for number, (who, response) in enumerate(voted("no", "no").items(), 1):
+        talk = talk.after(
+            RoundtableTurn(turn=talk.number, participant=who, round=2, status="ok", number=number, response=response, private=True)
+        )  # fmt: skip
+    found = four_layers(talk, "en", PLAYED)
+    assert (found.decision.stance, found.decision.held_by, found.decision.action) == ("no", ("a", "b"), "proceed")
+    assert found.evidence.conflicts == ()
+    assert [one.stance for one in found.agent_responses] == ["yes", "no"]  # as they were said to the group
+
+
+def test_the_summary_names_what_was_decided() -> None:
+    def told(*stances: Stance) -> str:
+        return four_layers(held(voted(*stances)), "de", OPEN).evidence.consensus_summary
+
+    assert told("yes", "yes", "no") == "2 von 3 sagen „ja“: aone atwo athree"
+    assert told("yes", "no") == "Keine Seite ist die größte: die größten haben je 1 von 2."
+    found = four_layers(held({who: said(LEVY) for who in "abc"}, exit="consensus"), "en", OPEN)
     assert found.evidence.consensus_summary == f"3 of 3 take this position: {LEVY}"
     assert (found.metadata.exit_reason, found.metadata.rounds) == ("consensus", 1)
     assert [one.number for one in found.agent_responses] == [1, 2, 3]
-    quiet = four_layers(held({who: said(LEVY) for who in "abc"}), "en", suspicious=False)
-    assert quiet.evidence.groupthink_warning == ""
 
 
 def test_opponents_are_told_of_by_number_and_in_the_language() -> None:
@@ -81,8 +198,8 @@ def test_opponents_are_told_of_by_number_and_in_the_language() -> None:
         {"a": said(LEVY, 0.5, "yes"), "b": said(NO_LEVY, 0.5, "no")},
         {"a": said(LEVY, 0.7, "yes"), "b": said(NO_LEVY, 0.3, "no")},
     )
-    found = four_layers(talk, "de")
-    assert found.decision.action == "verify"  # one conflict, mean confidence .5
+    found = four_layers(talk, "de", OPEN)
+    assert found.decision.action == "verify"  # one against one, mean confidence .5
     assert found.evidence.conflicts == (f"1 gegen 2: „{LEVY}“ – „{NO_LEVY}“",)
     assert [one.confidence_change for one in found.agent_responses] == [pytest.approx(0.2), pytest.approx(-0.2)]
 
@@ -95,9 +212,9 @@ def test_undecided_contradict_nobody_and_other_subjects_are_no_conflict() -> Non
 
 def test_hints_name_what_a_caller_should_look_at() -> None:
     broken = said(LEVY).model_copy(update={"violations": (Violation(check="stance", expected="no", actual="yes"),)})
-    found = four_layers(held({"a": broken, "b": said("")}), "en")
-    assert len(found.metadata.verification_hints) == 4  # silent, violations, uncited, sure
-    assert four_layers(Discussion("group_01"), "en").evidence.consensus_summary == "Nobody took a position."
+    found = four_layers(held({"a": broken, "b": said("")}), "en", OPEN)
+    assert len(found.metadata.verification_hints) == 5  # silent, violations, uncited, words, sure
+    assert four_layers(Discussion("group_01"), "en", OPEN).evidence.consensus_summary == "Nobody took a position."
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------------

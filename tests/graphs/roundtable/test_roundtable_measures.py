@@ -39,6 +39,23 @@ def test_stances_decide_where_both_have_one() -> None:
     assert clusters({"a": said(LEVY, stance="yes"), "b": said(NO_LEVY, stance="yes")}) == [("a", "b")]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Position A", "Position B", False),  # only a label tells them apart
+        ("Support option A at once", "Support option B at once", False),
+        ("Cut the quota by 10 %", "Cut the quota by 50 %", False),
+        ("Trams", "Cheaper trams", False),  # ½ ≥ .35, by one word
+        ("Position A", "position a.", True),
+        ("Yes.", "Yes", True),
+        ("Introduce the levy", "A levy: introduce it", True),  # the two words of both
+    ],
+)
+def test_one_word_is_no_position(one: str, other: str, alike: bool) -> None:
+    assert (len(clusters({"a": said(one), "b": said(other)})) == 1) == alike
+    assert should_exit([{"a": said(one), "b": said(other)}]).reason == ("consensus" if alike else "")
+
+
 def test_agreement_of_two_in_three_with_equal_confidence() -> None:
     """.7 · 2/3 + .3 · (1 − 0) = .7667."""
     assert agreement({"a": said(LEVY), "b": said(LEVY), "c": said(NO_LEVY)}) == pytest.approx(0.7 * 2 / 3 + 0.3)
@@ -116,6 +133,12 @@ def test_two_confident_opponents_are_not_ended_by_confidence() -> None:
     assert should_exit([opponents]).reason == ""
     assert should_exit([opponents] * 2).reason == ""
     assert should_exit([opponents] * 3, Limits(most_rounds=6)).reason == "convergence"
+
+
+def test_stances_that_were_assigned_end_nothing_before_the_last_round() -> None:
+    """They agree and stay because they were told to."""
+    agreed = [{"a": said(LEVY, 0.95, "yes"), "b": said(LEVY, 0.95, "yes")}] * 3
+    assert [should_exit(agreed[:n], assigned=True).reason for n in (1, 2, 3)] == ["", "", "max_rounds"]
 
 
 def test_a_converging_group_ends_in_the_round_in_which_all_have_stayed_twice() -> None:

@@ -246,6 +246,8 @@ def test_several_groups_wait_and_go_on_together(tmp_path: Path) -> None:
     assert groups[1] == [(group, people, rounds + 1) for group, people, rounds in groups[0]]
     second = python(tmp_path, "get_consensus", **TABLE, group="group_02")
     assert (second["group"], [one["group"] for one in second["other_groups"]]) == ("group_02", ["group_01"])
+    told = [*second["decision"]["held_by"], *second["decision"]["not_held_by"]]
+    assert sorted(told) == sorted(one["name"] for one in second["agent_responses"])
 
 
 def test_a_discussion_that_was_over_is_open_again_after_a_remark() -> None:

@@ -33,7 +33,7 @@ def table(run: enquete.Run, name: str) -> pd.DataFrame:
 def test_the_like_minded_are_flagged_in_every_group_and_the_page_says_so(run: enquete.Run) -> None:
     found = run.results["roundtable"]
     assert found["seats"] | {"unknown": []} == {
-        "begun": 2, "over": 2, "total": 2, "participants": 6, "readers": 2, "unseated": 0, "unknown": [],
+        "begun": 2, "over": 2, "total": 2, "participants": 6, "people": 0, "readers": 2, "unseated": 0, "unknown": [],
     }  # fmt: skip
     assert [one["groupthink"]["indicators"] for one in found["groups"]] == [["all_sure", "one_side", "same_words"]] * 2
     assert found["exits"] == {"consensus": 2}  # one position in the same words from the first round on
@@ -76,6 +76,8 @@ def test_the_answer_in_four_layers_stands_in_a_file(run: enquete.Run) -> None:
     assert {name: one["decision"]["consensus_level"] for name, one in layers.items()} == {
         "group_01": "high", "group_02": "high",
     }  # fmt: skip
+    assert {one["decision"]["action"] for one in layers.values()} == {"verify"}  # they are warned of
+    assert all(len(one["decision"]["held_by"]) == 3 for one in layers.values())
     assert all(one["evidence"]["groupthink_warning"] for one in layers.values())
 
 

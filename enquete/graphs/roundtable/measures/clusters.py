@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import combinations
 from statistics import fmean, pvariance
@@ -11,6 +12,12 @@ from enquete.graphs.roundtable.responses import Response
 
 ALIKE = 0.35
 """Jaccard of their words from which two positions are one."""
+
+LEAST_SHARED = 2
+"""Words that two positions share at least: one word alone is what they are about, not what they say of it."""
+
+_LABEL = re.compile(r"(?<=\w\s)(?:[A-HJ-Z]|\d+)\b")
+"""What tells options apart: the letter in "option B", the number in "plan 2" or "by 10 %"; no word of a text's subject."""
 
 MOST_VARIANCE = 0.25
 """Of confidences between 0 and 1: half of them 0, half 1."""
@@ -32,8 +39,23 @@ def same_side(one: Response, other: Response) -> bool:
 
 
 def likeness(one: Response, other: Response) -> float:
-    """Of two positions, 0 to 1: the Jaccard of their words, 0 on different sides."""
-    return jaccard(content_words(one.position), content_words(other.position)) if same_side(one, other) else 0.0
+    """Of two positions, 0 to 1: the Jaccard of their words. 0 on different sides, where they name different options, and
+    where they share less than two words; 1 where they are the same text."""
+    if not same_side(one, other) or _name_others(one.position, other.position):
+        return 0.0
+    if _plain(one.position) == _plain(other.position):
+        return 1.0
+    words, others = content_words(one.position), content_words(other.position)
+    return jaccard(words, others) if len(words & others) >= LEAST_SHARED else 0.0
+
+
+def _name_others(one: str, other: str) -> bool:
+    labels, others = set(_LABEL.findall(one)), set(_LABEL.findall(other))
+    return bool(labels and others and not labels & others)
+
+
+def _plain(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def clusters(said: Mapping[str, Response]) -> list[tuple[str, ...]]:

@@ -13,9 +13,11 @@ __all__ = ["Exit", "Limits", "should_exit", "standings"]
 Round = Mapping[str, Response]
 
 
-def should_exit(rounds: Sequence[Round], limits: Limits | None = None) -> Exit:
-    """rounds: what was said to the group, complete rounds only."""
-    return exit_after(standings(rounds), limits or Limits())
+def should_exit(rounds: Sequence[Round], limits: Limits | None = None, *, assigned: bool = False) -> Exit:
+    """rounds: what was said to the group, complete rounds only. assigned: whether the mode told participants what to stand
+    for; that they agree or stay is its doing then, and ends nothing."""
+    known = [Standing(None, 0, {}) for _ in rounds] if assigned else standings(rounds)
+    return exit_after(known, limits or Limits())
 
 
 def standings(rounds: Sequence[Round]) -> list[Standing]:

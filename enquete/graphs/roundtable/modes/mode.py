@@ -103,6 +103,11 @@ class Mode(LayerFile):
             yield "checks.roles", (*check.roles, check.by), self.roles
             yield "checks.section", (check.section, check.of), self.sections
 
+    @property
+    def assigns_stances(self) -> bool:
+        """Whether what is said to the group is a part's stance, not the participant's own."""
+        return any(role.stance for role in self.roles.values())
+
     # --- hooks -------------------------------------------------------------------------------------------------------
 
     def role_of(self, seat: Seat) -> str:
