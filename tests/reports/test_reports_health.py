@@ -94,14 +94,14 @@ def test_small_runs_get_no_verdict_from_checks_but_say_so():
     assert {one.found.verdict for one in found.checks if one.found.name in ("extreme_style", "flat_items")} == {
         "not computed"
     }
-    assert found.verdicts["longitudinal"] == Overall("too few to judge", ("coherence:too_few_agents",))
+    assert found.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
 
 
 def test_random_answers_from_4_to_11_agents_are_not_usable_with_caution():
     """24 items; by chance one of the eight panels may pass."""
     found = [examined(wave(random(n, 24, seed=n))).verdicts["longitudinal"].verdict for n in range(4, 12)]
-    assert found[0] == "too few to judge"
-    assert sum(verdict in ("not usable", "too few to judge") for verdict in found) >= 7
+    assert found[0] == "cannot be judged"
+    assert sum(verdict in ("not usable", "cannot be judged") for verdict in found) >= 7
 
 
 def test_a_forced_grid_has_profiles_but_no_style():
