@@ -92,7 +92,8 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
 
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, *, partial: bool) -> Iterator[str]:
     record, texts = reading.record, in_language(LIMITS, reading.language)
-    yield texts["n"].format(n=len(reading.population), responded=len(responded(frame)), rows=len(frame))
+    numbers = {"n": len(reading.population), "responded": len(responded(frame)), "rows": len(frame)}
+    yield texts["n_so_far" if partial else "n"].format(**numbers)
     yield from _differential(frame, reading)
     hashes = ", ".join(f"{escape(name)} {used.hash[:12]}" for name, used in record.instruments.items())
     yield texts["instruments"].format(hashes=hashes)

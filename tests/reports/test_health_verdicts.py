@@ -21,6 +21,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import with_blocks
 from enquete.reports.health.verdicts import judge
+from enquete.reports.health.words import REASONS, VERDICTS
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from enquete.reports.table.rows import responses
@@ -114,6 +115,34 @@ def test_a_run_that_was_paused_with_0_calls_has_no_verdict(tmp_path: Path) -> No
     assert run.status == "paused"
     assert written(Path(run.folder)) == dict.fromkeys(METHODS, "nothing to judge")
     assert not [flag for flag in run.flags if "judge" in flag]
+
+
+def test_of_a_paused_run_readers_are_told_that_it_is_interim(tmp_path: Path) -> None:
+    """Stopped in the second round of the Delphi: what is done has its verdict, what goes on has none, and no number of planned
+    answers is told that the next round would change."""
+    sim = mirofish_folder(tmp_path / "sim_1", 12)
+    said = {
+        "out": str(tmp_path / "out"),
+        "methods": METHODS,
+        "confirm": True,
+        "respondent": "synthetic",
+        "language": "en",
+    }
+    run = enquete.conduct_interviews(sim, **said, budget_tokens=60_000)
+    outcomes = {(one.methodology, one.phase): one.outcome for one in run.stages}
+    assert (run.status, outcomes["longitudinal", "T1"], outcomes["delphi", "T1"]) == ("paused", "done", "short")
+    found = written(Path(run.folder))
+    assert found["longitudinal"] == "usable as far as checked"
+    assert found["delphi"] == "interim"
+    assert run.page_one["interim"] is True
+    assert "answers are there so far" in run.page_one["asked"]
+    assert "Interim: what was found so far" in run.brief
+    assert "planned" not in run.brief + run.report.partition("## Limits")[2]
+    assert f"Delphi: {VERDICTS['interim']} ({REASONS['not_finished']})." in run.flags
+    done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10_000_000)
+    assert done.page_one["interim"] is False
+    assert "planned answers are there" in done.page_one["asked"]
+    assert "interim" not in written(Path(done.folder)).values()
 
 
 def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ def test_every_check_reason_and_verdict_has_words():
 
 
 def still() -> Health:
-    before = random(10, 6)
+    before = random(20, 6)
     return examined([*wave(before, phase="T0"), *wave(before, phase="T1")], DRIFT, synthetic=True)
 
 
@@ -412,7 +412,7 @@ def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
     found = still()
     (one,) = (one for one in found.flagged if one.found.name == "zero_drift")
     assert flag(one, "Längsschnitt", "de") == (
-        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 10). "
+        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 20). "
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
     )
     said = flags(found, "longitudinal", "Längsschnitt", "de")
@@ -500,7 +500,7 @@ def test_tables_are_filled_in(language):
     text = section(found, TITLES, language) + sections(found, TITLES, language)
     assert "None" not in text
     assert "{" not in text
-    assert ("zu wenige Antworten" if language == "de" else "too few answers") in text
+    assert ("zu wenige Typen" if language == "de" else "too few types") in text
 
 
 def test_thresholds_are_printed_as_they_are():

@@ -60,8 +60,8 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
         "shared": shared,
     }
     value, most = _root(beyond), _root(beyond + ONE_SIDED * error)
-    at_random = shared + ONE_SIDED * shared_error < LEAST_SHARED
-    ruling = _floor("coherence", value, most if len(x) >= SURE_FROM else np.inf, p, nothing=at_random)
+    nothing = shared + ONE_SIDED * shared_error < LEAST_SHARED
+    ruling = _floor("coherence", value, most, p, nothing=nothing, sure=len(x) >= SURE_FROM)
     return judged("coherence", value, counts, detail=detail, benchmark=0.0, ruling=ruling)
 
 
@@ -127,11 +127,11 @@ def exceeded(found: float, null: Floats) -> float:
     return float((1 + (null >= found - 1e-12).sum()) / (1 + null.size))
 
 
-def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False) -> Ruling:
+def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
     """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not surely
-    below it, it says nothing: too few agents."""
+    below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
     floor = THRESHOLDS[name].caution[0] or 0.0
-    if round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA):
+    if sure and (round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA)):
         return Ruling("bad", "no_more_than_chance")
     if p >= ALPHA:
         return Ruling("not computed", f"{TOO_FEW}agents")

@@ -11,7 +11,13 @@ from enquete.analysis.health.thresholds import THRESHOLDS, Bounds, Threshold
 
 Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
 Standing = Literal[
-    "usable", "usable as far as checked", "usable with caution", "not usable", "cannot be judged", "nothing to judge"
+    "usable",
+    "usable as far as checked",
+    "usable with caution",
+    "not usable",
+    "cannot be judged",
+    "interim",
+    "nothing to judge",
 ]
 Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
 Detail: TypeAlias = Mapping[str, Json]
@@ -56,6 +62,8 @@ class Overall:
 
 
 NOTHING = Overall("nothing to judge")
+NOT_USABLE: Standing = "not usable"
+INTERIM = Overall("interim", ("not_finished",))
 
 
 def judged(

@@ -29,6 +29,7 @@ VERDICTS: Mapping[str, str] = {
     "usable with caution": N_("usable with caution"),
     "not usable": N_("not usable"),
     "cannot be judged": N_("cannot be judged"),
+    "interim": N_("interim: no verdict before everything is asked"),
     "nothing to judge": N_("nothing to judge yet"),
 }
 
@@ -57,12 +58,12 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "coherence": (
         "coefficient",
-        N_("Coherence of the answers without each agent's own level, beyond chance (mean r)"),
+        N_("Coherence beyond chance, without agents' own levels (mean r)"),
         N_("The answers hang together hardly more than random ones."),
     ),
     "order_smoothness": (
         "coefficient",
-        N_("Likeness of answers to items shown one after the other (r, beyond other orders)"),
+        N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
         N_("Answers repeat the one before instead of saying what is thought of the item."),
     ),
     "family_alpha": (
@@ -233,6 +234,7 @@ REASONS: Mapping[str, str] = {
     "types_alike": N_("types cannot be told apart"),
     "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
     "one_type": N_("there is only one type"),
+    "not_finished": N_("the interviews are not finished"),
     "reliability_not_tested": N_("nobody was asked again"),
     "retest_unread": N_("asked again, but nothing could be read from the answers"),
     "only_replicates": N_("asked again in replicates only, see there"),
