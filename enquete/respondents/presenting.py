@@ -96,8 +96,10 @@ def _item(item: Item, block: Block, arm: Arm) -> Item:
     if "paraphrased" in arm.shows and item.paraphrase:
         changes["wording"] = item.paraphrase
     if block.constraint is None and item.options:
-        changes["shown"] = _option_order(item, block, arm) or item.shown
-        changes["elicitation"] = arm.elicitation if kind_of(item).distributes else "point"
+        if order := _option_order(item, block, arm):
+            changes["shown"] = order
+        if arm.elicitation != item.elicitation and kind_of(item).distributes:
+            changes["elicitation"] = arm.elicitation
     return item.model_copy(update=changes) if changes else item
 
 
@@ -110,6 +112,8 @@ def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
 
     All scales of a block run the same way. Empty: as written.
     """
+    if not arm.shows & {"options_random", "options_reversed"}:
+        return ()
     values = [option.value for option in item.options_in_shown_order()]
     if "options_random" in arm.shows:
         key = _key(block, arm, "options_random")

@@ -500,7 +500,7 @@ def test_tables_are_filled_in(language):
     text = section(found, TITLES, language) + sections(found, TITLES, language)
     assert "None" not in text
     assert "{" not in text
-    assert ("zu wenige Typen" if language == "de" else "too few types") in text
+    assert ("zu wenige Gruppen" if language == "de" else "too few types") in text
 
 
 def test_thresholds_are_printed_as_they_are():
