@@ -51,6 +51,7 @@ has every check with all that it rests on; cautions and worse are flags of the r
 |---|---|
 | nothing to judge | no check was computed |
 | not usable | a *decisive* check is bad, or two others; or a *floor* check (coherence, stability, retest) is bad and none is passed |
+| interim | the run was paused, and the methodology is not asked to its end |
 | cannot be judged | a floor check lacks agents, items or variation, and none is passed; coherence counts only with `order_smoothness` |
 | usable with caution | a check is bad or calls for caution |
 | usable as far as checked; reliability not tested | nothing of this, but no retest ([probes](probes.md)) was computed |
