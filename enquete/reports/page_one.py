@@ -116,7 +116,7 @@ def _stated(name: str, own: Evaluation, found: Any, health: Health, language: La
     return (tested(stated) if not_usable else stated)[:PER_METHODOLOGY]
 
 
-_UNUSABLE = N_("{title}: not usable. What was not tested is left out.")
+_UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
 
 
 def unusable(one: Usable, language: Language) -> str:

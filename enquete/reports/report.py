@@ -149,7 +149,7 @@ class Report:
     def appendix(self) -> str:
         reading, frame = self.reading, self.material.frame
         return self._render(
-            "appendix.md.j2", methodologies=self.parts, more=list(self._more()), run=reading.record,
+            "appendix.md.j2", image=_image, methodologies=self.parts, more=list(self._more()), run=reading.record,
             status=tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language), titles=self._titles(),
             roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
             status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],

@@ -68,7 +68,8 @@ has every check with all that it rests on; cautions and worse are flags of the r
   [gives them](own-instruments.md#answers-of-people).
 - Points are those of a five-point scale; other scales are stretched. For differences between types n counts the agents of types with at
   least five.
-- Of a methodology that is *not usable* the report shows no finding without a test, and says so above the others.
+- Of a methodology that is *not usable* the report says so above what was found and shows no finding without a test; its tables and
+  figures are in the appendix.
 - Not tested: whether only some of the agents answer at random (half of a panel is not found), whether answers fit the persona (comparing
   the texts has a power of 5 to 18%), what sticks within a theme whose questions stand together, and levels of use of the scale
   other than its height (who goes to the ends, whatever is asked).

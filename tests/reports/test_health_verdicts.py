@@ -29,6 +29,7 @@ from tests.support.populations import mirofish_folder
 from tests.support.unwritten import interview
 
 METHODS = ["longitudinal", "delphi", "scenario"]
+FILES = ("report.md", "appendix.md")
 Planted = tuple[pd.DataFrame, dict]
 
 
@@ -158,3 +159,26 @@ def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
     found = written(Path(run.folder))
     assert found["delphi"] == "nothing to judge"
     assert found["scenario"] != "nothing to judge"
+
+
+def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: Path) -> None:
+    """Thirty agents who give the same answer to every item, as they are stored: page one says so above what was found, and
+    neither it nor the section has a mean or a figure, which are in the appendix."""
+    sim = mirofish_folder(tmp_path / "sim_1", 30)
+    said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
+    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
+    with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
+        ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
+    write_synthesis(Path(run.folder))
+    assert written(Path(run.folder)) == {"longitudinal": "not usable"}
+    page = run.page_one
+    assert [one["p"] for one in page["findings"] if one["p"] is None] == []
+    (notice,) = page["notices"]
+    assert notice.startswith("Longitudinal: not usable.")
+    assert run.brief.index(notice) < run.brief.index("## What was found")
+    report, appendix = ((synthesis_folder(Path(run.folder)) / name).read_text("utf-8") for name in FILES)
+    own, told = (text.partition("\n## Longitudinal")[2].partition("\n## ")[0] for text in (report, appendix))
+    assert notice in own
+    assert "4.00" not in report + own
+    assert "figures/longitudinal" not in report
+    assert "figures/longitudinal" in told

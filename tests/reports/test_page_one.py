@@ -90,7 +90,7 @@ def test_of_data_that_are_not_usable_only_what_was_tested_is_found_and_that_stan
     assert {one.id for one in stated} < {one.id for one in all_stated}
     assert None not in {one.p for one in [*stated, *found.findings]}
     assert None in {one.p for one in as_it_is.findings}
-    assert "Delphi: not usable. What was not tested is left out." in found.notices
+    assert "Delphi: not usable. What was not tested is no finding: see the appendix." in found.notices
     text = brief(found, "en")
     assert text.index("not usable") < text.index("## What was found")
 

@@ -35,7 +35,7 @@ def leading(run: Run, language: Language = CALLER) -> list[str]:
 
 
 _INTERIM = N_("Interim: the interviews are not finished.")
-_NOT_USABLE = N_("Not usable: {methods}. What was not tested is left out.")
+_NOT_USABLE = N_("Not usable: {methods}. What was not tested is no finding.")
 
 
 def cautions(run: Run, language: Language) -> list[str]:
