@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, field_validator, model_validator
 
@@ -47,7 +47,13 @@ class Instrument(Part):
     topic: Text
     language_default: Spoken
     languages: Annotated[tuple[Spoken, ...], AfterValidator(not_empty)] | None = None
+    item_order: Literal["random", "as_written"] = Field(default="random", exclude_if=lambda order: order == "random")
     scales: dict[ScaleId, Scale] = Field(default_factory=dict)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether items are shown as written, and not to each agent in an order of its own."""
+        return self.item_order == "as_written"
 
     @model_validator(mode="wrap")
     @classmethod

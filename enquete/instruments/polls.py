@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, StrictFloat, StrictInt, ValidationInfo, field_validator, model_validator
 
 from enquete.instruments.derived import Draft, slug
 from enquete.instruments.human import Human, on_scale, points_of
@@ -74,6 +74,9 @@ class QuestionsInstrument(Instrument):
 
     listed = ("questions", "question_id")
 
+    item_order: Literal["random", "as_written"] = Field(
+        default="as_written", exclude_if=lambda order: order == "as_written"
+    )
     instruction: Text
     scale: ScaleName = DEFAULT_SCALE
     questions: Annotated[tuple[Question, ...], AfterValidator(not_empty)]

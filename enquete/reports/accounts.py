@@ -11,6 +11,7 @@ import pandas as pd
 from enquete.locale import N_, NN_, Words, plural, said, tell
 from enquete.reports.context import responded, statuses
 from enquete.reports.findings import UNIT, Findings
+from enquete.reports.health.verdicts import unfinished
 from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
 
@@ -168,13 +169,17 @@ _GAPS: Mapping[str, str] = {
     "failed": N_("{n} of {total} answers are missing because requests failed."),
     "not_reached": N_("{n} of {total} planned answers were not asked for yet."),
 }
+_NOT_ALL = N_("Not everything is asked yet; how much there will be depends on what is answered.")
 
 
 def problems(reading: RunReading, frame: pd.DataFrame, stages: Stages, found: Findings) -> Iterator[Words]:
     """The run's own troubles, those of answers first."""
-    counted, total = frame["status"].value_counts(), str(len(frame))
+    counted, going_on = frame["status"].value_counts(), unfinished(reading, frame)
+    total = str(len(frame) if not going_on else len(frame) - counted.get("not_reached", 0))
     for status, text in _GAPS.items():
-        if counted.get(status):
+        if status == "not_reached" and going_on:
+            yield _NOT_ALL
+        elif counted.get(status):
             yield said(text, n=str(counted[status]), total=total)
     yield from _memoryless(reading, frame)
     yield from _stages(reading, stages)

@@ -73,6 +73,11 @@ def p_told(p: float, language: Language) -> str:
     return f"p = {number(p, language)}" if below is None else f"p < {number(below, language)}"
 
 
+def tested(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
+    """Those that rest on a test: all that may be said of data that are not usable."""
+    return [one for one in findings if one.p is not None]
+
+
 def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
     """Tested differences first, then positions, then nulls; within a kind the larger first, ties by p, then as stated."""
     return sorted(findings, key=lambda one: (ORDER[one.kind], -round(one.size, 6), 1.0 if one.p is None else one.p))

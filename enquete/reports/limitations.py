@@ -99,7 +99,9 @@ def _about_shape(reading: RunReading, health: Health) -> Iterator[str]:
 def _about_numbers(reading: RunReading, frame: pd.DataFrame, asked: TookPart, *, partial: bool) -> Iterator[str]:
     record, texts = reading.record, in_language(LIMITS, reading.language)
     counted = {"responded": len(responded(frame)), "rows": len(frame)}
-    if asked.people:
+    if partial:
+        yield texts["n_so_far"].format(who=asked.told(reading.language), **counted)
+    elif asked.people:
         yield texts["n_people"].format(who=asked.told(reading.language), **counted)
     else:
         yield texts["n"].format(n=len(asked.agents), **counted)

@@ -15,14 +15,15 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.health.diagnostics import NOT_USABLE, Standing
 from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fitting
 from enquete.reports.accounts import TookPart, took_part
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
-from enquete.reports.health.presented import reasons, verdict
+from enquete.reports.health.presented import lacking, reasons, verdict
 from enquete.reports.health.verdicts import Health
-from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading
+from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading, tested
 from enquete.reports.markdown import readable
 from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
@@ -39,7 +40,8 @@ class Usable:
 
     methodology: str
     title: str
-    verdict: str
+    standing: Standing
+    verdict: str  # the standing in words
     why: str = ""
 
 
@@ -51,6 +53,7 @@ class PageOne:
     question: str
     banner: str
     asked: str
+    interim: bool = False  # not everything is asked yet
     notices: tuple[str, ...] = ()
     findings: tuple[KeyFinding, ...] = ()
     across: tuple[KeyFinding, ...] = ()  # those that join methodologies, all of them
@@ -61,7 +64,7 @@ class PageOne:
     def as_json(self) -> dict[str, JsonValue]:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
-            "notices": list(self.notices), "findings": [one.as_json() for one in self.findings],
+            "interim": self.interim, "notices": list(self.notices), "findings": [one.as_json() for one in self.findings],
             "across": [one.as_json() for one in self.across],
             "usable": [dict(asdict(one)) for one in self.usable],
             "methodologies": [
@@ -73,26 +76,29 @@ class PageOne:
 
 def page_one(
     reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], results: Mapping[str, Any], health: Health,
-    *, across: Sequence[KeyFinding] = (), notices: Sequence[str] = (),
+    *, across: Sequence[KeyFinding] = (), notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
-    """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else."""
+    """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else;
+    interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
     asked = took_part(reading, frame)
     title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
-    stated = {name: _stated(name, own[name], results[name], language) for name in own if name in results}
+    stated = {name: _stated(name, own[name], results[name], health, language) for name in own if name in results}
+    usable = [
+        Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, name, language))
+        for name, one in health.verdicts.items()
+    ]
     return PageOne(
         title=title,
         question="" if _set(reading) or title.startswith(question) else question,
         banner=banner(reading, asked),
-        asked=_asked(reading, frame, asked, list(titles.values())),
-        notices=tuple(notices),
+        asked=_asked(reading, frame, asked, list(titles.values()), interim=interim),
+        interim=interim,
+        notices=(*notices, *(unusable(one, language) for one in usable if one.standing == NOT_USABLE)),
         findings=tuple(leading(stated, across)),
         across=tuple(across[:PER_METHODOLOGY]),
-        usable=tuple(
-            Usable(name, titles.get(name, name), verdict(one, language), _why(health, name, language))
-            for name, one in health.verdicts.items()
-        ),
+        usable=tuple(usable),
         by_methodology=stated,
         titles=titles,
     )
@@ -100,14 +106,24 @@ def page_one(
 
 def _why(health: Health, name: str, language: Language) -> str:
     """The weightiest reason; "" where the verdict says it itself."""
-    return (
-        "" if health.verdicts[name].verdict == "usable as far as checked" else reasons(health, name, language, most=1)
-    )
+    found = health.verdicts[name]
+    if found.verdict in ("usable as far as checked", "interim"):
+        return ""
+    return lacking(found, language) if found.verdict == "cannot be judged" else reasons(health, name, language, most=1)
 
 
-def _stated(name: str, own: Evaluation, found: Any, language: Language) -> list[KeyFinding]:
+def _stated(name: str, own: Evaluation, found: Any, health: Health, language: Language) -> list[KeyFinding]:
     stated = [replace(one, methodology=name) for one in own.findings(found, language)]
-    return stated[:PER_METHODOLOGY]
+    not_usable = name in health.verdicts and health.verdicts[name].verdict == NOT_USABLE
+    return (tested(stated) if not_usable else stated)[:PER_METHODOLOGY]
+
+
+_UNUSABLE = N_("{title}: not usable. What was not tested is no finding: see the appendix.")
+
+
+def unusable(one: Usable, language: Language) -> str:
+    """Said above what was found."""
+    return tell(_UNUSABLE, language).format(title=one.title)
 
 
 _SYNTHETIC = N_(
@@ -184,14 +200,16 @@ def _shortened(text: str, words: int) -> str:
     return kept[: ends[-1]] if ends and ends[-1] > len(kept) / 2 else f"{kept} …"
 
 
+_SO_FAR = N_("{agents} of {types} are being asked ({methods}): {responded} answers are there so far.")
 _ASKED = N_("{agents} of {types} answered {methods}: {responded} of {planned} planned answers are there.")
 _COMPARED = N_("Groups are compared from {fewest} agents up: {n} agents.")
 
 
-def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str]) -> str:
+def _asked(reading: RunReading, frame: pd.DataFrame, asked: TookPart, titles: Sequence[str], *, interim: bool) -> str:
+    """How many answers there will be is known once everything is asked: what rounds and turns ask depends on those before."""
     language, main = reading.language, frame[frame["arm_role"].eq("main")]
     sizes = Counter(who.stakeholder_type for who in reading.population if who.id in asked.all)
-    said = tell(_ASKED, language).format(
+    said = tell(_SO_FAR if interim else _ASKED, language).format(
         agents=asked.told(language), types=plural(NN_("{n} group", "{n} groups"), len(sizes), language),
         methods=", ".join(titles), responded=len(responded(main)), planned=len(main),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from enquete.analysis.health.diagnostics import NOT_USABLE
 from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
@@ -36,7 +37,7 @@ from enquete.reports.key_findings import KeyFinding
 from enquete.reports.limitations import limitations
 from enquete.reports.markdown import escape
 from enquete.reports.page import page
-from enquete.reports.page_one import FILE, PageOne, page_one
+from enquete.reports.page_one import FILE, PageOne, page_one, unusable
 from enquete.reports.preference import told as preference_text
 from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import told as replicates_text
@@ -86,6 +87,7 @@ class Part:
     section: str = ""
     appendix: str = ""
     missing: str = ""
+    unusable: str = ""  # that its data are not usable
     findings: Sequence[KeyFinding] = ()  # those that are not on page one
     further: Sequence[KeyFinding] = ()  # those for the appendix
     figures: Sequence[Figure] = ()
@@ -113,7 +115,7 @@ class Report:
         self.language = reading.language
         self.own = evaluations(reading.record.methods)
         self.page = page_one(
-            reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()),
+            reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()), interim=partial,
             across=associations.findings(material.agents, material.associations, self.language),
         )  # fmt: skip
         self.parts = [*self._parts()]
@@ -147,7 +149,7 @@ class Report:
     def appendix(self) -> str:
         reading, frame = self.reading, self.material.frame
         return self._render(
-            "appendix.md.j2", methodologies=self.parts, more=list(self._more()), run=reading.record,
+            "appendix.md.j2", image=_image, methodologies=self.parts, more=list(self._more()), run=reading.record,
             status=tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language), titles=self._titles(),
             roles=accounts.ROLES, respondents=accounts.RESPONDENTS, statuses=list(accounts.STATUSES),
             status_names=accounts.STATUSES, counts=accounts.counts(reading, frame), limits=self.limits[LIMITS:],
@@ -203,13 +205,16 @@ class Report:
         """The methodologies in the order of the run; then those without findings, with the reason."""
         frame, shown = self.material.frame, {one.id for one in self.page.findings}
         given = set(frame.loc[frame["arm_role"].eq("main") & frame["distribution"].ne(""), "methodology"])
+        warned = {
+            one.methodology: unusable(one, self.language) for one in self.page.usable if one.standing == NOT_USABLE
+        }
         for name, found in self.material.found.results.items():
             others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
             yield Part(
                 name, self.page.titles[name], **_texts(self.own[name], found, self.page.titles[name], self.language),
                 findings=others[:FINDINGS], further=others[FINDINGS:],
                 figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
-                probabilities=name in given,
+                probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))

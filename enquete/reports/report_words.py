@@ -44,6 +44,7 @@ LIMITS: Mapping[str, str] = {
     "memoryless": N_("{n} of {total} agents answered at T1 without readable memory; in weighted drift they count {w}."),
     "n": N_("N = {n} agents; {responded} of {rows} planned answers are there."),
     "n_people": N_("N = {who}; {responded} of {rows} planned answers are there."),
+    "n_so_far": N_("N = {who}; {responded} answers are there so far."),
     "instruments": N_("The findings hold for the wording of the instruments: {hashes}."),
     "reconstructed": N_(
         "T0 is reconstructed. The experience effect compares answers with and without memory; it is not drift."

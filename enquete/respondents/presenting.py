@@ -3,6 +3,8 @@
 Everything drawn is drawn by SHA-256 from the arm's seed, the agent and the block, so a resumed run, a report and another
 process find the same. An order is an agent's own, and the same in both phases and in all rounds: drift and revision are
 not mixed up with it. Never touched: questions in words, which keep their place; and the columns of a forced sort.
+Items get such an order unless the run or the instrument says otherwise, as cards of a sort are shuffled and batteries
+rotated: what sticks to the answer before is then noise, and never passes for structure.
 """
 
 from __future__ import annotations
@@ -94,8 +96,10 @@ def _item(item: Item, block: Block, arm: Arm) -> Item:
     if "paraphrased" in arm.shows and item.paraphrase:
         changes["wording"] = item.paraphrase
     if block.constraint is None and item.options:
-        changes["shown"] = _option_order(item, block, arm) or item.shown
-        changes["elicitation"] = arm.elicitation if kind_of(item).distributes else "point"
+        if order := _option_order(item, block, arm):
+            changes["shown"] = order
+        if arm.elicitation != item.elicitation and kind_of(item).distributes:
+            changes["elicitation"] = arm.elicitation
     return item.model_copy(update=changes) if changes else item
 
 
@@ -108,6 +112,8 @@ def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
 
     All scales of a block run the same way. Empty: as written.
     """
+    if not arm.shows & {"options_random", "options_reversed"}:
+        return ()
     values = [option.value for option in item.options_in_shown_order()]
     if "options_random" in arm.shows:
         key = _key(block, arm, "options_random")
@@ -121,14 +127,23 @@ def _option_order(item: Item, block: Block, arm: Arm) -> tuple[int | str, ...]:
 
 
 def _item_order(block: Block, arm: Arm) -> tuple[str, ...]:
-    """Items about the same words stay together, in their order; questions in words stay where they are."""
-    name = next((n for n in ("items_shuffled", "items_shuffled_2", "items_random") if n in arm.shows), "")
+    """Items change places with those of their kind. What is about the same words stays together, in its order; questions in
+    words stay where they are. An instrument's own order gives way to probes of order alone."""
+    names = (
+        ("items_shuffled", "items_shuffled_2")
+        if block.in_order
+        else ("items_shuffled", "items_shuffled_2", "items_random")
+    )
+    name = next((n for n in names if n in arm.shows), "")
     if not name:
         return ()
     groups = _groups(block.in_shown_order())
-    movable = [group for group in groups if group[0].kind != "text"]
-    drawn = iter(sorted(movable, key=lambda group: uniform(*_key(block, arm, name), group[0].id)))
-    return tuple(item.id for group in groups for item in (group if group[0].kind == "text" else next(drawn)))
+    key = _key(block, arm, name)
+    drawn = {
+        kind: iter(sorted((one for one in groups if one[0].kind == kind), key=lambda one: uniform(*key, one[0].id)))
+        for kind in {one[0].kind for one in groups} - {"text"}
+    }
+    return tuple(item.id for group in groups for item in next(drawn.get(group[0].kind, iter([group]))))
 
 
 def _groups(items: Sequence[Item]) -> list[tuple[Item, ...]]:

@@ -199,6 +199,7 @@ class Block(BaseModel):
     shown: tuple[str, ...] = ()  # item ids in the order shown; empty: as in `items`
     quoted: tuple[tuple[str, str], ...] = ()  # (heading, text): feedback, transcript; fenced as untrusted data
     frame: Literal["as_written", "paraphrased"] = "as_written"  # the respondent's own words around the questions
+    in_order: bool = False  # the items have an order of their own: later ones lead on from earlier ones
     by_person: bool = False  # whoever answers the arm's other blocks, this one is a person's: a form
 
     @property

@@ -269,9 +269,12 @@ class RunRequest(BaseModel):
     ] = None
     randomise: Annotated[
         Literal["none", "items", "options", "both"],
-        Field(description="show items, answer options or both in an order of each agent's own, drawn by seed"),
+        Field(
+            description="show items, answer options or both in an order of each agent's own, drawn by seed; items only where "
+            "the instrument has no order of its own"
+        ),
         Offered("cli", "http", about="study"),
-    ] = "none"
+    ] = "items"
     elicitation: Annotated[
         Literal["point", "distribution"],
         Field(description="ask for one answer, or for the probability of every answer option"),

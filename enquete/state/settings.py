@@ -184,7 +184,7 @@ def resolve_arms(request: RunRequest, environment: Environment) -> list[Arm]:
 def _given_arms(request: RunRequest, arms: list[Arm]) -> list[Arm]:
     if [arm.role for arm in arms].count("main") != 1 or len({arm.id for arm in arms}) < len(arms):
         raise SettingsError("arms: exactly one arm with role 'main' and no id twice")
-    for name, unsaid in (("randomise", "none"), ("elicitation", "point")):
+    for name, unsaid in (("randomise", "items"), ("elicitation", "point")):
         if getattr(request, name) != unsaid:
             raise SettingsError(
                 f"{name}: {getattr(request, name)!r} is said beside arms, which say it themselves "

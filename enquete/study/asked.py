@@ -88,7 +88,8 @@ class Asked(TypedDict, total=False):
     critic_pairs: int | None
     """Pairs judged of each methodology and phase, drawn by seed; all unless said."""
     randomise: Literal["none", "items", "options", "both"]
-    """Show items, answer options or both in an order of each agent's own, drawn by seed."""
+    """Show items, answer options or both in an order of each agent's own, drawn by seed; items only where the
+    instrument has no order of its own."""
     elicitation: Literal["point", "distribution"]
     """Ask for one answer, or for the probability of every answer option."""
     budget_tokens: int | None

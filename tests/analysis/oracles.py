@@ -166,6 +166,8 @@ VIEWS = (
 HEALTH = (
     Line("mean squared correlation of items", "health.coherence.mean_squared_correlation", "numpy.corrcoef", ANY,
          "test_coherence.py::test_mean_squared_correlation_is_numpys_where_variances_are_equal", "(r**2).mean()"),
+    Line("neighbours in the order shown", "health.order.order_smoothness", "by hand: 5/7 against −1/7", "6/7",
+         "test_item_order.py::test_the_value_is_that_of_neighbours_less_that_of_all_pairs", "6 / 7"),
     Line("Cronbach's α", "health.coherence.cronbach", "by hand", "−3 and 1", "test_coherence.py::test_alpha_by_hand", "approx(-3)"),
     Line("answers as expected masses", "health.expected.read_expected", "by hand", "ends .75",
          "test_expected_answers.py::test_checks_take_the_mass", "0.75"),

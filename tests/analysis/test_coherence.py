@@ -14,6 +14,8 @@ from enquete.analysis.health.coherence import (
     profiles_alike,
     reversed_items,
 )
+from enquete.analysis.health.diagnostics import overall
+from enquete.analysis.health.order import order_smoothness
 from tests.support.answer_frames import table
 
 
@@ -44,9 +46,9 @@ def test_pairs_are_weighted_by_their_variances() -> None:
 
 
 def test_chance_gives_one_over_n_minus_one() -> None:
-    """The permutation mean of r² is 1/(n − 1)."""
+    """The permutation mean of r² is 1/(n − 1), and that of 14 items without the agents' levels, r = −1/13, 1/169 more."""
     found = coherence(table(noise(50, 14)))
-    assert found.detail["by_chance"] == pytest.approx(1 / 49, abs=0.001)
+    assert found.detail["by_chance"] == pytest.approx(1 / 49 + 1 / 169, abs=0.001)
 
 
 @pytest.mark.parametrize("n", [50, 200])
@@ -97,7 +99,23 @@ def test_random_sorts_are_incoherent_though_the_grid_ties_their_items() -> None:
 def test_without_enough_nothing_is_computed() -> None:
     assert coherence(table(noise(4, 14))).reason_code == "too_few_agents"
     assert coherence(table(noise(50, 4))).reason_code == "too_few_items"
-    assert coherence(table(np.full((50, 14), 3))).reason_code == "no_variation"
+    few_vary = np.full((50, 14), 3.0)
+    few_vary[:, :4] = noise(50, 4)
+    assert coherence(table(few_vary)).reason_code == "no_variation"
+
+
+@pytest.mark.parametrize("x", [np.full((30, 14), 4.0), np.tile(np.arange(14.0) % 5 + 1, (30, 1))])
+def test_one_answer_of_all_to_each_item_is_bad(x: np.ndarray) -> None:
+    found = coherence(table(x))
+    assert (found.value, found.verdict, found.reason_code) == (0.0, "bad", "one_answer")
+    assert overall([found, order_smoothness(table(x))]).verdict == "not usable"
+
+
+def test_levels_of_their_own_with_noise_are_no_coherence() -> None:
+    """Of 20 panels one may pass: p < .05 does by chance."""
+    rng = np.random.default_rng(0)
+    panels = [np.clip(np.rint(3 + rng.normal(size=(40, 1)) + 0.7 * rng.normal(size=(40, 14))), 1, 5) for _ in range(20)]
+    assert [coherence(table(x)).verdict for x in panels].count("bad") >= 18
 
 
 def test_thousands_are_drawn_by_seed() -> None:
@@ -173,7 +191,6 @@ def test_who_agrees_with_both_directions_is_found_and_opinions_never_are() -> No
     for seed in range(50):
         alone = reversed_items(table(agreeing(20, seed), **KEYED))
         assert (alone.verdict, alone.reason_code) == ("bad", "agrees_with_both")
-        assert coherence(table(agreeing(20, seed), **KEYED)).verdict == "fine"  # a style is a structure, too
         for liking in (0.0, 0.5):
             assert reversed_items(table(keyed_opinions(20, seed, liking), **KEYED)).verdict == "fine"
 
@@ -209,9 +226,10 @@ def test_who_answers_at_random_is_not_stable(seed: int) -> None:
 
 
 def test_stability_is_pearsons_r_of_deviations() -> None:
-    """Oracle: numpy.corrcoef of the deviations from item means."""
+    """Oracle: numpy.corrcoef of the deviations from item means, less each agent's own."""
+    x, y = ((one - one.mean(axis=0)) for one in (typed(30, 10, 0.4), typed(30, 10, 0.4, 1)))
+    r = np.corrcoef((x - x.mean(axis=1)[:, None]).ravel(), (y - y.mean(axis=1)[:, None]).ravel())[0, 1]
     x, y = typed(30, 10, 0.4), typed(30, 10, 0.4, 1)
-    r = np.corrcoef((x - x.mean(axis=0)).ravel(), (y - y.mean(axis=0)).ravel())[0, 1]
     assert answer_stability(table(x), table(y)).value == pytest.approx(r)
 
 

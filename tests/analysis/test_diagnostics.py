@@ -83,13 +83,19 @@ FEW = "too_few_agents"
 @pytest.mark.parametrize(
     ("floors", "verdict"),
     [
-        ({"coherence": ("not computed", FEW)}, "too few to judge"),
+        ({"coherence": ("not computed", FEW)}, "cannot be judged"),
         ({"coherence": ("not computed", FEW), "answer_stability": ("fine", "")}, "usable as far as checked"),
+        ({"coherence": ("not computed", "no_variation")}, "cannot be judged"),
+        ({"coherence": ("not computed", "no_variation"), "answer_stability": ("fine", "")}, "usable as far as checked"),
+        ({"coherence": ("fine", ""), "order_smoothness": ("not computed", "too_few_items")}, "cannot be judged"),
+        ({"coherence": ("fine", ""), "order_smoothness": ("not computed", "own_orders")}, "usable as far as checked"),
+        ({"coherence": ("fine", ""), "order_smoothness": ("bad", "follows_the_order")}, "not usable"),
+        ({"coherence": ("bad", "one_answer"), "order_smoothness": ("not computed", "no_variation")}, "not usable"),
         ({"coherence": ("bad", "no_more_than_chance")}, "not usable"),
         ({"coherence": ("bad", "no_more_than_chance"), "answer_stability": ("not computed", FEW)}, "not usable"),
         ({"coherence": ("bad", "no_more_than_chance"), "answer_stability": ("fine", "")}, "usable with caution"),
         ({"coherence": ("caution", "below"), "answer_stability": ("not computed", FEW)}, "usable with caution"),
-        ({"test_retest": ("caution", "suspect_caching"), "coherence": ("not computed", FEW)}, "too few to judge"),
+        ({"test_retest": ("caution", "suspect_caching"), "coherence": ("not computed", FEW)}, "cannot be judged"),
     ],
 )
 def test_what_cannot_be_told_from_chance_is_not_judged(floors: dict[str, tuple[str, str]], verdict: str) -> None:

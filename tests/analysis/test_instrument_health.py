@@ -12,6 +12,7 @@ from enquete.analysis.answers import read_answers
 from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.diagnostics import Diagnostic, Overall, overall
 from enquete.analysis.health.nonresponse import nonresponse
+from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
 from enquete.analysis.health.style import style
 from enquete.analysis.health.thresholds import QUALITY, STYLE
@@ -19,10 +20,11 @@ from tests.support.answer_frames import answer_frame
 
 
 def examine_answers(frame: pd.DataFrame) -> list[Diagnostic]:
-    """Coherence, style, quality and nonresponse, in the table's order."""
+    """Coherence, order, style, quality and nonresponse, in the table's order."""
     answers = read_answers(frame)
     return [
         coherence(answers),
+        order_smoothness(answers),
         *style(answers),
         flat_items(answers),
         variance_ratio(answers, None),
@@ -49,8 +51,10 @@ def people(n: int, m: int, seed: int = 0) -> pd.DataFrame:
 
 def test_plausible_answers_are_usable_as_far_as_checked() -> None:
     found = examine_answers(people(100, 20))
-    of_scales = [name for name in QUALITY if name != "contentless"]  # which reads the table's own column
-    assert [one.name for one in found] == ["coherence", *STYLE, *of_scales]
+    of_scales = [
+        name for name in QUALITY if name not in ("contentless", "empty_texts")
+    ]  # which read the table's own column
+    assert [one.name for one in found] == ["coherence", "order_smoothness", *STYLE, *of_scales]
     assert {one.reason_code for one in found if one.verdict == "not computed"} == {"no_human_sd", "no_human_marginals"}
     assert {one.name: one.verdict for one in found if one.verdict not in ("fine", "not computed")} == {}
     assert overall(found).verdict == "usable as far as checked"
@@ -76,7 +80,7 @@ def test_one_respondent_in_a_hundred_masks_is_not() -> None:
 
 
 def test_three_agents_are_too_few_to_say() -> None:
-    assert overall(examine_answers(people(3, 8))) == Overall("too few to judge", ("coherence:too_few_agents",))
+    assert overall(examine_answers(people(3, 8))) == Overall("cannot be judged", ("coherence:too_few_agents",))
 
 
 @pytest.mark.parametrize(("agents", "seconds"), [(200, 3), pytest.param(5000, 8, marks=pytest.mark.soak)])

@@ -132,7 +132,16 @@ def test_too_few_statements(tmp_path: Path) -> None:
 
 def test_every_key_is_documented_and_the_example_loads(tmp_path: Path) -> None:
     for key in DiversityInstrument.known_keys():
-        if key not in ("instrument_id", "version", "title", "topic", "language_default", "languages", "scales"):
+        if key not in (
+            "instrument_id",
+            "version",
+            "title",
+            "topic",
+            "language_default",
+            "languages",
+            "item_order",
+            "scales",
+        ):
             assert f"`{key}`" in DOC, key
     example = re.search(r"<!-- example: diversity -->\n```yaml\n(.*?)```", DOC, re.DOTALL)
     assert example

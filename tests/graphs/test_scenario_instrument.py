@@ -163,7 +163,11 @@ def test_the_example_of_the_page_loads_and_every_key_is_documented(tmp_path: Pat
     instrument = load_instrument(ScenarioInstrument, path)
     assert instrument_notices(instrument, "de") == instrument_notices(instrument, "en") == ()
     for key in (*ScenarioInstrument.known_keys(), "scenario_id", "dimension_id", "role"):
-        assert f"`{key}`" in DOC or f".{key}`" in DOC or key in ("instrument_id", "version", "title", "topic"), key
+        assert (
+            f"`{key}`" in DOC
+            or f".{key}`" in DOC
+            or key in ("instrument_id", "version", "title", "topic", "item_order")
+        ), key
 
 
 def test_the_plan_counts_blocks_or_items(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from enquete.analysis.health.diagnostics import Standing
 from enquete.analysis.health.thresholds import (
     COHERENCE,
     FREE,
@@ -25,6 +27,8 @@ from enquete.reports.health.words import BASES, CHECKS
 from tests.support.people import (
     BETWEEN,
     FAULTY,
+    FAULTY_SIZES,
+    FEW,
     ON_RATINGS,
     SIZES,
     checked,
@@ -47,13 +51,16 @@ has every check with all that it rests on; cautions and worse are flags of the r
 |---|---|
 | nothing to judge | no check was computed |
 | not usable | a *decisive* check is bad, or two others; or a *floor* check (coherence, stability, retest) is bad and none is passed |
-| too few to judge | a floor check lacks agents or items, and none is passed |
+| interim | the run was paused, and the methodology is not asked to its end |
+| cannot be judged | a floor check lacks agents, items or variation, and none is passed; coherence counts only with `order_smoothness` |
 | usable with caution | a check is bad or calls for caution |
 | usable as far as checked; reliability not tested | nothing of this, but no retest ([probes](probes.md)) was computed |
 | usable | otherwise |
 
 - A value exactly on a threshold is fine. A check below its minimum, or that the design rules out, is *not computed*: no pass, no failure.
   One that is taken in both waves counts once, by its worse outcome. *Information* enters no verdict.
+- Coherence counts as passed where `order_smoothness` is passed, too, or where there is no order to follow: items asked one by one, or
+  few of them in an order of each agent's own.
 - Longitudinal waves are checked each for itself and against each other; a Delphi's ratings before any feedback, and for stability against
   the last; of a forced sort only coherence, profiles and gaps, because its grid settles the rest.
 - *Rests on*: panels of people, a test in the run's own data, a published benchmark, a definition, or this project's proposal, which
@@ -61,6 +68,11 @@ has every check with all that it rests on; cautions and worse are flags of the r
   [gives them](own-instruments.md#answers-of-people).
 - Points are those of a five-point scale; other scales are stretched. For differences between types n counts the agents of types with at
   least five.
+- Of a methodology that is *not usable* the report says so above what was found and shows no finding without a test; its tables and
+  figures are in the appendix.
+- Not tested: whether only some of the agents answer at random (half of a panel is not found), whether answers fit the persona (comparing
+  the texts has a power of 5 to 18%), what sticks within a theme whose questions stand together, and levels of use of the scale
+  other than its height (who goes to the ends, whatever is asked).
 - That answers hang together does not make them true; that they do not, leaves nothing to interpret. Of a synthetic run even *usable* says
   only that the procedure ran without a fault.
 
@@ -120,12 +132,12 @@ def of_people() -> list[str]:
 
 def of_panels() -> list[str]:
     """Overall verdicts, of one occasion, by kind and size of the panel."""
-    heads = ("usable as far as checked", "usable with caution", "too few to judge", "not usable")
+    heads = ("usable as far as checked", "usable with caution", "cannot be judged", "not usable")
     rows = {("people", "all there are"): standings(map(checked, panels()))}
     rows |= {("people, both occasions", "all there are"): standings(checked_twice(*group) for group in groups())}
-    rows |= {("people, drawn from these", str(n)): people(n) for n in SIZES}
+    rows |= {("people, drawn from these", str(n)): people(n) for n in (FEW, *SIZES)}
     for name, make in FAULTY.items():
-        rows |= {(name, "as people's" if n is None else str(n)): faulty(make, n) for n in (None, SIZES[-1])}
+        rows |= {(name, str(n)): faulty(make, n) for n in FAULTY_SIZES}
     lines = ["| panels | agents | n | " + " | ".join(heads) + " |", "|---|---:|---:" + "|---:" * len(heads) + "|"]
     return lines + [
         f"| {kind} | {n} | {found.total()} | " + " | ".join(str(found[head]) for head in heads) + " |"
@@ -174,21 +186,47 @@ def test_bad_rests_on_more_than_a_proposal() -> None:
 
 
 def test_people_s_panels_pass_what_agents_are_held_to() -> None:
-    """Issue 12: at most 5% of the panels get a caution, none is bad."""
+    """Issues 12 and 29: at most 5% of the panels get a caution, none is bad; of fewer than ten nothing is said."""
     once, twice = standings(map(checked, panels())), standings(checked_twice(*group) for group in groups())
-    assert (once.total(), twice.total()) == (26, 13)
-    for found in (once, twice):
-        assert found["usable as far as checked"] >= 0.95 * found.total()
-        assert found["not usable"] == 0
+    small = sum(len(one.x) <= FEW for one in panels())
+    assert (once.total(), twice.total(), small) == (26, 13, 4)
+    assert once == {"usable as far as checked": 26 - small, "cannot be judged": small}
+    assert twice == {"usable as far as checked": 13 - small // 2, "cannot be judged": small // 2}
+    assert people(FEW) == {"cannot be judged": 26}
 
 
-@pytest.mark.parametrize("size", [None, *SIZES])
+def cautioned(n: int, seeds: Iterable[int]) -> tuple[float, float]:
+    """Shares of panels of so many people that get a caution, and that are called not usable."""
+    found = sum((people(n, seed) for seed in seeds), Counter[Standing]())
+    return found["usable with caution"] / found.total(), found["not usable"] / found.total()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_panels_made_of_people_pass(size: int) -> None:
+    caution, bad = cautioned(size, [0])
+    assert caution <= 0.05
+    assert bad == 0
+
+
+@pytest.mark.parametrize("size", FAULTY_SIZES)
 @pytest.mark.parametrize("kind", FAULTY)
-def test_panels_without_opinions_do_not(kind: str, size: int | None) -> None:
-    """Of 24 at most two pass: by chance 5% do. With 50 agents they are found, not only left open."""
+def test_panels_without_opinions_do_not(kind: str, size: int) -> None:
+    """Issue 29: of 24 at least nine in ten are not passed, be it with a caution."""
     found = faulty(FAULTY[kind], size)
-    assert found["usable as far as checked"] + found["usable"] <= 2
-    assert found["not usable"] >= 0.9 * found.total() or size != 50
+    assert found["not usable"] + found["cannot be judged"] >= 0.9 * found.total()
+
+
+@pytest.mark.soak
+def test_rates_over_many_panels() -> None:
+    """Twenty draws each; the test of order lets one people's panel in a few hundred fail (p < .01 and above the bound)."""
+    for size in SIZES:
+        caution, bad = cautioned(size, range(20))
+        assert caution <= 0.05
+        assert bad <= 0.01
+    for make in FAULTY.values():
+        for size in (20, 50):
+            found = sum((faulty(make, size, seed) for seed in range(20)), Counter[Standing]())
+            assert found["not usable"] + found["cannot be judged"] >= 0.9 * found.total()
 
 
 def test_the_page_is_current() -> None:

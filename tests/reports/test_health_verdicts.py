@@ -21,6 +21,7 @@ from enquete.graphs.registry import methodologies
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import with_blocks
 from enquete.reports.health.verdicts import judge
+from enquete.reports.health.words import REASONS, VERDICTS
 from enquete.reports.run_reading import open_run
 from enquete.reports.synthesis import synthesis_folder, write_synthesis
 from enquete.reports.table.rows import responses
@@ -28,6 +29,7 @@ from tests.support.populations import mirofish_folder
 from tests.support.unwritten import interview
 
 METHODS = ["longitudinal", "delphi", "scenario"]
+FILES = ("report.md", "appendix.md")
 Planted = tuple[pd.DataFrame, dict]
 
 
@@ -116,6 +118,34 @@ def test_a_run_that_was_paused_with_0_calls_has_no_verdict(tmp_path: Path) -> No
     assert not [flag for flag in run.flags if "judge" in flag]
 
 
+def test_of_a_paused_run_readers_are_told_that_it_is_interim(tmp_path: Path) -> None:
+    """Stopped in the second round of the Delphi: what is done has its verdict, what goes on has none, and no number of planned
+    answers is told that the next round would change."""
+    sim = mirofish_folder(tmp_path / "sim_1", 12)
+    said = {
+        "out": str(tmp_path / "out"),
+        "methods": METHODS,
+        "confirm": True,
+        "respondent": "synthetic",
+        "language": "en",
+    }
+    run = enquete.conduct_interviews(sim, **said, budget_tokens=60_000)
+    outcomes = {(one.methodology, one.phase): one.outcome for one in run.stages}
+    assert (run.status, outcomes["longitudinal", "T1"], outcomes["delphi", "T1"]) == ("paused", "done", "short")
+    found = written(Path(run.folder))
+    assert found["longitudinal"] == "usable as far as checked"
+    assert found["delphi"] == "interim"
+    assert run.page_one["interim"] is True
+    assert "answers are there so far" in run.page_one["asked"]
+    assert "Interim: what was found so far" in run.brief
+    assert "planned" not in run.brief + run.report.partition("## Limits")[2]
+    assert f"Delphi: {VERDICTS['interim']} ({REASONS['not_finished']})." in run.flags
+    done = enquete.resume(run.resume_token, out=str(tmp_path / "out"), budget_tokens=10_000_000)
+    assert done.page_one["interim"] is False
+    assert "planned answers are there" in done.page_one["asked"]
+    assert "interim" not in written(Path(done.folder)).values()
+
+
 def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
     """A finished run whose stages were not closed: what the ledger holds between the first answer and the last."""
     sim = mirofish_folder(tmp_path / "sim_1", 12)
@@ -129,3 +159,26 @@ def test_while_it_runs_there_is_nothing_to_judge(tmp_path: Path) -> None:
     found = written(Path(run.folder))
     assert found["delphi"] == "nothing to judge"
     assert found["scenario"] != "nothing to judge"
+
+
+def test_of_data_that_are_not_usable_the_report_tells_what_was_tested(tmp_path: Path) -> None:
+    """Thirty agents who give the same answer to every item, as they are stored: page one says so above what was found, and
+    neither it nor the section has a mean or a figure, which are in the appendix."""
+    sim = mirofish_folder(tmp_path / "sim_1", 30)
+    said = {"methods": ["longitudinal"], "confirm": True, "respondent": "synthetic", "language": "en"}
+    run = enquete.conduct_interviews(sim, out=str(tmp_path / "out"), **said)
+    with closing(sqlite3.connect(Path(run.folder) / LEDGER)) as ledger, ledger:
+        ledger.execute("UPDATE answers SET value = 4 WHERE value IS NOT NULL")
+    write_synthesis(Path(run.folder))
+    assert written(Path(run.folder)) == {"longitudinal": "not usable"}
+    page = run.page_one
+    assert [one["p"] for one in page["findings"] if one["p"] is None] == []
+    (notice,) = page["notices"]
+    assert notice.startswith("Longitudinal: not usable.")
+    assert run.brief.index(notice) < run.brief.index("## What was found")
+    report, appendix = ((synthesis_folder(Path(run.folder)) / name).read_text("utf-8") for name in FILES)
+    own, told = (text.partition("\n## Longitudinal")[2].partition("\n## ")[0] for text in (report, appendix))
+    assert notice in own
+    assert "4.00" not in report + own
+    assert "figures/longitudinal" not in report
+    assert "figures/longitudinal" in told

@@ -9,8 +9,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from enquete.analysis.health.diagnostics import Overall
 from enquete.locale import catalogue
-from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS
+from enquete.reports.evaluation import evaluations
+from enquete.reports.findings import find
+from enquete.reports.health.verdicts import Health
+from enquete.reports.page_one import MOST_WORDS, TITLE_WORDS, page_one
+from enquete.reports.report import brief
+from enquete.reports.run_reading import open_run
+from enquete.reports.table.rows import responses
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
@@ -68,6 +75,24 @@ def test_three_to_five_findings_of_a_run_large_enough(crowd: Made) -> None:
     assert 3 <= len(found) <= 5
     assert {one["methodology"] for one in found} >= {"longitudinal", "diversity", "delphi", "scenario"}
     assert {key[0] for key in RECIPES} >= {one["methodology"] for one in found}
+
+
+def test_of_data_that_are_not_usable_only_what_was_tested_is_found_and_that_stands_above(crowd: Made) -> None:
+    """The same run, judged as all alike."""
+    with open_run(crowd.folder) as reading:
+        frame = responses(reading, plain=True)
+        results, own = dict(find(reading, frame).results), evaluations(reading.record.methods)
+        names = {one["methodology"] for one in page(crowd)["findings"]}
+        health = Health(verdicts=dict.fromkeys(names, Overall("not usable", ("coherence:one_answer",))))
+        found = page_one(reading, frame, own, results, health)
+        as_it_is = page_one(reading, frame, own, results, Health())
+    stated, all_stated = ([one for own in page.by_methodology.values() for one in own] for page in (found, as_it_is))
+    assert {one.id for one in stated} < {one.id for one in all_stated}
+    assert None not in {one.p for one in [*stated, *found.findings]}
+    assert None in {one.p for one in as_it_is.findings}
+    assert "Delphi: not usable. What was not tested is no finding: see the appendix." in found.notices
+    text = brief(found, "en")
+    assert text.index("not usable") < text.index("## What was found")
 
 
 def test_its_figures_are_there(run: Made) -> None:

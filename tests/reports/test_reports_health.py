@@ -94,14 +94,14 @@ def test_small_runs_get_no_verdict_from_checks_but_say_so():
     assert {one.found.verdict for one in found.checks if one.found.name in ("extreme_style", "flat_items")} == {
         "not computed"
     }
-    assert found.verdicts["longitudinal"] == Overall("too few to judge", ("coherence:too_few_agents",))
+    assert found.verdicts["longitudinal"] == Overall("cannot be judged", ("coherence:too_few_agents",))
 
 
 def test_random_answers_from_4_to_11_agents_are_not_usable_with_caution():
     """24 items; by chance one of the eight panels may pass."""
     found = [examined(wave(random(n, 24, seed=n))).verdicts["longitudinal"].verdict for n in range(4, 12)]
-    assert found[0] == "too few to judge"
-    assert sum(verdict in ("not usable", "too few to judge") for verdict in found) >= 7
+    assert found[0] == "cannot be judged"
+    assert sum(verdict in ("not usable", "cannot be judged") for verdict in found) >= 7
 
 
 def test_a_forced_grid_has_profiles_but_no_style():
@@ -404,7 +404,7 @@ def test_every_check_reason_and_verdict_has_words():
 
 
 def still() -> Health:
-    before = random(10, 6)
+    before = random(20, 6)
     return examined([*wave(before, phase="T0"), *wave(before, phase="T1")], DRIFT, synthetic=True)
 
 
@@ -412,7 +412,7 @@ def test_a_flag_stands_alone_and_only_what_is_not_fine_is_flagged():
     found = still()
     (one,) = (one for one in found.flagged if one.found.name == "zero_drift")
     assert flag(one, "Längsschnitt", "de") == (
-        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 10). "
+        "Längsschnitt: Agenten ohne jede Veränderung (100 %; in Ordnung nach Panels von Menschen: ≤ 80 %; n = 20). "
         "Die Erinnerung bleibt fast ohne Wirkung auf die Antworten."
     )
     said = flags(found, "longitudinal", "Längsschnitt", "de")
@@ -500,7 +500,7 @@ def test_tables_are_filled_in(language):
     text = section(found, TITLES, language) + sections(found, TITLES, language)
     assert "None" not in text
     assert "{" not in text
-    assert ("zu wenige Antworten" if language == "de" else "too few answers") in text
+    assert ("zu wenige Gruppen" if language == "de" else "too few types") in text
 
 
 def test_thresholds_are_printed_as_they_are():

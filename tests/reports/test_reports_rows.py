@@ -177,11 +177,12 @@ def test_a_line_of_jsonl_is_what_was_asked_at_once_and_has_every_answer(whole):
     assert sum(line["input_tokens"] for line in found) == own["input_tokens"].sum()
     answers = {(line["participant"], item): one for line in found for item, one in line["answers"].items()}
     assert len(answers) == len(own)
+    places = {(line["participant"], item): n for line in found for n, item in enumerate(line["answers"], start=1)}
     for row in records(own):
         one = answers[row["participant"], row["item_id"]]
         assert (one.get("value"), one.get("confidence")) == (row["value"], row["confidence"])
         assert (one.get("text", ""), one.get("content", "")) == (row["text"], row["content"])
-        place = list(found[0]["answers"]).index(row["item_id"]) + 1
+        place = places[row["participant"], row["item_id"]]
         assert one.get("item_position", place) == row["item_position"]
 
 

@@ -166,6 +166,17 @@ class TestOrders:
         orders = [shown(name, block()).shown for name in ("items_random", "items_shuffled", "items_shuffled_2")]
         assert len(set(orders)) == 3
 
+    def test_an_order_of_the_instrument_s_own_gives_way_to_probes_alone(self) -> None:
+        in_order = block().model_copy(update={"in_order": True})
+        assert shown("items_random", in_order).in_shown_order() == ITEMS
+        assert shown("items_shuffled", in_order).shown == shown("items_shuffled", block()).shown
+
+    def test_items_change_places_with_those_of_their_kind(self) -> None:
+        """The city is the only choice: of ten groups it stays the eighth."""
+        for n in range(20):
+            groups = dict.fromkeys(item.partition("/")[0] for item in shown("items_random", block(f"agent:{n}")).shown)
+            assert list(groups).index("city") == 7
+
     @given(st.integers(0, 100))
     def test_words_keep_their_place_and_themes_stay_together(self, n: int) -> None:
         order = list(shown("items_shuffled", block(f"agent:{n}")).shown)

@@ -32,6 +32,13 @@ def test_ask_gives_a_run_with_table_and_report(asked: Run) -> None:
     assert set(rows["item_id"]) == {"q1", "town", "q3", "q4", "q5"}
     assert set(rows["status"]) == {"ok"}
     assert len(rows) == 5 * 6
+    assert rows.groupby("item_id")["item_position"].unique().map(list).to_dict() == {
+        "q1": [1],
+        "town": [2],
+        "q3": [3],
+        "q4": [4],
+        "q5": [5],  # as written: a poll has an order of its own
+    }
     scales = rows.drop_duplicates("item_id").set_index("item_id")[["scale_min", "scale_max"]]
     assert list(scales.loc["town"]) == [1, 7]
     assert "## Poll" in asked.report

@@ -71,7 +71,7 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
     async def until_it_stands() -> None:
         await start.begin()
         driver = start.driver(events.append)
-        driving = asyncio.create_task(driver.drive())
+        driving = asyncio.create_task(driver.drive(start.folder))
         for _ in range(6000):
             if server.batches.polls or driving.done():
                 break

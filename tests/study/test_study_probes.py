@@ -283,6 +283,9 @@ def test_orders_are_kept_over_a_resume_and_told_in_every_row(tmp_path: Path) -> 
     comment = whole.responses[whole.responses["scale_min"].isna()]
     assert set(comment["item_position"]) == {15}
     plain = interview(personas(tmp_path, 10), tmp_path / "plain", methods=["longitudinal"], seed=4)
+    assert plain.responses["item_position"].equals(
+        whole.responses["item_position"]
+    )  # items are so unless said otherwise
     assert stored_answers(plain.folder)[0][:8] == stored_answers(whole.folder)[0][:8]  # planted answers ignore orders
 
 

@@ -21,12 +21,15 @@ from enquete.analysis.content import one_valued
 from enquete.analysis.health import contentless as empty_answers
 from enquete.analysis.health.coherence import answer_stability, coherence
 from enquete.analysis.health.diagnostics import Diagnostic, Standing, overall
+from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.plausibility import direction_flips, unrevised, zero_drift
 from enquete.analysis.health.quality import flat_items, persona_flattening
 from enquete.analysis.health.style import extreme_style, midpoint_style, straightlining
 
 FILE = Path(__file__).parents[1] / "data" / "humans" / "answers.csv"
-SIZES = (7, 20, 50)
+SIZES = (10, 20, 50)
+FEW = 9
+FAULTY_SIZES = (10, 20)
 Matrix = NDArray[np.float64]
 
 
@@ -106,12 +109,47 @@ def _noisy(like: Panel, n: int, rng: np.random.Generator, share: float) -> Matri
     return np.clip(np.rint(like.x.mean(axis=0) + noise), like.low, like.high)
 
 
+def one_answer(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """Everybody the same to everything."""
+    return np.full((n, like.x.shape[1]), float(rng.integers(like.low, like.high + 1)))
+
+
+def own_levels(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """People's mean on each item, the level of one of them, and noise as wide as what is left of their spread."""
+    spread = like.x - like.x.mean(axis=1, keepdims=True)
+    levels = rng.choice(like.x.mean(axis=1) - like.x.mean(), n)[:, None]
+    noise = rng.normal(0, spread.std(axis=0), (n, like.x.shape[1]))
+    return np.clip(np.rint(like.x.mean(axis=0) + levels + noise), like.low, like.high)
+
+
+def sticking(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """People's answers, drawn with replacement, of which four in ten repeat the one before."""
+    return _repeating(like.x[rng.integers(0, len(like.x), n)], rng)
+
+
+def sticking_at_random(like: Panel, n: int, rng: np.random.Generator) -> Matrix:
+    """The same of answers at random."""
+    return _repeating(at_random(like, n, rng), rng)
+
+
+def _repeating(x: Matrix, rng: np.random.Generator) -> Matrix:
+    x = x.copy()
+    for item in range(1, x.shape[1]):
+        repeats = rng.random(len(x)) < 0.4
+        x[repeats, item] = x[repeats, item - 1]
+    return x
+
+
 Faulty = Callable[[Panel, int, np.random.Generator], Matrix]
 FAULTY: Mapping[str, Faulty] = {
     "answers at random": at_random,
     "straight lines": straight_lines,
     "one profile, noise as wide as people's spread": one_profile,
     "one profile, noise a third as wide": one_clear_profile,
+    "one answer to everything": one_answer,
+    "levels of their own and noise": own_levels,
+    "people's, four in ten repeat the one before": sticking,
+    "at random, four in ten repeat the one before": sticking_at_random,
 }
 
 
@@ -124,17 +162,26 @@ def contentless(given: Answers) -> Diagnostic:
     empty = np.repeat([one_valued(row) for row in given.value], m)
     frame = pd.DataFrame({"participant": np.repeat(given.participants, m), "item": np.tile(given.items, n), "status": "ok",
                           "text": "", "content": np.where(empty, "one_value", "")})  # fmt: skip
-    return empty_answers.contentless(frame)
+    return next(empty_answers.contentless(frame))
 
 
-ON_RATINGS = (coherence, extreme_style, midpoint_style, straightlining, flat_items, contentless, persona_flattening)
+ON_RATINGS = (
+    coherence,
+    order_smoothness,
+    extreme_style,
+    midpoint_style,
+    straightlining,
+    flat_items,
+    contentless,
+    persona_flattening,
+)
 BETWEEN = (zero_drift, direction_flips, unrevised, answer_stability)
 
 
 def checked(panel: Panel, x: Matrix | None = None) -> list[Diagnostic]:
     """The checks that apply to one occasion; of a sort those that its grid leaves open."""
     answers = panel.of(panel.x if x is None else x)
-    return [check(answers) for check in (ON_RATINGS[:1] if panel.sort else ON_RATINGS)]
+    return [check(answers) for check in (ON_RATINGS[:2] if panel.sort else ON_RATINGS)]
 
 
 def checked_twice(before: Panel, after: Panel) -> list[Diagnostic]:
@@ -155,7 +202,7 @@ def people(n: int, seed: int = 0) -> Counter[Standing]:
 
 
 @cache
-def faulty(make: Faulty, n: int | None, seed: int = 0) -> Counter[Standing]:
-    """One panel in the shape of each of people's ratings; n None: as many agents as there."""
+def faulty(make: Faulty, n: int, seed: int = 0) -> Counter[Standing]:
+    """One panel of so many agents in the shape of each of people's ratings."""
     rng = np.random.default_rng(seed)
-    return standings(checked(one, make(one, n or len(one.x), rng)) for one in panels(ratings=True))
+    return standings(checked(one, make(one, n, rng)) for one in panels(ratings=True))

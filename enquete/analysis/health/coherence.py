@@ -13,7 +13,7 @@ import numpy as np
 
 from enquete.analysis.answers import Answers, Flags, Floats, aligned, balanced_families, row_means
 from enquete.analysis.health.diagnostics import DECIMALS, TOO_FEW, Detail, Diagnostic, Ruling, judged
-from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, LEAST_SHARED, SURELY, THRESHOLDS
+from enquete.analysis.health.thresholds import ALPHA, LEAST_IN_FAMILY, LEAST_SHARED, SURE_FROM, SURELY, THRESHOLDS
 from enquete.analysis.typology.components import permuted
 
 DRAWS = 199  # p is a multiple of .005
@@ -22,25 +22,34 @@ ONE_SIDED = 1.645  # standard errors: 95% one-sided
 
 
 def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
-    """√(mean r² between items over agents − the same by chance), pairs weighted by the product of their variances.
+    """√(mean r² between items over agents − the same by chance), pairs weighted by the product of their variances, after each
+    agent's own level is subtracted: who only says higher or lower numbers than others, whatever is asked, has a style and no
+    opinion.
 
     Weighted, because opinions may divide a panel on few items while all agree, but for noise, on the rest. Sees any
-    structure: types, families, styles. Keying does not matter. A gap counts as its item's mean; forced sorts stay forced
+    other structure: types, families, orders. Keying does not matter. A gap counts as its item's mean; forced sorts stay forced
     when dealt. Of more than 1,000 agents so many are drawn by `seed`; `agents_drawn` in the detail. Two nulls are told
-    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise.
+    apart: answers at random, to which no item is another than the next (`shared` is 0), and one profile with noise. Where no
+    item varies there is one answer and no panel: bad; where fewer than five do, nothing can be said.
 
-    People's panels and answers with nothing in them, p < .05 (docs/health.md#calibrated-on-people): all 26 whole panels of
-    9 to 63 people; of panels of 7 drawn from them 80%, of 10 92%; answers at random or one profile with noise 5% at any size.
+    People's panels and answers with nothing in them: docs/health.md#calibrated-on-people.
     """
-    x = _filled(answers.centred)
-    counts = {"agents": len(x), "items": int((x.std(axis=0) > 1e-9).sum()) if len(x) else 0}
-    few = counts["items"] < THRESHOLDS["coherence"].least["items"] <= answers.items.size
-    if why_not := "no_variation" if few else _short("coherence", counts):
+    x = filled(answers.centred)
+    varies = int((x.std(axis=0) > 1e-9).sum()) if len(x) else 0
+    counts = {"agents": len(x), "items": answers.items.size}
+    if why_not := _short("coherence", counts):
         return judged("coherence", None, counts, why_not=why_not)
+    if not varies:
+        return judged("coherence", 0.0, counts, ruling=Ruling("bad", "one_answer"))
+    if varies < THRESHOLDS["coherence"].least["items"]:
+        return judged("coherence", None, counts, why_not="no_variation")
     rng = np.random.default_rng(seed)
     x = x if len(x) <= MOST_AGENTS else rng.permutation(x)[:MOST_AGENTS]
-    found = mean_squared_correlation(x)
-    null = np.array([mean_squared_correlation(permuted(x, rng)) for _ in range(DRAWS)])
+    level_free = centred_agents(x - x.mean(axis=0))
+    if float((level_free**2).sum()) < 1e-9:
+        return judged("coherence", 0.0, counts, ruling=Ruling("bad", "no_more_than_chance"))
+    found = mean_squared_correlation(level_free)
+    null = np.array([mean_squared_correlation(centred_agents(permuted(level_free, rng))) for _ in range(DRAWS)])
     beyond, error, p = found - float(null.mean()), float(null.std(ddof=1)), exceeded(found, null)
     shared, shared_error = profiles_alike(x)
     detail: Detail = {
@@ -51,8 +60,8 @@ def coherence(answers: Answers, *, seed: int = 0) -> Diagnostic:
         "shared": shared,
     }
     value, most = _root(beyond), _root(beyond + ONE_SIDED * error)
-    at_random = shared + ONE_SIDED * shared_error < LEAST_SHARED
-    ruling = _floor("coherence", value, most, p, nothing=at_random)
+    nothing = shared + ONE_SIDED * shared_error < LEAST_SHARED
+    ruling = _floor("coherence", value, most, p, nothing=nothing, sure=len(x) >= SURE_FROM)
     return judged("coherence", value, counts, detail=detail, benchmark=0.0, ruling=ruling)
 
 
@@ -60,7 +69,7 @@ def _root(x: float) -> float:
     return float(np.sqrt(max(x, 0.0)))
 
 
-def _filled(x: Floats) -> Floats:
+def filled(x: Floats) -> Floats:
     """Gaps as their item's mean; without the agents who answered nothing."""
     return np.where(np.isnan(x), _means(x), x)[~np.isnan(x).all(axis=1)]
 
@@ -73,6 +82,17 @@ def _means(x: Floats) -> Floats:
 def centred_items(x: Floats) -> Floats:
     """Distance from the item's mean over agents; NaN stays."""
     return np.asarray(x - _means(x), dtype=float)
+
+
+def _level_free(x: Floats) -> Floats:
+    """Distances from the item's mean, less the agent's mean of them; 0 where there is no answer."""
+    x = centred_items(x)
+    return np.nan_to_num(x - row_means(x)[:, None])
+
+
+def centred_agents(x: Floats) -> Floats:
+    """Distance from the agent's own mean over items. x: without gaps."""
+    return np.asarray(x - x.mean(axis=1, keepdims=True), dtype=float)
 
 
 def mean_squared_correlation(x: Floats) -> float:
@@ -107,11 +127,11 @@ def exceeded(found: float, null: Floats) -> float:
     return float((1 + (null >= found - 1e-12).sum()) / (1 + null.size))
 
 
-def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False) -> Ruling:
+def _floor(name: str, value: float, most: float, p: float, *, nothing: bool = False, sure: bool = True) -> Ruling:
     """Bad where the figure is surely below the floor, or there is nothing else either; no surer than chance and not surely
-    below it, it says nothing: too few agents."""
+    below it, it says nothing: too few agents. sure: there are enough of them to call anything bad."""
     floor = THRESHOLDS[name].caution[0] or 0.0
-    if round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA):
+    if sure and (round(most - floor, DECIMALS) < 0 or (nothing and p >= ALPHA)):
         return Ruling("bad", "no_more_than_chance")
     if p >= ALPHA:
         return Ruling("not computed", f"{TOO_FEW}agents")
@@ -185,13 +205,14 @@ def cronbach(x: Floats) -> float | None:
 
 
 def answer_stability(before: Answers, after: Answers, *, seed: int = 0) -> Diagnostic:
-    """Pearson r of an agent's answers in two waves or rounds, each as distance from its item's mean in that wave.
+    """Pearson r of an agent's answers in two waves or rounds, each as distance from its item's mean in that wave and without
+    the agent's own level.
 
-    A shift of all agents, such as drift, leaves it alone; so do items that everybody rates high. The null hands whole
-    second waves to other agents.
+    A shift of all agents, such as drift, leaves it alone; so do items that everybody rates high, and agents who rate
+    everything high, both times. The null hands whole second waves to other agents.
     """
     both = aligned([before, after])
-    x, y = (np.nan_to_num(centred_items(wave)) for wave in both.values)
+    x, y = (_level_free(wave) for wave in both.values)
     short = _short("answer_stability", both.counts)
     size = float(np.sqrt((x**2).sum() * (y**2).sum()))
     if not both.counts["answers"] or short or size < 1e-9:

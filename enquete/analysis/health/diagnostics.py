@@ -11,15 +11,23 @@ from enquete.analysis.health.thresholds import THRESHOLDS, Bounds, Threshold
 
 Verdict = Literal["fine", "caution", "bad", "information", "not computed"]
 Standing = Literal[
-    "usable", "usable as far as checked", "usable with caution", "not usable", "too few to judge", "nothing to judge"
+    "usable",
+    "usable as far as checked",
+    "usable with caution",
+    "not usable",
+    "cannot be judged",
+    "interim",
+    "nothing to judge",
 ]
 Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json] | None"
 Detail: TypeAlias = Mapping[str, Json]
 
 DECIMALS = 12  # values are compared to this many: 3/10 computed as 0.30000000000000004 lies on the threshold
 MOST_BAD = 1  # bad checks, none of them decisive, that still leave the data usable with caution
-TOO_FEW = "too_few_"  # most other reasons lie in the design, such as items keyed one way: no lack of data
+TOO_FEW = "too_few_"
+NO_VARIATION = "no_variation"  # with it a lack of data; other reasons lie in the design, such as items keyed one way
 DISTRIBUTION = "distribution"
+COHERENT, BESIDES = "coherence", "order_smoothness"  # a pass of the first counts only with the second
 RELIABILITY = "test_retest"  # the check without which noise and opinion cannot be told apart
 NOT_TESTED = "reliability_not_tested"
 
@@ -54,6 +62,8 @@ class Overall:
 
 
 NOTHING = Overall("nothing to judge")
+NOT_USABLE: Standing = "not usable"
+INTERIM = Overall("interim", ("not_finished",))
 
 
 def judged(
@@ -113,11 +123,11 @@ def overall(
     """What a set of checks, such as a methodology's, says about the data.
 
     Nothing to judge: no check was computed. Not usable: a decisive check is bad, or two or more others are, or of the checks
-    that tell answers from chance (`Threshold.floor`) one is bad and none is passed. Too few to judge: such a check lacks
-    data, and none is passed. Usable with caution: a check is bad or calls for caution. Usable as far as checked: nothing of
-    this, but no retest was computed. Usable: otherwise. A check that was not computed is never a pass and never a failure;
-    nor is one that gives information only. own: rules of checks that are not in THRESHOLDS; not_tested: why there is no
-    retest. Raises ValueError for a name that is in neither.
+    that tell answers from chance (`Threshold.floor`) one is bad and none is passed. Cannot be judged: such a check, or the one
+    that coherence counts only with, lacks agents, answers or variation, and none is passed. Usable with caution: a check is bad
+    or calls for caution. Usable as far as checked: nothing of this, but no retest was computed. Usable: otherwise. A check that
+    was not computed is never a pass and never a failure; nor is one that gives information only. own: rules of checks that are
+    not in THRESHOLDS; not_tested: why there is no retest. Raises ValueError for a name that is in neither.
     """
     given, rules = list(diagnostics), {**THRESHOLDS, **(own or {})}
     for one in given:
@@ -127,16 +137,26 @@ def overall(
     cautions = [one for one in given if one.verdict == "caution"]
     reasons = tuple(f"{one.name}:{one.reason_code}" for one in (*bad, *cautions))
     floors = [one for one in given if rules[one.name].floor]
-    passed = any(one.verdict == "fine" or (one.verdict, one.reason_code) == ("caution", "below") for one in floors)
+    unsure = [one for one in given if one.name == BESIDES and _lacks_data(one)]
+    lacking = [one for one in floors if _lacks_data(one)] or unsure
+    passed = any(_passed(one) and not (unsure and one.name == COHERENT) for one in floors)
     fell = any(one.verdict == "bad" for one in floors) and not passed
     if fell or len(bad) > MOST_BAD or any(rules[one.name].decisive for one in bad):
         return Overall("not usable", reasons)
-    short = [f"{one.name}:{one.reason_code}" for one in floors if one.reason_code.startswith(TOO_FEW)]
-    if short and not passed:
-        return Overall("too few to judge", (*short, *reasons))
+    if lacking and not passed:
+        return Overall("cannot be judged", (*(f"{one.name}:{one.reason_code}" for one in lacking), *reasons))
     if not any(one.verdict in ("fine", "caution", "bad") for one in given):
         return NOTHING
     if reasons:
         return Overall("usable with caution", reasons)
     tested = any(one.name == RELIABILITY and one.verdict == "fine" for one in given)
     return Overall("usable") if tested else Overall("usable as far as checked", (not_tested,))
+
+
+def _lacks_data(one: Diagnostic) -> bool:
+    return one.reason_code.startswith(TOO_FEW) or (one.verdict, one.reason_code) == ("not computed", NO_VARIATION)
+
+
+def _passed(floor: Diagnostic) -> bool:
+    """Told from chance, be it by little."""
+    return floor.verdict == "fine" or (floor.verdict, floor.reason_code) == ("caution", "below")

@@ -15,6 +15,7 @@ from enquete.analysis.health.thresholds import ALPHA, LONGEST_RUN, RUN_OF_ITEMS,
 
 VARIED = 0.25  # share of answers under other than an item's commonest option order: below, place and content are one
 MOST_NAMED = 20  # agents listed by name in a detail
+NOT_SHOWN = -2  # in place of a block
 
 
 def style(answers: Answers) -> list[Diagnostic]:
@@ -139,6 +140,21 @@ def longest_runs(answers: Answers) -> pd.DataFrame | None:
     gap, another block or another scale ends a run. Agents that were shown nothing are left out. None where the order shown
     is unknown or two items have the same place (items asked one by one, several blocks without a column `block`).
     """
+    placed = in_shown_order(answers)
+    if placed is None:
+        return None
+    order, block = placed
+    given, shown = np.take_along_axis(_given(answers), order, axis=1), block != NOT_SHOWN
+    index, keep = answers.participants, shown.any(axis=1)
+    table = pd.DataFrame({"run": _longest(given, block), "n_items": _longest(block.astype(float), block)}, index=index)
+    return table.loc[np.asarray(keep)]
+
+
+def in_shown_order(answers: Answers) -> tuple[Codes, Codes] | None:
+    """By agent the columns of the items in the order shown, what was not shown last, and the block of each, NOT_SHOWN there.
+
+    None where the order shown is unknown or two items have the same place.
+    """
     place = np.where(np.isnan(answers.position), np.inf, answers.block * 1e6 + answers.position)
     order = np.argsort(place, axis=1, kind="stable")
     place = np.take_along_axis(place, order, axis=1)
@@ -146,11 +162,7 @@ def longest_runs(answers: Answers) -> pd.DataFrame | None:
     doubled = (place[:, 1:] == place[:, :-1]) & shown[:, 1:]
     if doubled.any() or not shown.any() or (~np.isnan(answers.value) & np.isnan(answers.position)).any():
         return None
-    given = np.take_along_axis(_given(answers), order, axis=1)
-    block = np.where(shown, np.take_along_axis(answers.block, order, axis=1), -2)
-    index, keep = answers.participants, shown.any(axis=1)
-    table = pd.DataFrame({"run": _longest(given, block), "n_items": _longest(block.astype(float), block)}, index=index)
-    return table.loc[np.asarray(keep)]
+    return order, np.where(shown, np.take_along_axis(answers.block, order, axis=1), NOT_SHOWN)
 
 
 def _given(answers: Answers) -> Floats:
@@ -164,7 +176,7 @@ def _given(answers: Answers) -> Floats:
 def _longest(given: Floats, block: Codes) -> Codes:
     """Longest run of equal neighbours within a block, by row; NaN equals nothing. 0 where a row is empty."""
     run = np.zeros(given.shape, dtype=np.int64)
-    known = ~np.isnan(given) & (block != -2)
+    known = ~np.isnan(given) & (block != NOT_SHOWN)
     run[:, :1] = known[:, :1]
     for j in range(1, given.shape[1]):
         goes_on = (given[:, j] == given[:, j - 1]) & (block[:, j] == block[:, j - 1])

@@ -39,7 +39,7 @@ LEAST_IN_FAMILY = 3  # items
 ONE_PROFILE = 0.8  # mean r between profiles, of which most then is the items' means
 ALPHA = 0.05
 SURELY = 0.01  # of a test that alone makes data not usable
-EMPTY_TEXTS = 0.25
+SURE_FROM = 20  # agents: of 440 panels of 10 and 15 drawn from people's, 1% looked like none, of 20 no panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Threshold:
 
 
 _PEOPLE = "26 panels of people [deliberr]"
+_TEN = "22 panels of 10 and more people [deliberr]"
 _NEVER = "none of 300 people in 13 groups [deliberr]"
 _NO_PERSON = "5 agents, since none of 300 people did"
 _SHARE_OF_AGENTS = (
@@ -136,13 +137,26 @@ STYLE: Mapping[str, Threshold] = {
 
 COHERENCE: Mapping[str, Threshold] = {
     "coherence": Threshold(
-        "√(mean r² − its mean by chance) over pairs of items, r over agents, weighted by s²ᵢ·s²ⱼ; chance: each item's answers dealt "
-        "to other agents, 199 times. Bad if the upper end (95%, one-sided) lies below the bound, or if p ≥ .05 and that of r between "
-        "agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
-        (0.075, None), FREE, {"agents": 5, "items": 5}, "5 agents are ten pairs of profiles, 5 items ten pairs",
-        "people", _PEOPLE + ": .11 to .41, p ≤ .01 in 26 of 26; profiles as answered .20 to .62",
-        "answers at random, and one profile with noise, have nothing in common but the items. Not decisive: opinions may be firm and "
-        "yet unrelated to each other, which only asking again tells from noise", None, False, True,
+        "√(mean r² − its mean by chance) over pairs of items, r over agents, answers without the agent's own level (as distances from "
+        "the item's mean, less the agent's mean of them), weighted by s²ᵢ·s²ⱼ; chance: each item's answers dealt to other agents, 199 "
+        "times. Bad if no item varies, or of 20 and more agents if the upper end (95%, one-sided) lies below the bound, or p ≥ .05 and "
+        "that of r between agents' profiles as answered lies below .10; else too few agents if p ≥ .05",
+        (0.075, None), FREE, {"agents": 10, "items": 5}, "of panels of 10 drawn from people's four in five are told from chance, of "
+        "fewer hardly half; 5 items are ten pairs",
+        "people", _TEN + ": .11 to .40, p ≤ .01 in 22 of 22; profiles as answered .20 to .62",
+        "answers at random, one profile with noise, and levels of one's own with noise have nothing in common but items and agents. Not "
+        "decisive: opinions may be firm and yet unrelated to each other, which only asking again tells from noise", None, False, True,
+    ),
+    "order_smoothness": Threshold(
+        "r of two answers of an agent to items shown one after the other, less its mean over 199 random orders of the items; pairs as "
+        "distances from the mean of all pairs of one family keyed alike, of one keyed oppositely, of two families. Over answers as "
+        "distances from the agent's mean and from the item's; the smaller r and the larger p count. Beyond the bound with p < .01 bad, of "
+        "fewer than 20 agents too few agents",
+        (None, 0.15), (None, 0.15), {"agents": 10, "items": 8}, "8 items have 20,160 orders; 10 agents, as for coherence. Fewer items in "
+        "orders of each agent's own need no test",
+        "people", _TEN + ": −.11 to .12",
+        "who repeats the answer before, whatever is asked, has not read; and that neighbours are answered alike then passes for opinions "
+        "that hang together", None, True,
     ),
     "family_alpha": Threshold(
         "median over families of Cronbach's α, items rekeyed; caution if p ≥ .05 against answers dealt to other agents",
@@ -162,10 +176,11 @@ COHERENCE: Mapping[str, Threshold] = {
         "are wrong, and everything rekeyed with them", None, True,
     ),
     "answer_stability": Threshold(
-        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each; bad if the upper end "
-        "(95%, one-sided, over second waves handed to other agents) lies below the bound; else too few agents if p ≥ .05",
-        (0.15, None), FREE, {"agents": 5, "answers": 50}, "5 agents can be handed each other's waves in 120 ways",
-        "people", "13 groups of people [deliberr]: .32 to .53, with a deliberation in between",
+        "r between two waves or rounds of the same agents, answers as distances from the item's mean in each, without the agent's own "
+        "level; bad if the upper end (95%, one-sided, over second waves handed to other agents) lies below the bound; else too few agents "
+        "if p ≥ .05",
+        (0.15, None), FREE, {"agents": 10, "answers": 50}, "10 agents, as for coherence",
+        "people", "11 groups of 10 and more people [deliberr]: .31 to .52, with a deliberation in between",
         "who answers at random has no opinion that could last, and none that could change", None, False, True,
     ),
 }  # fmt: skip
@@ -202,10 +217,15 @@ QUALITY: Mapping[str, Threshold] = {
     "contentless": Threshold(
         "share of agents with a row of seven and more closed answers of which nine in ten are the same, or half of whose answers "
         "have no content: such rows, and texts that are no sentence, refer back, repeat scale, question or themselves, or are in another "
-        "language. Caution also where more than a quarter of the texts are",
+        "language",
         (None, MOST_GAPS), (None, 0.25), {"agents": 1}, "one agent who says nothing is one too many to pass over",
         "people", "none of 568 rows of people in 24 panels [deliberr]: at most .70 of a row on one value; texts: this project's rules",
         "an answer can be readable and say nothing", 0.0, True,
+    ),
+    "empty_texts": Threshold(
+        "share of texts that are no sentence, refer back, repeat scale, question or themselves, or are in another language",
+        (None, 0.25), FREE, {"texts": 1}, "every text is judged by itself", "proposal", "no benchmark was found",
+        "comments may be left open; reasons that say nothing explain nothing", 0.0,
     ),
     "refusal_rate": Threshold(
         "refused / asked", (None, MOST_GAPS), (None, 0.20), {"answers": 20}, _CELLS, *_MISSING, "refusals are not at random", None, True,
@@ -250,7 +270,7 @@ _PERSONA_SOURCE: tuple[Basis, str] = ("chance", "against the run's own retest")
 PROBES: Mapping[str, Threshold] = {
     "test_retest": Threshold(
         "κ_w = 1 − Σ(x − y)² / Σ E, E the same expected by chance within each item; caution also if all are equal at T > 0",
-        (0.60, None), (0.25, None), {"answers": 100, "agents": 5},
+        (0.60, None), (0.25, None), {"answers": 100, "agents": 10},
         _KAPPA_LEAST + "; with 100 answers of which 97% are stable, all are equal by chance in 5%",
         "people", "bad: people agree with themselves by .29 and more with a deliberation in between [deliberr]; caution: below "
         "substantial [landis_koch_1977]",

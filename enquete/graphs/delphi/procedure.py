@@ -57,6 +57,7 @@ class Delphi(Procedure[DelphiInstrument, DelphiSettings]):
                 instruction=self.instrument.instruction(round, self.language),
                 items=items,
                 quoted=self._quoted(unit, round, desk) if round > 2 else (),
+                in_order=self.instrument.in_order,
             )
         ]
 

@@ -27,7 +27,10 @@ class Diversity(Procedure[DiversityInstrument, DiversitySettings]):
         texts, (sort, axes) = self.instrument.instructions, self._items
         grid: JsonValue = {str(column): places for column, places in self.instrument.distribution.items()}
         above = texts.sort.in_(self.language), texts.axes.in_(self.language)
+        in_order = self.instrument.in_order
         return [
-            Block(key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}),
-            *([Block(key=desk.key(unit, AXES), instruction=above[1], items=axes)] if axes else []),
+            Block(
+                key=desk.key(unit, SORT), instruction=above[0], items=sort, constraint={"grid": grid}, in_order=in_order
+            ),
+            *([Block(key=desk.key(unit, AXES), instruction=above[1], items=axes, in_order=in_order)] if axes else []),
         ]

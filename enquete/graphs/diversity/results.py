@@ -8,6 +8,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.health.coherence import coherence
+from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
 from enquete.graphs.diversity import across
@@ -29,8 +30,12 @@ def forced(rows: pd.DataFrame) -> pd.Series[bool]:
     return rows["scale_min"].le(0).fillna(False).astype(bool)
 
 
+OF_SORTS = (coherence, order_smoothness, persona_flattening)
+"""Checks that a grid leaves open."""
+
+
 def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Structure; coherence and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
+    """Structure; coherence, order and profiles of the sorts, whose grid settles style and entropy; the ratings beside them as anywhere."""
     rows = checkable(rows)
     n, beyond = (int(at(found, "pca", key) or 0) for key in ("n_agents", "above_chance"))
     yield "", two_components(figure(found, "pca", "first_two"), n, beyond)
@@ -38,8 +43,8 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
         own = occasion(rows, phase)
         sorts, ratings = own[forced(own)], own[~forced(own)]
         if len(sorts):
-            yield from each(phase, (check(answers(sorts)) for check in (coherence, persona_flattening)))
-        own_checks = ("coherence", "persona_flattening") if len(sorts) else ()
+            yield from each(phase, (check(answers(sorts)) for check in OF_SORTS))
+        own_checks = [check.__name__ for check in OF_SORTS] if len(sorts) else ()
         yield from each(phase, (one for one in scales(ratings, humans) if one.name not in own_checks))
     yield from gaps(rows)
 

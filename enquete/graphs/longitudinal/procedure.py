@@ -22,4 +22,5 @@ class Wave(Procedure[LongitudinalInstrument, NoSettings]):
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
-        return [Block(key=desk.key(unit, PART), instruction=instruction, items=self._items)]
+        in_order = self.instrument.in_order
+        return [Block(key=desk.key(unit, PART), instruction=instruction, items=self._items, in_order=in_order)]

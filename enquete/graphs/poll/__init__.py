@@ -25,7 +25,8 @@ class Poll(Procedure[QuestionsInstrument, NoSettings]):
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         instruction = self.instrument.instruction.in_(self.language)
-        return [Block(key=desk.key(unit, "questions"), instruction=instruction, items=self._items)]
+        in_order = self.instrument.in_order
+        return [Block(key=desk.key(unit, "questions"), instruction=instruction, items=self._items, in_order=in_order)]
 
 
 METHODOLOGY = Methodology(

@@ -104,6 +104,7 @@ class Table:
             instruction=self._instruction(asked, context),
             items=self._items(asked),
             quoted=self.rendered(context),
+            in_order=self.instrument.in_order or not is_private(asked, self.talk),
             by_person=self.settings.seats_person(self.desk.participant(asked.participant)),
         )
 

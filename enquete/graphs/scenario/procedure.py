@@ -32,7 +32,7 @@ class Rating(Procedure[ScenarioInstrument, NoSettings]):
 
     def blocks(self, unit: str, round: int, desk: Desk) -> Sequence[Block]:
         return [
-            Block(key=desk.key(unit, scenario), instruction=instruction, items=items)
+            Block(key=desk.key(unit, scenario), instruction=instruction, items=items, in_order=self.instrument.in_order)
             for scenario, (instruction, items) in self._asked.items()
         ]
 

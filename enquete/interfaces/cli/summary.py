@@ -67,8 +67,9 @@ def findings(run: Run) -> list[str]:
     """Page one's sentences, which are in the language of the interviews; none while the run goes on."""
     if run.is_driven:
         return []
-    stated = [f"{place}. {one['text']}" for place, one in enumerate(run.page_one.get("findings", ()), start=1)]
-    return [say("found"), *stated, ""] if stated else []
+    page = run.page_one
+    stated = [f"{place}. {one['text']}" for place, one in enumerate(page.get("findings", ()), start=1)]
+    return [*page.get("notices", ()), say("found"), *stated, ""] if stated else []
 
 
 def report_path(run: Run) -> str | None:

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
+from enquete.analysis.health.diagnostics import NOT_USABLE
 from enquete.interfaces.mcp.shapes import Entry
+from enquete.locale import N_, tell
 from enquete.reports.evaluation import evaluations
+from enquete.reports.key_findings import tested
 from enquete.reports.run_reading import read_result
 from enquete.state.asking import Language, Spoken
 from enquete.study.run import Run
@@ -22,16 +25,30 @@ DECIMALS = 2
 
 
 def leading(run: Run, language: Language = CALLER) -> list[str]:
-    """Page one's findings; one that joins methodologies as the report has it."""
+    """What must be known first; then page one's findings, one that joins methodologies as the report has it."""
     found = run.page_one.get("findings", ())
+    first = cautions(run, language)
     if language == run.record.language:
-        return [str(one["text"]) for one in found]
-    return [_sentences(run, str(one["methodology"]), language).get(str(one["id"]), str(one["text"])) for one in found]
+        return [*first, *(str(one["text"]) for one in found)]
+    told = (_sentences(run, str(one["methodology"]), language).get(str(one["id"]), str(one["text"])) for one in found)
+    return [*first, *told]
+
+
+_INTERIM = N_("Interim: the interviews are not finished.")
+_NOT_USABLE = N_("Not usable: {methods}. What was not tested is no finding.")
+
+
+def cautions(run: Run, language: Language) -> list[str]:
+    """That it is not all, and which methodologies' data cannot be used."""
+    page = run.page_one
+    methods = ", ".join(str(one["methodology"]) for one in page.get("usable", ()) if one["standing"] == NOT_USABLE)
+    said = [tell(_INTERIM, language)] if page.get("interim") else []
+    return said + ([tell(_NOT_USABLE, language).format(methods=methods)] if methods else [])
 
 
 def lines(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> list[str]:
     """What a methodology found, the most telling first."""
-    return list(_stated(run, methodology, found, language).values())[:LINES]
+    return [*cautions(run, language), *_stated(run, methodology, found, language).values()][:LINES]
 
 
 def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]:
@@ -43,7 +60,11 @@ def _stated(run: Run, methodology: str, found: JsonValue, language: Language) ->
     dotted = {name: path for name, path in run.record.methods.items() if name == methodology}
     if not (isinstance(found, dict) and found and dotted):
         return {}
-    return {one.id: one.text for one in evaluations(dotted)[methodology].findings(found, language)}
+    stated = evaluations(dotted)[methodology].findings(found, language)
+    not_usable = any(
+        one["methodology"] == methodology and one["standing"] == NOT_USABLE for one in run.page_one.get("usable", ())
+    )
+    return {one.id: one.text for one in (tested(stated) if not_usable else stated)}
 
 
 def rounded(value: JsonValue) -> JsonValue:

@@ -16,6 +16,7 @@ from enquete.analysis.health.contentless import contentless
 from enquete.analysis.health.diagnostics import DISTRIBUTION, Diagnostic, judged
 from enquete.analysis.health.expected import Expected
 from enquete.analysis.health.nonresponse import nonresponse
+from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.quality import flat_items, human_anchor, persona_flattening, variance_ratio
 from enquete.analysis.health.style import acquiescence, extreme_style, midpoint_style, style
 from enquete.analysis.health.thresholds import THRESHOLDS, Threshold
@@ -100,6 +101,7 @@ def scales(rows: pd.DataFrame, humans: Humans) -> Iterator[Diagnostic]:
         table, given = answers(rows), expected(rows)
         likely = bool((has_scale & rows["elicitation"].eq("distribution")).any())  # then values are medians
         yield coherence(table)
+        yield order_smoothness(table)
         yield reversed_items(table)
         yield from style_of(table, given) if likely else style(table)
         yield flat_items(table)
@@ -138,7 +140,7 @@ def gaps(rows: pd.DataFrame) -> Made:
 def contents(rows: pd.DataFrame) -> Made:
     """Answers without content of each phase, of whatever methodology; nothing of tables without the column."""
     for phase in phases(rows) if "content" in rows else ():
-        yield from each(phase, [contentless(asked(occasion(rows, phase)))])
+        yield from each(phase, contentless(asked(occasion(rows, phase))))
 
 
 def any_other(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:

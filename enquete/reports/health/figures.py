@@ -28,7 +28,7 @@ LOOKS: Mapping[Verdict, tuple[str, str]] = {
 
 STANDING: Mapping[str, Verdict] = {
     "usable": "fine", "usable as far as checked": "fine", "usable with caution": "caution", "not usable": "bad",
-    "too few to judge": "not computed", "nothing to judge": "not computed",
+    "cannot be judged": "not computed", "interim": "not computed", "nothing to judge": "not computed",
 }  # fmt: skip
 """What a methodology's verdict looks like."""
 

@@ -33,6 +33,11 @@ def reasons(health: Health, name: str, language: Language, *, most: int = MOST_R
     return "; ".join([*said[:most], *([more] if len(said) > most else [])])
 
 
+def lacking(one: Overall, language: Language) -> str:
+    """What there is too little of, of data that cannot be judged."""
+    return tell(REASONS[one.reasons[0].rpartition(":")[2]], language)
+
+
 def _reason(check: Check | None, reason: str, language: Language) -> str:
     """`name:code`, or a code alone; how bad it is, and whether a probe says so."""
     if check is None:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.health.diagnostics import NOT_TESTED, NOTHING, Overall, Verdict, overall
+from enquete.analysis.health.diagnostics import INTERIM, NOT_TESTED, NOT_USABLE, NOTHING, Overall, Verdict, overall
 from enquete.instruments.instrument import Instrument
 from enquete.reports.context import Found, chosen, jsonable, shallow
 from enquete.reports.evaluation import evaluation
@@ -30,6 +30,8 @@ from enquete.state.methodology import Methodology
 Results = Mapping[str, Found]
 OnBug = Callable[[str, Exception], None]
 
+ENDED = ("done", "failed")
+"""Outcomes of a stage after which no answer comes."""
 _WORST: Mapping[Verdict, int] = {"bad": 0, "caution": 1, "fine": 2, "information": 3, "not computed": 4}
 
 
@@ -97,7 +99,19 @@ def examine(reading: RunReading, results: Results, frame: pd.DataFrame, on_bug: 
     table = with_blocks(reading, over(reading, frame))
     found = judge(methodologies, results, table, frozen, humans, synthetic=synthetic, on_bug=on_bug)
     planned = dict.fromkeys(map(str, frame.loc[frame["arm_role"].eq("main"), "methodology"]), NOTHING)
-    return replace(found, verdicts={**planned, **found.verdicts})
+    going_on = unfinished(reading, frame)
+    verdicts = {
+        name: INTERIM if name in going_on and one.verdict not in (NOT_USABLE, NOTHING.verdict) else one
+        for name, one in found.verdicts.items()
+    }
+    return replace(found, verdicts={**planned, **verdicts})
+
+
+def unfinished(reading: RunReading, frame: pd.DataFrame) -> set[str]:
+    """Methodologies of which a stage is yet to be asked, or to the end: what is missing may still come."""
+    own = chosen(frame, frame["run_id"].eq(reading.run) & frame["arm_role"].eq("main"))
+    stages = set(zip(own["methodology"], own["phase"], strict=True))
+    return {str(name) for name, phase in stages if reading.stages.get((name, phase), "") not in ENDED}
 
 
 def over(reading: RunReading, frame: pd.DataFrame) -> pd.DataFrame:

@@ -28,7 +28,8 @@ VERDICTS: Mapping[str, str] = {
     "usable as far as checked": N_("usable as far as checked; reliability not tested"),
     "usable with caution": N_("usable with caution"),
     "not usable": N_("not usable"),
-    "too few to judge": N_("too few to judge"),
+    "cannot be judged": N_("cannot be judged"),
+    "interim": N_("interim: no verdict before everything is asked"),
     "nothing to judge": N_("nothing to judge yet"),
 }
 
@@ -57,8 +58,13 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
     ),
     "coherence": (
         "coefficient",
-        N_("Coherence of the answers, beyond chance (mean r)"),
+        N_("Coherence beyond chance, without agents' own levels (mean r)"),
         N_("The answers hang together hardly more than random ones."),
+    ),
+    "order_smoothness": (
+        "coefficient",
+        N_("Likeness of neighbours in the order shown, beyond other orders (r)"),
+        N_("Answers repeat the one before instead of saying what is thought of the item."),
     ),
     "family_alpha": (
         "coefficient",
@@ -119,6 +125,7 @@ CHECKS: Mapping[str, tuple[Unit, str, str]] = {
         N_("Agents whose answers say nothing"),
         N_("Rows of one value, and texts that repeat or are no sentences: see the column `content`."),
     ),
+    "empty_texts": ("share", N_("Texts that say nothing"), N_("They explain nothing: see the column `content`.")),
     "missing_rate": ("share", N_("Invalid or failed answers"), N_("Resuming the run asks failed ones again.")),
     "refusal_by_type": (
         "share",
@@ -215,7 +222,6 @@ PROBES: Mapping[str, str] = {
 REASONS: Mapping[str, str] = {
     "above": N_("above the threshold"),
     "below": N_("below the threshold"),
-    "texts_say_nothing": N_("more than a quarter of the texts say nothing"),
     "cells_above": N_("surely above 5% for some items and types"),
     "no_more_than_chance": N_("no more than chance explains"),
     "agrees_with_both": N_("surely above 0"),
@@ -228,11 +234,13 @@ REASONS: Mapping[str, str] = {
     "types_alike": N_("types cannot be told apart"),
     "one_profile": N_("nearly one profile for all, and types cannot be told apart"),
     "one_type": N_("there is only one type"),
+    "not_finished": N_("the interviews are not finished"),
     "reliability_not_tested": N_("nobody was asked again"),
     "retest_unread": N_("asked again, but nothing could be read from the answers"),
     "only_replicates": N_("asked again in replicates only, see there"),
     "undefined": N_("undefined"),
     "too_few_agents": N_("too few agents"),
+    "too_few_texts": N_("too few texts"),
     "too_few_answers": N_("too few answers"),
     "too_few_items": N_("too few items with enough answers"),
     "too_few_pairs": N_("too few balanced pairs of statements"),
@@ -248,7 +256,11 @@ REASONS: Mapping[str, str] = {
     "option_order_not_varied": N_("options stood alike for all"),
     "no_human_sd": N_("there are no data of people"),
     "no_human_marginals": N_("there are no data of people"),
-    "no_variation": N_("answers do not vary"),
+    "no_variation": N_("too little variation"),
+    "one_answer": N_("all agents give the same answers"),
+    "follows_the_order": N_("surely more alike than in other orders of the items"),
+    "asked_one_by_one": N_("items were asked one by one"),
+    "own_orders": N_("every agent had an order of its own, and few items at once"),
     "no_pairs": N_("nobody answered both times"),
     "same_option_order": N_("the order of options was the same"),
     "same_item_order": N_("the order of items was the same"),
