@@ -91,7 +91,7 @@ class ItemHealth:
 
 
 def item_health(run: Run) -> list[ItemHealth]:
-    """Of every item that was asked, in the order of the instrument; the latest wave."""
+    """Of every item that was asked, in the order of the table; the latest wave."""
     rows = run.responses
     rows = rows[rows["phase"].eq(rows["phase"].max())]
     main = rows[rows["arm_role"].eq("main")]
