@@ -113,7 +113,7 @@ def test_calls_and_rows_lie_within_the_plan(whole: Study, tmp_path: Path, asking
 def test_answers_depend_on_the_seed_and_not_on_concurrency_shards_or_a_second_arm(whole: Study, tmp_path: Path) -> None:
     """The shared run asks 32 at once; here it is all at once with an arm more. (One after the other, in shards of one: where
     a budget is cut.)"""
-    arms = [Arm(temperature=0), Arm(id="b", role="b", seed=5)]
+    arms = [Arm(temperature=0, presentation="items_random"), Arm(id="b", role="b", seed=5)]
     crowded = interview(whole.sim, whole.name, tmp_path / "b", concurrency=64, shard_size=3, arms=arms)
     answers = stored_answers(whole.run().folder)
     assert stored_answers(crowded.folder) == answers
