@@ -123,12 +123,13 @@ def test_cancelling_a_shard_cancels_its_units(run: Path) -> None:
 
     async def work() -> None:
         async with using(str(run)) as workplace:
+            before = asyncio.all_tasks()
             shard = asyncio.create_task(run_shard(workplace, spec(run), lambda event: None))
             await asyncio.sleep(0.05)
             shard.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await shard
-            assert len(asyncio.all_tasks()) == 1
+            assert asyncio.all_tasks() == before
 
     asyncio.run(work())
     assert fickle.finished == []

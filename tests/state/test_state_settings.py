@@ -85,7 +85,8 @@ class TestWhoAnswers:
         return arm
 
     def test_without_key_and_respondent_the_synthetic_one(self, dotenv: Path) -> None:
-        assert self.arm(seed=7) == Arm(respondent="synthetic", model="synthetic", temperature=0, seed=7)
+        wanted = {"presentation": "items_random", "draw_seed": 7}
+        assert self.arm(seed=7) == Arm(respondent="synthetic", model="synthetic", temperature=0, seed=7, **wanted)
 
     def test_with_a_key_and_a_model_the_model(self, dotenv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LLM_API_KEY", SECRET)
