@@ -87,7 +87,7 @@ def told_by_checkpoints(path: Path) -> int:
             row = (
                 connection.execute("SELECT value FROM write_counter").fetchone() if "write_counter" in tables else None
             )
-            return int(row[0]) if row else sys.maxsize
+            return row[0] if row and isinstance(row[0], int) else sys.maxsize
     except (OSError, UnicodeDecodeError):
         return 0
     except sqlite3.DatabaseError as error:

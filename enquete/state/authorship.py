@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from enquete.locale import N_, SOURCE, tell
-from enquete.state.asking import Language
+if TYPE_CHECKING:  # pydantic comes with it
+    from enquete.state.asking import Language
 
 SYNTHETIC = N_(
     "ANSWERED BY THE SYNTHETIC RESPONDENT: every answer was computed from planted positions, not given by a "

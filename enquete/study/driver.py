@@ -151,7 +151,7 @@ class Driver:
         config = await self._thread(workplace, compiled)
         snapshot = await compiled.aget_state(config)
         start: Any = {"run": self._folder.name}
-        if snapshot.next:
+        if snapshot.next and snapshot.values.get("run"):  # killed before its input was taken in, it starts
             start = Command(resume=True) if snapshot.interrupts else None
         with untraced():
             async for event in compiled.astream(

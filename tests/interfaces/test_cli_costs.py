@@ -67,14 +67,14 @@ def test_an_unknown_price_is_unknown_and_a_known_one_counts(
 def test_a_run_above_its_budget_is_refused_with_the_estimate_and_confirmed_with_yes(
     command: Command, ten: Path
 ) -> None:
-    words = ["run", ten, "--out", "o", "--methods", "longitudinal", "--budget-tokens", "9000"]
+    words = ["run", ten, "--out", "o", "--methods", "longitudinal", "--budget-tokens", "7000"]
     refused = command(*words)
     assert (refused.code, refused.out) == (2, "")
     assert "--budget-tokens" in refused.err
     as_json = command(*words, "--json")
     assert as_json.code == as_json.object["exit_code"] == 2
     assert as_json.object["error"]["type"] == "OverBudget"
-    assert as_json.object["estimate"]["tokens"]["high"] > 9000
+    assert as_json.object["estimate"]["tokens"]["high"] > 7000
     assert not Path("o").exists()
     assert command(*words, "--yes", "--json").code == 3
 

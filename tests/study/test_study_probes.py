@@ -85,7 +85,7 @@ def test_every_row_says_what_was_shown(probed: Run) -> None:
     assert orders["main"] == {"[1, 2, 3, 4, 5]"} or orders["main"] == {"[1,2,3,4,5]"}
     assert {tuple(json.loads(order)) for order in orders["options_reversed"]} == {(5, 4, 3, 2, 1)}
     places = frame.groupby(["arm", "item_id"])["item_position"].nunique()
-    assert places["main"].max() == 1
+    assert places["main"].min() > 1  # an order of each agent's own
     assert places["items_shuffled"].min() > 1
 
 

@@ -11,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
 from enquete.graphs.registry import methodologies
-from enquete.interfaces.mcp import drafting, results, running
+from enquete.interfaces.mcp import draft_instruments, results, running
 from enquete.interfaces.mcp.as_tools import as_tool
 from enquete.interfaces.mcp.office import Office
 from enquete.interfaces.mcp.resources import add_resources
@@ -41,7 +41,7 @@ FAMILIES: Mapping[str, tuple[Offered, ...]] = {
         Offered(results.list_instruments, "List instruments", READS),
     ),
     "Where no instrument is on the topic, to have questions made of what the agents wrote": (
-        Offered(drafting.draft_instruments, "Draft instruments", WRITES),
+        Offered(draft_instruments.draft_instruments, "Draft instruments", WRITES),
     ),
     "To put the same questions to a whole population, for figures, groups and change (the usual study), in this order": (
         Offered(results.estimate_interviews, "Estimate interviews", READS),

@@ -85,7 +85,7 @@ def test_every_reply_says_who_answered(root: Path) -> None:
     (found,) = [one for one in do(root, "query_project", project_id="p")["values"] if one["conversation_id"] == "told"]
     for one in (next(one for one in progress if one["conversation_id"] == "told"), marked, found):
         assert told[1].items() <= one.items()
-    said = do(root, "query_project", project_id="p", text=" ")["messages"]
+    said = do(root, "query_project", project_id="p", query=" ")["messages"]
     assert [one["respondent"] for one in said if one["conversation"] == "told"] == ["synthetic", "llm"]
 
 

@@ -54,7 +54,7 @@ def python(root: Path, name: str, **given: Any) -> Any:
 def http(root: Path, name: str, **given: Any) -> Any:
     with TestClient(make_app(ServerSettings(root=root)), base_url="http://127.0.0.1") as client:
         answered = client.post(f"/api/operations/{name}", json=given).json()
-    return answered["data"] if answered["success"] else answered["error"]
+    return answered["data"] if answered["success"] else f"{answered['error']} {answered['details']['remedy']}"
 
 
 def mcp(root: Path, name: str, **given: Any) -> Any:
