@@ -80,7 +80,8 @@ def test_a_paused_and_resumed_run_in_batches_has_the_same_answers_at_half_the_pr
         assert note_of(while_driven, "running", None) == "batch 1 of 1: 0 of 18 done"
         assert "It waits for the model server: batch 1 of 1: 0 of 18 done" in headline(while_driven)
         driver.pause()
-        assert await driving == "paused"
+        await driving
+        assert enquete.load_run(people, out=tmp_path / "out").status == "paused"
 
     asyncio.run(until_it_stands())
     folder = run_folder(tmp_path / "out")
