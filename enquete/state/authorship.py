@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from enquete.locale import N_, SOURCE, tell
+
 if TYPE_CHECKING:  # pydantic comes with it
     from enquete.state.asking import Language
 
