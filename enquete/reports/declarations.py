@@ -1,0 +1,430 @@
+"""What a methodology declares of its results, once: tables with their columns, and what is read of them where.
+
+`analyse` returns an `Analysis`: frames by table and single facts, typed, without language. All that people or programs see of
+it is a view of these: section, appendix, digest, files, charts, findings on page one, rows that replicates are compared on.
+Declarations import neither pandas nor altair. What they name is checked when they are made: a query, a placeholder or an
+order that names a column which nobody declared is a TypeError at import.
+
+    RATINGS = Table(
+        name="ratings", title=N_("Ratings by theme"), key=("theme", "round"),
+        columns=(reference("theme", N_("Theme"), to="themes"), integer("round", N_("Round")), number("median", N_("median"), digits=1),
+                 code("label", N_("Verdict"), levels=VERDICTS, replicates=True)),
+        views=(View(at="section", where="round == @last_round", order=("-median",), top=10), View(at="appendix")),
+    )
+    PRESENTATION = Presentation(tables=(THEMES, RATINGS), facts=(integer("last_round", N_("last round")),), findings=(...))
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from string import Formatter
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import JsonValue
+
+if TYPE_CHECKING:
+    import altair
+    import pandas as pd
+
+    from enquete.reports.charts import ChartData
+
+Format = Literal["integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list"]
+"""list: several codes, references or texts in one cell, in their order."""
+Place = Literal["section", "appendix", "digest", "memory"]
+MOST_SPREAD = 8
+"""Columns that a spread makes in a report; files have all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """One fact of a row. `of` and `interval` are cells made of two other columns; frames and files do not have them.
+
+    levels: words of a code, in their order. to: whose name a reference stands for: a table of the same presentation, or
+    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said.
+    replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
+    associated with those of other methodologies. tests: p of a test that no finding corrects.
+    """
+
+    name: str
+    label: str
+    format: Format = "text"
+    digits: int = 2
+    levels: Mapping[str, str] | None = None
+    to: str = ""
+    parts: tuple[str, str] | None = None
+    means: str = ""
+    replicates: bool = False
+    agents: bool = False
+
+    @property
+    def stored(self) -> bool:
+        return self.parts is None
+
+
+def integer(name: str, label: str, **more: Any) -> Column:
+    return Column(name=name, label=label, format="integer", **more)
+
+
+def number(name: str, label: str, digits: int = 2, **more: Any) -> Column:
+    return Column(name=name, label=label, format="number", digits=digits, **more)
+
+
+def share(name: str, label: str, digits: int = 0, **more: Any) -> Column:
+    """A number between 0 and 1, told in per cent."""
+    return Column(name=name, label=label, format="share", digits=digits, **more)
+
+
+def p_value(name: str, label: str = "p", **more: Any) -> Column:
+    return Column(name=name, label=label, format="p", **more)
+
+
+def text(name: str, label: str, **more: Any) -> Column:
+    """What somebody wrote, or a name; told as it is."""
+    return Column(name=name, label=label, format="text", **more)
+
+
+def code(name: str, label: str, levels: Mapping[str, str], **more: Any) -> Column:
+    return Column(name=name, label=label, format="code", levels=levels, **more)
+
+
+def flag(name: str, label: str, **more: Any) -> Column:
+    return Column(name=name, label=label, format="flag", **more)
+
+
+def reference(name: str, label: str, to: str, **more: Any) -> Column:
+    return Column(name=name, label=label, format="reference", to=to, **more)
+
+
+def several(name: str, label: str, **more: Any) -> Column:
+    """A list of codes (levels=) or references (to=)."""
+    return Column(name=name, label=label, format="list", **more)
+
+
+def of(n: str, total: str, label: str) -> Column:
+    """n / N in one cell."""
+    return Column(name=f"{n}_of_{total}", label=label, format="of", parts=(n, total))
+
+
+def interval(low: str, high: str, label: str, digits: int = 2) -> Column:
+    return Column(name=f"{low}_to_{high}", label=label, format="interval", parts=(low, high), digits=digits)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spread:
+    """One column's values become columns: of each the cells named. `rows` stay rows."""
+
+    column: str
+    rows: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """Which rows and columns of a table are read where, in which order.
+
+    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns, "-" before one that falls.
+    top: rows at most; how many there are is said where some are left out. spread: one column's values become columns.
+    says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words, told as a
+    quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's title, "" for
+    none. note: below the rows, over facts. empty: what is said where no row is left; nothing if "". most: rows under each
+    heading.
+    """
+
+    at: Place
+    columns: tuple[str, ...] = ()
+    where: str = ""
+    order: tuple[str, ...] = ()
+    top: int | None = None
+    spread: Spread | None = None
+    says: str | Mapping[str, str] = ""
+    word: str = ""
+    quote: str = ""
+    who: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    most: int | None = None
+    heading: str | None = None
+    note: str = ""
+    empty: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    """key: columns that tell rows apart. label: the column by which references name a row of it.
+    files: written as a file (CSV and whatever else is asked for). one_agent: a row is one agent or one of its answers, so
+    that the table grows with the population and stands in files alone, not in results.json."""
+
+    name: str
+    title: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    views: tuple[View, ...] = ()
+    label: str = ""
+    note: str = ""
+    files: bool = True
+    one_agent: bool = False
+
+    def column(self, name: str) -> Column:
+        """Raises KeyError for one that is not declared."""
+        for each in self.columns:
+            if each.name == name:
+                return each
+        raise KeyError(f"{self.name} has no column {name!r}")
+
+    @property
+    def stored(self) -> tuple[Column, ...]:
+        return tuple(one for one in self.columns if one.stored)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text:
+    """A paragraph over facts. where: a fact that must be true or a query over facts; word: the fact that picks the sentence."""
+
+    at: Place
+    says: str | Mapping[str, str]
+    word: str = ""
+    where: str = ""
+    after: str = ""  # the table whose views it follows; "" at the beginning
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prose:
+    """What is no table: a template of its own, given `facts`, `tables` (rows as dicts by table) and `cell`."""
+
+    at: Place
+    template: str
+    after: str = ""
+
+
+Kind = Literal["difference", "position", "null"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """A sentence over rows of a table (one row of facts where table is ""), as it may stand on page one.
+
+    With p it is tested: every row that `where` leaves enters the correction over all tests of a page, and only rows below
+    the level are told, the largest first, `top` at most; where none is, `null` is told once (over the facts `tests`,
+    `smallest_p` and those of the presentation, and over the row with the smallest p).
+    Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
+    within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
+    word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
+    columns and facts, a share of what is possible, by which findings are ranked. items: column with the item ids whose answers it rests on.
+    """
+
+    name: str
+    says: str | Mapping[str, str]
+    table: str = ""
+    kind: Kind = "position"
+    word: str = ""
+    where: str = ""
+    order: tuple[str, ...] = ()
+    top: int = 1
+    p: str = ""
+    within: Literal["holm", "given"] = "holm"
+    test: str = ""
+    null: str = ""
+    size: str = "0"
+    estimate: str = ""
+    low: str = ""
+    high: str = ""
+    n: str = "n"
+    n_total: str = "n_total"
+    items: str = ""
+    chart: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chart:
+    """A picture over tables. draw: 10–25 lines, from labelled frames to an altair.Chart, by dotted path so that altair is
+    imported when a chart is drawn. needs: tables without rows of which it is not drawn. title, alt: over facts and the
+    first row of the first table of `needs` in the order of `over`."""
+
+    name: str
+    title: str
+    alt: str
+    draw: str | Callable[[ChartData], altair.TopLevelMixin]
+    needs: tuple[str, ...]
+    over: View | None = None
+    at: Place = "section"
+
+
+class Presentation:
+    """All that a methodology declares of its results. Raises TypeError naming what nobody declared."""
+
+    def __init__(
+        self, *, tables: Sequence[Table], facts: Sequence[Column] = (), texts: Sequence[Text] = (),
+        prose: Sequence[Prose] = (), findings: Sequence[Finding] = (), charts: Sequence[Chart] = (),
+    ) -> None:  # fmt: skip
+        self.tables = {one.name: one for one in tables}
+        self.facts = {one.name: one for one in facts}
+        self.texts, self.prose, self.findings, self.charts = tuple(texts), tuple(prose), tuple(findings), tuple(charts)
+        if len(self.tables) < len(tables) or len(self.facts) < len(facts):
+            raise TypeError("two tables or two facts share a name")
+        for table in tables:
+            self._check_table(table)
+        for each in self.texts:
+            self._names(f"text {_start(each.says)!r}", self.facts, _placeholders(each.says), _queried(each.where), [each.word])
+        for finding in self.findings:
+            self._check_finding(finding)
+        for chart in self.charts:
+            unknown = [name for name in chart.needs if name not in self.tables]
+            if unknown or not chart.needs:
+                raise TypeError(f"chart {chart.name!r} needs {unknown or 'no table'}; there are {', '.join(self.tables)}")
+            known = {**self.facts, **_columns(self.tables[chart.needs[0]])}
+            self._names(f"chart {chart.name!r}", known, _placeholders(chart.title), _placeholders(chart.alt))
+
+    def _check_table(self, table: Table) -> None:
+        own = _columns(table)
+        if len(own) < len(table.columns):
+            raise TypeError(f"table {table.name!r} has two columns of one name")
+        self._names(f"table {table.name!r}", own, table.key, [table.label], *(one.parts or () for one in table.columns))
+        for column in table.columns:
+            if column.to and column.to not in (*self.tables, *NAMED):
+                raise TypeError(f"{table.name}.{column.name} refers to {column.to!r}; there are {', '.join((*self.tables, *NAMED))}")
+            if column.format == "code" and not column.levels:
+                raise TypeError(f"{table.name}.{column.name} is a code without levels")
+        for view in table.views:
+            spread = (view.spread.column, *view.spread.rows, *view.spread.cells) if view.spread else ()
+            where = f"view of {table.name!r} at {view.at}"
+            self._names(where, own, view.columns, _bare(view.order), spread, [view.word, view.quote], view.who, view.by)
+            self._names(where, {**self.facts, **own}, _queried(view.where), _placeholders(view.says))
+            self._names(where, {**self.facts, **dict.fromkeys(("shown", "rows"))}, _placeholders(view.note))
+
+    def _check_finding(self, finding: Finding) -> None:
+        own = _columns(self.tables[finding.table]) if finding.table else dict(self.facts)
+        known = {**self.facts, **own}
+        where = f"finding {finding.name!r}"
+        columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.n, finding.n_total,
+                   finding.items]  # fmt: skip
+        self._names(where, own, columns, _bare(finding.order))
+        self._names(where, {**known, "p_adjusted": None}, _queried(finding.where), _queried(finding.size), _placeholders(finding.says))
+        self._names(where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null))
+        if finding.chart and finding.chart not in {one.name for one in self.charts}:
+            raise TypeError(f"{where} names the chart {finding.chart!r}, which is not declared")
+
+    @staticmethod
+    def _names(where: str, known: Mapping[str, object], *names: Iterable[str]) -> None:
+        unknown = sorted({name for some in names for name in some if name and name not in known})
+        if unknown:
+            raise TypeError(f"{where} names {', '.join(unknown)}; declared are {', '.join(known)}")
+
+    @cached_property
+    def agent_columns(self) -> list[tuple[Table, Column]]:
+        return [(table, one) for table in self.tables.values() for one in table.columns if one.agents]
+
+
+NAMED = ("agent", "group", "item", "dimension", "methodology", "answer")
+"""What a reference may stand for beside a table: names that the run knows."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What an analysis makes of a methodology's rows: frames by table, facts by name. `shaped` makes one that fits."""
+
+    tables: Mapping[str, pd.DataFrame]
+    facts: Mapping[str, JsonValue]
+
+    def as_json(self, presentation: Presentation) -> dict[str, JsonValue]:
+        """Facts, and the rows of tables that do not grow with the population; missing is None, never NaN."""
+        told: dict[str, JsonValue] = dict(self.facts)
+        for name, frame in self.tables.items():
+            if not presentation.tables[name].one_agent:
+                told[name] = records(frame)
+        return told
+
+
+DTYPES: Mapping[Format, str] = {"integer": "Int64", "number": "float64", "share": "float64", "p": "float64", "flag": "boolean"}
+"""Integers that are declared are integers that are stored; all else is text or None."""
+
+
+def shaped(
+    presentation: Presentation, tables: Mapping[str, pd.DataFrame | Iterable[Mapping[str, Any]]], facts: Mapping[str, Any]
+) -> Analysis:  # fmt: skip
+    """Frames with exactly the declared columns, in their order and of their types. A table that is not given is empty.
+
+    Raises TypeError for a table, column or fact that is not declared, or a frame that lacks one that is.
+    """
+    from enquete.reports.context import jsonable  # noqa: PLC0415 - imports pandas, which declarations do not
+
+    unknown = [*(set(tables) - presentation.tables.keys()), *(set(facts) - presentation.facts.keys())]
+    if unknown:
+        raise TypeError(f"not declared: {', '.join(sorted(unknown))}")
+    known = {name: jsonable(facts.get(name)) for name in presentation.facts}
+    return Analysis({name: _frame(table, tables.get(name)) for name, table in presentation.tables.items()}, known)
+
+
+def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415 - see above
+
+    names = [one.name for one in table.stored]
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows or ()))
+    if frame.empty:
+        frame = pd.DataFrame({name: [] for name in names})
+    wrong = set(frame.columns).symmetric_difference(names)
+    if wrong:
+        raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")
+    frame = frame[names].reset_index(drop=True)
+    return pd.DataFrame({one.name: _cast(frame[one.name], one) for one in table.stored})
+
+
+def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
+    import pandas as pd  # noqa: PLC0415 - see above
+
+    if column.format in DTYPES:
+        known = values if values.dtype != object else values.map(lambda one: None if one is pd.NA else one)
+        if column.format == "integer":
+            known = pd.to_numeric(known)
+        elif column.format != "flag":
+            return pd.to_numeric(known).astype("float64")
+        return known.astype(DTYPES[column.format])
+    return values.astype(object).where(values.map(lambda one: isinstance(one, list | tuple)) | values.notna(), None)
+
+
+def records(frame: pd.DataFrame) -> list[JsonValue]:
+    """Rows as JSON: NaN and NA are None."""
+    from enquete.reports.context import jsonable  # noqa: PLC0415 - see above
+
+    columns = [frame[name].tolist() for name in frame]
+    return [dict(zip(map(str, frame), map(jsonable, row), strict=True)) for row in zip(*columns, strict=True)]
+
+
+def with_columns(table: Table, *more: Column, **changes: Any) -> Table:
+    """The table with further columns, for a methodology that shares another's."""
+    return replace(table, columns=(*table.columns, *more), **changes)
+
+
+# --- checks of names ---------------------------------------------------------------------------------------------------
+
+
+def _columns(table: Table) -> dict[str, object]:
+    return {one.name: one for one in table.columns}
+
+
+def _bare(order: Iterable[str]) -> list[str]:
+    return [name.removeprefix("-") for name in order]
+
+
+def _placeholders(says: str | Mapping[str, str]) -> list[str]:
+    texts = [says] if isinstance(says, str) else list(says.values())
+    found = {name for told in texts for _, name, _, _ in Formatter().parse(told) if name}
+    return sorted(name.partition(".")[0] for name in found)
+
+
+_FACT = re.compile(r"@(?=\w)")
+
+
+def _queried(expression: str) -> list[str]:
+    """Names in a query, without those of functions."""
+    if not expression:
+        return []
+    tree = ast.parse(_FACT.sub("", expression.replace("\n", " ")), mode="eval")
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called})
+
+
+def _start(says: str | Mapping[str, str]) -> str:
+    return (says if isinstance(says, str) else next(iter(says.values()), ""))[:40]

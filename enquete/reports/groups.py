@@ -1,0 +1,64 @@
+"""Do groups differ: the same two tables, the same test and the same sentence in every methodology.
+
+Groups are the stakeholder types or any persona column that was chosen (`--by`). Those of fewer than FEWEST agents are named,
+not tested: their means stand in no table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from enquete.locale import N_
+from enquete.reports.declarations import Column, Finding, Table, View, integer, number, of, p_value, reference, text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUP = reference("group", N_("group"), to="group")
+
+
+def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = False) -> tuple[Table, Table]:
+    """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme."""
+    value = Column(name="mean", label=N_("share") if share else N_("mean"), format="share" if share else "number", digits=0 if share else digits)
+    ends = [
+        Column(name=name, label=label, format=value.format, digits=value.digits)
+        for name, label in (("mean_highest", N_("highest mean")), ("mean_lowest", N_("lowest mean")), ("detectable", N_("detectable")))
+    ]
+    by_group = Table(
+        name="groups", title=title, key=(subject.name, "group"),
+        columns=(subject, GROUP, integer("n", "n"), value),
+    )  # fmt: skip
+    tests = Table(
+        name="group_tests", title=title, key=(subject.name,),
+        columns=(
+            subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
+            reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
+            number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
+            text("test", N_("test")), p_value("p"), p_value("p_adjusted", N_("adjusted p"), means=N_("by Holm over the rows of this table")),
+            integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not compared")),
+        ),
+        views=(
+            View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
+                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted", "n_of_n_total")),
+            View(at="appendix", order=("p",),
+                 columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest", "effect", "test", "p", "p_adjusted", "detectable")),
+            View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5,
+                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
+        ),
+        note=N_("Groups of at least five agents. Detectable: the difference between two groups that would be found four times in five."),
+    )  # fmt: skip
+    return by_group, tests
+
+
+def group_finding(subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "") -> Finding:
+    return Finding(
+        name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        items="item", test="test", chart=chart,
+    )  # fmt: skip
+
+
+def compared(
+    values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *, kind: str = "rating"
+) -> dict[str, Any]:  # fmt: skip
+    """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
+    raise NotImplementedError

@@ -1,0 +1,381 @@
+"""What is read of a methodology's results: views of its declared tables, told in one language.
+
+Only here do tables meet a language: codes become words, references names, figures what the language writes. Measured by: a
+number stands the same wherever it is read, because all places read the same cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import Formatter
+from typing import Any
+
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.locale import N_, NN_, plural, tell
+from enquete.reports.context import jsonable
+from enquete.reports.declarations import (
+    MOST_SPREAD,
+    Analysis,
+    Column,
+    Place,
+    Presentation,
+    Prose,
+    Spread,
+    Table,
+    Text,
+    View,
+)
+from enquete.reports.markdown import MISSING, escape, number, of, p_value, quote, readable, share
+from enquete.reports.report_words import dimension_name
+from enquete.reports.templates import render
+from enquete.state.asking import Language
+
+Row = Mapping[str, Any]
+
+YES_NO = {True: N_("yes"), False: N_("no")}
+RIGHT = ("integer", "number", "share", "p", "of", "interval")
+"""Formats that stand on the right of a cell."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the run calls what references stand for, by id: agents, groups in the language, wordings of items."""
+
+    agents: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
+    methodologies: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, to: str, value: str, language: Language) -> str:
+        if to == "dimension":
+            return dimension_name(value, language)
+        if to == "group":
+            return self.groups.get(value) or readable(value)
+        known = {"agent": self.agents, "item": self.items, "methodology": self.methodologies}.get(to, {})
+        return known.get(value) or value
+
+
+@dataclass(frozen=True)
+class Results:
+    """A methodology's declared results with its analysis, in one language."""
+
+    methodology: str
+    presentation: Presentation
+    analysis: Analysis
+    names: Names
+    language: Language
+
+    # --- cells ---------------------------------------------------------------------------------------------------------
+
+    def cell(self, column: Column, row: Row) -> str:
+        """A column of a row as it is read, plain text; a dash where it is missing."""
+        language = self.language
+        if column.parts is not None:
+            first, second = (row.get(part) for part in column.parts)
+            if column.format == "of":
+                return of(_whole(first), _whole(second))
+            if _missing(first) or _missing(second):
+                return MISSING
+            return f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"
+        value = row.get(column.name)
+        if _missing(value):
+            return MISSING
+        return self._told(column, value)
+
+    def _told(self, column: Column, value: Any) -> str:
+        language = self.language
+        match column.format:
+            case "integer":
+                return number(int(value), language)
+            case "number":
+                return number(float(value), language, column.digits)
+            case "share":
+                return share(float(value), language, column.digits)
+            case "p":
+                return p_value(float(value), language)
+            case "flag":
+                return tell(YES_NO[bool(value)], language)
+            case "list":
+                return ", ".join(self._named(column, each) for each in value) or MISSING
+        return self._named(column, value)
+
+    def _named(self, column: Column, value: Any) -> str:
+        if column.levels is not None:
+            return tell(column.levels.get(str(value), str(value)), self.language)
+        if column.to in self.presentation.tables:
+            return self.labels(column.to).get(value, str(value))
+        return self.names.of(column.to, str(value), self.language) if column.to else str(value)
+
+    def labels(self, table: str) -> Mapping[Any, str]:
+        """Names of a table's rows by their key, in its order."""
+        return self._labels[table]
+
+    @cached_property
+    def _labels(self) -> dict[str, dict[Any, str]]:
+        """Of tables with a label, which must not refer to one another in a circle."""
+        made: dict[str, dict[Any, str]] = {}
+        for name, table in self.presentation.tables.items():
+            frame = self.analysis.tables[name]
+            if table.label and len(table.key) == 1:
+                made[name] = dict(zip(frame[table.key[0]], frame[table.label].astype(str), strict=True))
+            else:
+                made[name] = {}
+        return made
+
+    def fill(self, says: str, row: Row, known: Mapping[str, Column], *, markdown: bool, room: int | None = None) -> str:
+        """A marked sentence with its placeholders filled from a row and the facts, each as its declaration says.
+
+        room: words that the whole may have; names and texts are cut to what the others leave.
+        """
+        told = tell(says, self.language)
+        names = [name for _, name, _, _ in Formatter().parse(told) if name]
+        cells = {name: self.cell(known[name], row) for name in names if name in known}
+        cells |= {name: str(row[name]) for name in names if name not in known}
+        long = [name for name in cells if name in known and known[name].format in ("reference", "text")]
+        if room is not None and long:
+            others = told.format(**{**cells, **dict.fromkeys(long, "")})
+            each = max((room - len(others.split())) // len(long), 4)
+            cells |= {name: shortened(cells[name], each) for name in long}
+        return told.format(**({name: escape(value) for name, value in cells.items()} if markdown else cells))
+
+    # --- rows ----------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        return self.analysis.facts
+
+    def rows(self, table: Table, view: View, *, all_rows: bool = False) -> pd.DataFrame:
+        """The rows of a view in its order; `top` of them unless all are wanted."""
+        frame = chosen_rows(self.analysis.tables[table.name], view.where, self.facts)
+        frame = self.ordered(table, frame, view.order)
+        return frame if view.top is None or all_rows else frame.head(view.top)
+
+    def ordered(self, table: Table, frame: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+        """Codes by the order of their levels, references by that of the table they refer to; missing last."""
+        for name in reversed(order):
+            column = table.column(name.removeprefix("-"))
+            frame = frame.sort_values(
+                column.name, ascending=not name.startswith("-"), kind="stable", na_position="last", key=self._rank(column)
+            )
+        return frame
+
+    def _rank(self, column: Column) -> Any:
+        known: Iterable[Any] = column.levels if column.levels is not None else self._labels.get(column.to, ())
+        places = {value: place for place, value in enumerate(known)}
+        if column.format in ("code", "reference") and places:
+            return lambda values: values.map(places)
+        return None
+
+    # --- Markdown ------------------------------------------------------------------------------------------------------
+
+    def at(self, place: Place) -> str:
+        """Section or appendix: texts at the beginning, then table after table with what follows it."""
+        blocks = [*self._texts(place, ""), *self._prose(place, "")]
+        for name, table in self.presentation.tables.items():
+            shown = [block for view in table.views if view.at == place and (block := self.view(table, view))]
+            if shown and place == "appendix" and table.note:
+                shown.append(self.fill(table.note, self.facts, self.presentation.facts, markdown=True))
+            blocks += [*shown, *self._texts(place, name), *self._prose(place, name)]
+        return "\n\n".join(blocks)
+
+    def _texts(self, place: Place, after: str) -> Iterator[str]:
+        for each in self.presentation.texts:
+            if each.at == place and each.after == after and self._holds(each):
+                says = each.says if isinstance(each.says, str) else each.says.get(str(self.facts.get(each.word)), "")
+                if says:
+                    yield self.fill(says, self.facts, self.presentation.facts, markdown=True)
+
+    def _holds(self, each: Text) -> bool:
+        return not each.where or bool(pd.eval(each.where.replace("@", ""), local_dict=dict(self.facts), engine="python"))
+
+    def _prose(self, place: Place, after: str) -> Iterator[str]:
+        for each in self.presentation.prose:
+            if each.at == place and each.after == after and (text := self._rendered(each)):
+                yield text
+
+    def _rendered(self, each: Prose) -> str:
+        return render(each.template, self.language, results=self, facts=self.facts, tables=Records(self)).strip()
+
+    def view(self, table: Table, view: View) -> str:
+        """One view: heading, rows, note. "" where no row is left and nothing is to be said of that."""
+        every = self.rows(table, view, all_rows=True)
+        frame = every if view.top is None else every.head(view.top)
+        heading = table.title if view.heading is None else view.heading
+        blocks = [f"### {tell(heading, self.language)}"] if heading and view.at == "appendix" else []
+        if heading and view.at == "section":
+            blocks = [f"**{tell(heading, self.language)}**"]
+        if frame.empty:
+            return "\n\n".join([*blocks, tell(view.empty, self.language)]) if view.empty else ""
+        counts = {"shown": len(frame), "rows": len(every)}
+        blocks += self._body(table, view, frame)
+        if view.note:
+            blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
+        elif len(every) > len(frame):
+            blocks.append(tell(N_("{shown} of {rows} rows; all are in {file}."), self.language).format(
+                **counts, file=f"tables/{table.name}.csv"))  # fmt: skip
+        return "\n\n".join(blocks)
+
+    def _body(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
+        for heading, part in self._parts(table, view, frame):
+            if heading:
+                yield f"**{heading}**"
+            if view.says or view.quote:
+                yield "\n".join(self.told(table, view, part))
+            elif view.spread:
+                yield self._spread(table, view.spread, part)
+            else:
+                columns = [table.column(name) for name in view.columns] if view.columns else list(table.columns)
+                columns = [column for column in columns if column.name not in view.by]
+                yield self._grid(columns, [column.label for column in columns], dictionaries(part))
+
+    def _parts(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+        if not view.by:
+            yield "", frame
+            return
+        for _, part in frame.groupby(list(view.by), sort=False, dropna=False):
+            first = part.iloc[0].to_dict()
+            heading = " · ".join(escape(self.cell(table.column(name), first)) for name in view.by)
+            yield heading, part if view.most is None else part.head(view.most)
+
+    def told(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:
+        """Rows as sentences or quotations, list entries of Markdown."""
+        own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
+        for row in dictionaries(frame):
+            if view.quote:
+                who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
+                words = row.get(view.quote)
+                yield quote(words, who, self.language) if words else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+            else:
+                says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
+                if says:
+                    yield "- " + self.fill(says, {**self.facts, **row}, own, markdown=True)
+
+    def _grid(self, columns: Sequence[Column], labels: Sequence[str], rows: Iterable[Row]) -> str:
+        head = " | ".join(escape(self._label(label)) for label in labels)
+        line = "|".join("---:" if column.format in RIGHT else "---" for column in columns)
+        body = (" | ".join(escape(self.cell(column, row)) for column in columns) for row in rows)
+        return "\n".join([f"| {head} |", f"|{line}|", *(f"| {cells} |" for cells in body)])
+
+    def _label(self, label: str) -> str:
+        """A label may name facts."""
+        told = tell(label, self.language)
+        return self.fill(label, self.facts, self.presentation.facts, markdown=False) if "{" in told else told
+
+    def _spread(self, table: Table, spread: Spread, frame: pd.DataFrame) -> str:
+        """Rows by `spread.rows`; of each value of the column the cells named."""
+        across = table.column(spread.column)
+        values = list(dict.fromkeys(self.ordered(table, frame, (spread.column,))[spread.column]))
+        kept = values[: max(1, MOST_SPREAD // len(spread.cells))]
+        fixed = [table.column(name) for name in spread.rows]
+        cells = [table.column(name) for name in spread.cells]
+        labels = [self._label(column.label) for column in fixed]
+        for value in kept:
+            named = self.cell(across, {across.name: value})
+            labels += [f"{named}: {self._label(one.label)}" if len(cells) > 1 else named for one in cells]
+        rows = []
+        for _, part in frame.groupby(list(spread.rows), sort=False, dropna=False):
+            own = {row[across.name]: row for row in dictionaries(part)}
+            told = [self.cell(column, next(iter(own.values()))) for column in fixed]
+            rows.append(told + [self.cell(one, own.get(value, {})) for value in kept for one in cells])
+        line = "|".join("---:" if one.format in RIGHT else "---" for one in [*fixed, *(cells * len(kept))])
+        head = " | ".join(map(escape, labels))
+        text = "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(map(escape, row))} |" for row in rows)])
+        if len(kept) < len(values):
+            n = len(values) - len(kept)
+            left = plural(NN_("{n} further column is in the file.", "{n} further columns are in the file."), n, self.language)
+            return f"{text}\n\n{left}"
+        return text
+
+    # --- other places ----------------------------------------------------------------------------------------------------
+
+    def digest(self) -> dict[str, JsonValue]:
+        """What a program is told in a few kilobytes: facts, and the rows of the views declared for it, in words where ids
+        and codes would say nothing. Numbers are as computed, to four significant digits."""
+        tables: dict[str, JsonValue] = {}
+        for table in self.presentation.tables.values():
+            for view in table.views:
+                if view.at == "digest":
+                    every = self.rows(table, view, all_rows=True)
+                    names = view.columns or tuple(one.name for one in table.stored)
+                    columns = [table.column(name) for name in names]
+                    rows = [
+                        {one.name: self._value(one, row) for one in columns} for row in dictionaries(every.head(view.top or 20))
+                    ]
+                    tables[table.name] = jsonable({"rows": len(every), "shown": rows})
+        return {"facts": {name: jsonable(value) for name, value in self.facts.items()}, "tables": tables}
+
+    def _value(self, column: Column, row: Row) -> Any:
+        value = row.get(column.name)
+        if column.parts is not None or column.format in ("code", "reference", "list"):
+            return None if column.parts is None and _missing(value) else self.cell(column, row)
+        if _missing(value):
+            return None
+        return float(f"{value:.4g}") if isinstance(value, float) else value
+
+    def remembered(self) -> Iterator[tuple[str, str]]:
+        """(id, sentence) of every row that is told to a memory."""
+        for table in self.presentation.tables.values():
+            own = {**self.presentation.facts, **{one.name: one for one in table.columns}}
+            for view in table.views:
+                if view.at == "memory":
+                    for row in dictionaries(self.rows(table, view)):
+                        named = "/".join(str(row[name]) for name in table.key)
+                        says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
+                        yield f"{table.name}/{named}", self.fill(says, {**self.facts, **row}, own, markdown=False)
+
+    def labelled(self, name: str) -> pd.DataFrame:
+        """A table for a chart: references and codes as words in a column of the same name, ids beside them as `<name>_id`."""
+        table, frame = self.presentation.tables[name], self.analysis.tables[name].copy()
+        for column in table.stored:
+            if column.format in ("reference", "code"):
+                ids = frame[column.name]
+                words = {value: self._named(column, value) for value in ids.dropna().unique()}
+                frame = frame.assign(**{f"{column.name}_id": ids, column.name: ids.map(words)})
+        return frame
+
+
+class Records(Mapping[str, list[dict[str, Any]]]):
+    """A template's view of tables: rows as dicts, made when they are read."""
+
+    def __init__(self, results: Results) -> None:
+        self._tables = results.analysis.tables
+
+    def __getitem__(self, name: str) -> list[dict[str, Any]]:
+        return dictionaries(self._tables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+
+def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows of which a declared query holds; a comparison with what is missing does not."""
+    if not where or frame.empty:
+        return frame
+    return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+
+
+def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows with Python's own values, None where missing."""
+    columns = {str(name): [None if _missing(one) else one for one in frame[name].tolist()] for name in frame}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] if columns else []
+
+
+def shortened(wording: str, most: int) -> str:
+    """The first words of a statement, without the full stop that would end the sentence around it."""
+    words = wording.strip().rstrip(".").split()
+    return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:–-") + " …"
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def _whole(value: Any) -> int:
+    return 0 if _missing(value) else int(value)
