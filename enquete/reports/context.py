@@ -51,6 +51,13 @@ class AnalysisContext:
     outcomes: Mapping[str, str] = field(default_factory=dict)  # phase → done, short, waiting, failed
     incomparable: tuple[str, ...] = ()  # why T0 and T1 cannot be compared, in the run's language
     pairing: Mapping[str, JsonValue] = field(default_factory=dict)  # matched, lost, new, changed agents
+    groups: pd.Series[str] | None = None  # by participant: the persona column that was chosen to compare by
+
+    def groups_of(self, frame: pd.DataFrame) -> pd.Series[str]:
+        """By participant: what agents are compared by, stakeholder types unless another column was chosen."""
+        if self.groups is not None:
+            return self.groups
+        return frame.groupby("participant", sort=False)["stakeholder_type"].first()
 
 
 def at(value: Any, *path: str) -> Any:

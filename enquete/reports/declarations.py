@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import JsonValue
 
+from enquete.locale import N_
+
 if TYPE_CHECKING:
     import altair
     import pandas as pd
@@ -111,6 +113,14 @@ def of(n: str, total: str, label: str) -> Column:
 
 def interval(low: str, high: str, label: str, digits: int = 2) -> Column:
     return Column(name=f"{low}_to_{high}", label=label, format="interval", parts=(low, high), digits=digits)
+
+
+ADJUSTED = "p_adjusted"
+
+
+def adjusted_p() -> Column:
+    """Filled by the one correction of a report (page_findings.py): analyses leave it empty."""
+    return p_value(ADJUSTED, N_("adjusted p"), means=N_("p corrected for all tests that could stand on page one of the report"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -303,6 +313,8 @@ class Presentation:
         self._names(where, own, columns, _bare(finding.order))
         self._names(where, {**known, "p_adjusted": None}, _queried(finding.where), _queried(finding.size), _placeholders(finding.says))
         self._names(where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null))
+        if finding.p and ADJUSTED not in own:
+            raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
         if finding.chart and finding.chart not in {one.name for one in self.charts}:
             raise TypeError(f"{where} names the chart {finding.chart!r}, which is not declared")
 
@@ -364,6 +376,8 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows or ()))
     if frame.empty:
         frame = pd.DataFrame({name: [] for name in names})
+    if ADJUSTED in names and ADJUSTED not in frame:
+        frame = frame.assign(**{ADJUSTED: float("nan")})
     wrong = set(frame.columns).symmetric_difference(names)
     if wrong:
         raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")

@@ -17,7 +17,10 @@ import pandas as pd
 
 from enquete.locale import N_, in_language
 from enquete.reports.context import PARTS, Found, chosen, ids, responded
-from enquete.reports.evaluation import evaluation
+from enquete.reports.context import Found
+from enquete.reports.evaluation import Remembered, evaluation
+from enquete.reports.results import read_results
+from enquete.state.methodology import Methodology
 from enquete.reports.markdown import number
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
@@ -80,10 +83,20 @@ def episodes(
         yield {"id": f"{at}/all", "kind": "overall", **where, "participant": None, "text": text, "answer_ids": behind,
                "complete": done}  # fmt: skip
         if done and phase == reading.methodology(method).phases[-1] and method in results:
-            for group in evaluation(reading.methodology(method)).remembered(results[method], language):
+            for group in remembered(reading.methodology(method), results[method], language):
                 text = in_language(WORDS, language)["group"].format(method=method, phase=phase, stance=group.text)
                 yield {"id": f"{at}/{group.id}", "kind": "aggregate", **where, "participant": None, "text": text,
                        "answer_ids": [], "complete": True}  # fmt: skip
+
+
+def remembered(methodology: Methodology, found: Found, language: Language) -> Iterator[Remembered]:
+    """What answers were gathered into, in sentences."""
+    own = evaluation(methodology)
+    if own.presentation is None:
+        yield from own.remembered(found, language)
+    else:
+        told = read_results(methodology.name, own.presentation, found, language).remembered()
+        yield from (Remembered(*one) for one in told)
 
 
 def agents_at_a_time(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:

@@ -20,6 +20,7 @@ from enquete.locale import Words
 from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
+from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
@@ -97,7 +98,7 @@ def no_claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterable[Cla
     return ()
 
 
-Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found]
+Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found | Analysis]
 Checks = Callable[[Found, pd.DataFrame, Humans], Made]
 OwnClaims = Callable[[Found, pd.DataFrame, Grouping], Iterable[Claim | Absent]]
 
@@ -108,6 +109,10 @@ class Evaluation:
 
     # (frame, instrument, settings, context) → findings; pure: see reports/findings.py
     analyse: Analyse
+
+    # All that is read of its results, declared (reports/declarations.py); `analyse` then returns an `Analysis`, and none of
+    # findings, section, appendix, shown, figures, agents, kinds, measures, groupings, remembered and headlines is given.
+    presentation: Presentation | None = None
 
     # The report: findings as sentences, the most telling first, PER_METHODOLOGY at most; templates (see reports/templates.py) of
     # the section, which says in a sentence what was asked and has the tables that a reader looks up, and of the appendix; what

@@ -19,8 +19,10 @@ from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
 from enquete.locale import N_, in_language
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
+from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
+from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table
 from enquete.simulations.join import join
@@ -43,6 +45,7 @@ class Findings:
     """Findings by methodology, and the bugs that left one without any."""
 
     results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    analyses: dict[str, Analysis] = field(default_factory=dict)  # of methodologies that declare their results
     bugs: list[Failure] = field(default_factory=list)
 
 
@@ -55,19 +58,35 @@ def find(
     """
     stands = arm or reading.record.main
     found = Findings()
+    about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
         rows = chosen(frame, frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
         try:
-            found.results[name] = _analyse(reading, name, rows.reset_index(drop=True), partial, stands)
+            context = analysis_context(reading, name, partial, stands)
+            result = _analyse(reading, name, rows.reset_index(drop=True), context)
+            if isinstance(result, Analysis):
+                found.analyses[name] = result
+            about[name] = _about(reading, rows, context)
+            found.results[name] = {**about[name], **({} if isinstance(result, Analysis) else result)}
         except Exception as error:
             if raise_bugs:
                 raise
             text = f"{type(error).__name__}: {error}"
             key = (stands.id, name, "", 0, UNIT)
             found.bugs.append(Failure(*key, text, traceback.format_exc()))
+    declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
+    found.analyses = corrected(declared)
+    for name, (presentation, _) in declared.items():
+        found.results[name] = {**about[name], **found.analyses[name].as_json(presentation)}
     return found
+
+
+def _presentation(reading: RunReading, name: str) -> Presentation:
+    presentation = evaluation(reading.methodology(name)).presentation
+    assert presentation is not None
+    return presentation
 
 
 def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
@@ -76,14 +95,24 @@ def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
     return frame["arm_role"].eq("main") | (beside if {"T0", "T1"} <= set(phases) else False)
 
 
-def _analyse(reading: RunReading, name: str, rows: pd.DataFrame, partial: bool, arm: Arm) -> Mapping[str, JsonValue]:
-    analyse = evaluation(reading.methodology(name)).analyse
-    context = analysis_context(reading, name, partial, arm)
-    result = jsonable(analyse(rows, reading.instrument(name), reading.settings(name), context))
+def _analyse(
+    reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext
+) -> Analysis | dict[str, JsonValue]:
+    found = evaluation(reading.methodology(name)).analyse(rows, reading.instrument(name), reading.settings(name), context)
+    if isinstance(found, Analysis):
+        return found
+    result = jsonable(found)
     if not isinstance(result, dict):
-        raise TypeError(f"{name}: analyse returned {type(result).__name__}, not a mapping")
-    arms: list[JsonValue] = [str(arm) for arm in sorted(rows["arm"].unique())]
-    return {"arms": arms, TYPE_NAMES: dict(reading.type_names), **result}
+        raise TypeError(f"{name}: analyse returned {type(found).__name__}, neither a mapping nor an Analysis")
+    return result
+
+
+def _about(reading: RunReading, rows: pd.DataFrame, context: AnalysisContext) -> dict[str, JsonValue]:
+    """What every methodology's findings say beside its own."""
+    return {
+        "arms": [str(arm) for arm in sorted(rows["arm"].unique())], TYPE_NAMES: dict(reading.type_names),
+        "partial": context.partial, "outcomes": dict(context.outcomes), "flags": [],
+    }  # fmt: skip
 
 
 def analysis_context(reading: RunReading, name: str, partial: bool, arm: Arm) -> AnalysisContext:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.reports.declarations import Column, Finding, Table, View, integer, number, of, p_value, reference, text
+from enquete.reports.declarations import Column, adjusted_p, Finding, Table, View, integer, number, of, p_value, reference, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
             subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
-            text("test", N_("test")), p_value("p"), p_value("p_adjusted", N_("adjusted p"), means=N_("by Holm over the rows of this table")),
+            text("test", N_("test")), p_value("p"), adjusted_p(),
             integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not compared")),
         ),
         views=(
@@ -61,4 +61,26 @@ def compared(
     values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *, kind: str = "rating"
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
-    raise NotImplementedError
+    import pandas as pd  # noqa: PLC0415 - declarations do not import it
+
+    from enquete.analysis.relations.groups import kruskal_wallis  # noqa: PLC0415
+    from enquete.reports.key_findings import FEWEST  # noqa: PLC0415
+
+    tests, means = [], []
+    for name in values:
+        own = values[name].dropna()
+        kinds = groups.reindex(own.index)
+        sizes = kinds.value_counts()
+        kept = own[kinds.map(sizes).ge(FEWEST)]
+        kinds = kinds.reindex(kept.index)
+        found = kruskal_wallis(kept, kinds)
+        by_group = kept.groupby(kinds).agg(["size", "mean"]).sort_values("mean", ascending=False, kind="stable")
+        means += [{subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()]
+        several = len(by_group) > 1
+        tests.append({
+            subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values), "n_groups": len(by_group),
+            "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
+            "mean_highest": by_group["mean"].iloc[0] if several else None, "mean_lowest": by_group["mean"].iloc[-1] if several else None,
+            "detectable": None, "effect": found.effect, "test": found.method, "p": found.p, "n_small": len(own) - len(kept),
+        })  # fmt: skip
+    return {"groups": pd.DataFrame(means), "group_tests": pd.DataFrame(tests)}

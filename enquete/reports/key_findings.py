@@ -17,7 +17,7 @@ from enquete.reports.context import shallow
 from enquete.reports.markdown import number
 from enquete.state.asking import Language
 
-MOST_WORDS = 35
+MOST_WORDS = 40
 """Of a finding's sentence."""
 FEWEST_WORDS = 4
 """Of a wording that is cut."""
@@ -47,6 +47,11 @@ class KeyFinding:
     items: tuple[str, ...] = ()  # whose answers it rests on, by item id
     figure: str = ""  # that shows it: the name in `Evaluation.figures`
     numbers: Mapping[str, float] = field(default_factory=dict)  # those in the sentence, before rounding
+    estimate: float | None = None
+    low: float | None = None  # of the estimate's interval, which holds for how the row was chosen
+    high: float | None = None
+    test: str = ""
+    family: str = ""  # of tests that were corrected together
     methodology: str = ""  # filled in where findings are joined
 
     def as_json(self) -> dict[str, JsonValue]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -25,7 +26,9 @@ from enquete.reports.health.presented import lacking, reasons, verdict
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading, tested
 from enquete.reports.markdown import readable
+from enquete.reports.page_findings import stated as told
 from enquete.reports.run_reading import RunReading
+from enquete.reports.views import Results
 from enquete.state.asking import Language
 
 FILE = "page_one.json"
@@ -76,7 +79,7 @@ class PageOne:
 
 def page_one(
     reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], results: Mapping[str, Any], health: Health,
-    *, across: Sequence[KeyFinding] = (), notices: Sequence[str] = (), interim: bool = False,
+    *, declared: Mapping[str, Results] = MappingProxyType({}), across: Sequence[KeyFinding] = (), notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
     """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
@@ -84,7 +87,8 @@ def page_one(
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
     asked = took_part(reading, frame)
     title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
-    stated = {name: _stated(name, own[name], results[name], health, language) for name in own if name in results}
+    findings = {name: _findings(name, own[name], results[name], declared, language) for name in own if name in results}
+    stated = {name: _stated(name, all_of, health) for name, all_of in findings.items()}
     usable = [
         Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, name, language))
         for name, one in health.verdicts.items()
@@ -112,8 +116,13 @@ def _why(health: Health, name: str, language: Language) -> str:
     return lacking(found, language) if found.verdict == "cannot be judged" else reasons(health, name, language, most=1)
 
 
-def _stated(name: str, own: Evaluation, found: Any, health: Health, language: Language) -> list[KeyFinding]:
-    stated = [replace(one, methodology=name) for one in own.findings(found, language)]
+def _findings(
+    name: str, own: Evaluation, found: Any, declared: Mapping[str, Results], language: Language
+) -> list[KeyFinding]:
+    return list(told(declared[name])) if name in declared else [replace(one, methodology=name) for one in own.findings(found, language)]
+
+
+def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFinding]:
     not_usable = name in health.verdicts and health.verdicts[name].verdict == NOT_USABLE
     return (tested(stated) if not_usable else stated)[:PER_METHODOLOGY]
 

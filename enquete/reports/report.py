@@ -42,6 +42,7 @@ from enquete.reports.preference import told as preference_text
 from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
+from enquete.reports.results import names_of, results_of
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.templates import render
@@ -114,8 +115,10 @@ class Report:
         self.reading, self.material, self.status, self.partial = reading, material, status, partial
         self.language = reading.language
         self.own = evaluations(reading.record.methods)
+        titles = {name: tell(reading.methodology(name).title, self.language) for name in self.own}
+        self.declared = results_of(self.own, material.found.analyses, names_of(reading, material.asked, titles), self.language)
         self.page = page_one(
-            reading, material.frame, self.own, material.found.results, material.health, notices=list(self._notices()), interim=partial,
+            reading, material.frame, self.own, material.found.results, material.health, declared=self.declared, notices=list(self._notices()), interim=partial,
             across=associations.findings(material.agents, material.associations, self.language),
         )  # fmt: skip
         self.parts = [*self._parts()]
@@ -211,13 +214,18 @@ class Report:
         for name, found in self.material.found.results.items():
             others = [one for one in self.page.by_methodology.get(name, ()) if one.id not in shown]
             yield Part(
-                name, self.page.titles[name], **_texts(self.own[name], found, self.page.titles[name], self.language),
+                name, self.page.titles[name], **self._texts(name, found),
                 findings=others[:FINDINGS], further=others[FINDINGS:],
                 figures=[one for one in self.material.figures if one.name.startswith(f"{name}/")],
                 probabilities=name in given, unusable=warned.get(name, ""),
             )  # fmt: skip
         for name, why in accounts.missing(self.reading, self.material.stages, self.material.found).items():
             yield Part(name, self.page.titles.get(name, name), missing=escape(tell(why, self.language)))
+
+    def _texts(self, name: str, found: Found) -> dict[str, str]:
+        if results := self.declared.get(name):
+            return {"section": results.at("section"), "appendix": results.at("appendix")}
+        return _texts(self.own[name], found, self.page.titles[name], self.language)
 
     def _problems(self) -> Iterator[Words]:
         material = self.material

@@ -105,7 +105,10 @@ class Results:
 
     def _named(self, column: Column, value: Any) -> str:
         if column.levels is not None:
-            return tell(column.levels.get(str(value), str(value)), self.language)
+            says = column.levels.get(str(value), str(value))
+            if "{" in says:  # a level's words may name facts
+                return self.fill(says, self.facts, self.presentation.facts, markdown=False)
+            return tell(says, self.language)
         if column.to in self.presentation.tables:
             return self.labels(column.to).get(value, str(value))
         return self.names.of(column.to, str(value), self.language) if column.to else str(value)
@@ -190,7 +193,9 @@ class Results:
                     yield self.fill(says, self.facts, self.presentation.facts, markdown=True)
 
     def _holds(self, each: Text) -> bool:
-        return not each.where or bool(pd.eval(each.where.replace("@", ""), local_dict=dict(self.facts), engine="python"))
+        """A comparison with a fact that is missing does not hold."""
+        frame = pd.DataFrame([dict(self.facts)]).fillna(float("nan")) if each.where else pd.DataFrame()
+        return not each.where or not chosen_rows(frame, each.where, self.facts).empty
 
     def _prose(self, place: Place, after: str) -> Iterator[str]:
         for each in self.presentation.prose:

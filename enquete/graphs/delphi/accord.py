@@ -1,89 +1,110 @@
-"""The ACCORD checklist of this run: what its record answers, and what only the people behind the study can say.
+"""ACCORD (Gattrell et al. 2024, PLOS Medicine 21: e1004326): 35 items for reports of consensus exercises, in our own words.
 
-ACCORD (Gattrell et al. 2024, PLOS Medicine 21: e1004326) lists 35 items for reports of consensus exercises: title 1,
-introduction 3, methods 21, results 5, discussion 2, other information 3. It was written for panels of people; that this
-panel is simulated is said wherever an item asks about panellists. Our paraphrases of the items are in `accord.md.j2`.
+It was written for panels of people; that this panel is simulated is said wherever an item asks about panellists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from enquete.locale import N_
 
-import pandas as pd
+ASKS = {
+    "T1": N_("Title names the exercise and its method"),
+    "I1": N_("Why a consensus exercise"),
+    "I2": N_("Aim, audience, geographical scope"),
+    "I3": N_("If an update: of what, and why"),
+    "M1": N_("Protocol registered in advance"),
+    "M2": N_("Who directs the exercise, with which expertise"),
+    "M3": N_("Choice and number of panellists, and who chose"),
+    "M4": N_("How panellists were invited"),
+    "M5": N_("Part played by the public and those affected"),
+    "M6": N_("Where questions and material come from"),
+    "M7": N_("Systematic search of the literature"),
+    "M8": N_("Which evidence panellists were given"),
+    "M9": N_("Procedure by which consensus was sought"),
+    "M10": N_("Form of questions and answers, reasons, new proposals"),
+    "M11": N_("Purpose of each step"),
+    "M12": N_("What counts as consensus, and why"),
+    "M13": N_("Whether what was agreed was voted on again"),
+    "M14": N_("How answers were collected, singly or in a group"),
+    "M15": N_("How answers were processed"),
+    "M16": N_("Piloting of material and questionnaire"),
+    "M17": N_("Feedback after each step"),
+    "M18": N_("Anonymity: where, towards whom, how ensured"),
+    "M19": N_("Whether those directing it took part in decisions"),
+    "M20": N_("Incentives to take part"),
+    "M21": N_("Adaptations for better access"),
+    "R1": N_("When each step took place, duration, delays"),
+    "R2": N_("Deviations from the protocol"),
+    "R3": N_("Panellists by step: number, response, characteristics"),
+    "R4": N_("Outcome in words and figures"),
+    "R5": N_("What was changed or removed, when and why"),
+    "D1": N_("Strengths and limits of the exercise"),
+    "D2": N_("Relation to existing literature"),
+    "O1": N_("Endorsing organisations"),
+    "O2": N_("Conflicts of interest and how they were handled"),
+    "O3": N_("Funding and the funder's role"),
+}
+"""What an item asks for."""
 
-from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.reports.context import tally
-from enquete.state.asking import RESPONDED, Language
+ANSWERS = {
+    "I2": N_("Aim and audience are to be added."),
+    "M1": N_("The questionnaire is frozen (hash {instrument_hash}). A registration is to be added."),
+    "M3": N_("All {n_total} agents of the run. How its population came about is to be added."),
+    "M4": N_("Nobody was invited: the agents come from the simulation or a personas file."),
+    "M5": N_("They played no part: simulated agents answered, no people."),
+    "M6": N_(
+        "{n_questions} open questions; the themes come from the answers to them. Who wrote the questions is "
+        "to be added."
+    ),
+    "M8": N_("No summary of evidence; each agent had its persona, {n_with_memory} also a memory of the simulation."),
+    "M9": N_("Delphi of {n_rounds} rounds."),
+    "M10": N_(
+        "Round 1: {n_questions} open questions. Then every theme on {dimensions}; from round 3 on with a "
+        "reason. No new themes could be proposed after round 1."
+    ),
+    "M11": N_("Round 1 gathers themes, round 2 rates them, from round 3 on the ratings are reviewed after feedback."),
+    "M12": N_(
+        "Consensus: IQR ≤ {consensus_iqr}. Disputed: IQR > {disagreement_iqr}, A < {polarised_below}, or a "
+        "split. The reasons for these limits are to be added."
+    ),
+    "M13": N_("Yes: all themes were rated in every round, agreed ones too."),
+    "M14": N_("Every agent singly, in writing, by {models} ({respondents})."),
+    "M15": N_(
+        "Open answers were coded into {n_themes} themes by the model or, without one, by rule; ratings were "
+        "summed up by median and IQR (type 7). Second coding: {second_coding_state}, α = {alpha}."
+    ),
+    "M17": N_("Median, IQR and n of every theme in the round before, and one's own ratings."),
+    "M18": N_("Among the agents: only summary figures were fed back. The report names agents; they are no persons."),
+    "M19": N_("No: themes and feedback were frozen by the program, nobody stepped in."),
+    "M20": N_("Not applicable: no people."),
+    "M21": N_("Not applicable: no people."),
+    "R1": N_("{first_at} to {last_at}. Start and duration of the analysis are to be added."),
+    "R3": N_("{n_total} agents; those of every step are in the table of rounds."),
+    "R4": N_(
+        "In the end {n_consensus} of {n_judged} themes in consensus, {n_disputed} disputed, {n_open} open; "
+        "figures and reasons in the Delphi section."
+    ),
+    "R5": N_(
+        "Coding dropped {dropped} themes (empty, double or over the limit); {uncoded} answers are without a "
+        "theme. Nothing was changed after that."
+    ),
+    "D1": N_(
+        "The agents share a model: their consensus is weak evidence, tests describe the run. The discussion "
+        "is to be added."
+    ),
+}
+"""What the run itself answers, over the facts of its Delphi."""
 
-State = Literal["filled", "partly", "open", "not_applicable"]
-
-ITEMS = (
-    "T1", *(f"I{i}" for i in range(1, 4)), *(f"M{i}" for i in range(1, 22)), *(f"R{i}" for i in range(1, 6)),
-    "D1", "D2", *(f"O{i}" for i in range(1, 4)),
-)  # fmt: skip
 FILLED = frozenset(("M4", "M5", "M8", "M9", "M10", "M11", "M13", "M14", "M15", "M17", "M18", "M19", "R3", "R4", "R5"))
 PARTLY = frozenset(("I2", "M1", "M3", "M6", "M12", "R1", "D1"))
 NOT_APPLICABLE = frozenset(("M20", "M21"))
-OF_AGENTS = ["stakeholder_type", "memory_available"]
 AFTER_A_RATING = frozenset(("M17", "R4"))
 """Items that the record answers only once the themes have been rated."""
 
 
-def checklist(
-    found: Mapping[str, Any], frame: pd.DataFrame, instrument: DelphiInstrument, language: Language
-) -> dict[str, Any]:
-    """State of every item, and the facts that the answers are made of. `found`: the findings without the checklist."""
-    rated = found["last_round"] is not None
-    return {"items": [{"item": item, "state": _state(item, rated)} for item in ITEMS],
-            "facts": _facts(found, frame, instrument, language)}  # fmt: skip
-
-
-def _state(item: str, rated: bool) -> State:
-    if item in AFTER_A_RATING and not rated:
+def state(item: str, is_rated: bool) -> str:
+    if item in AFTER_A_RATING and not is_rated:
         return "open"
     if item in NOT_APPLICABLE:
         return "not_applicable"
     return "filled" if item in FILLED else "partly" if item in PARTLY else "open"
-
-
-def _facts(
-    found: Mapping[str, Any], frame: pd.DataFrame, instrument: DelphiInstrument, language: Language
-) -> dict[str, Any]:
-    last = [one for one in found["ratings"] if one["round"] == found["last_round"]]
-    people = frame.loc[~frame["participant"].duplicated(), frame.columns.intersection(OF_AGENTS)]
-    coding = found["coding"] or {}
-    return {
-        "topic": instrument.topic.in_(language),
-        "instrument_hash": _distinct(frame, "instrument_hash"),
-        "models": _distinct(frame, "model"),
-        "respondents": _distinct(frame, "respondent"),
-        "n_agents": len(people),
-        "types": tally(people["stakeholder_type"]),
-        "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
-        "n_rounds": len(found["rounds"]) if instrument.rounds == "auto" else instrument.rounds,
-        "n_questions": len(instrument.questions),
-        "rounds": [
-            {"round": number, "n_responded": one["agents_responded"], "n_total": one["agents_total"],
-             **_times(frame, int(number))}
-            for number, one in found["rounds"].items()
-        ],
-        "n_themes": len(found["themes"]),
-        "n_ratings": len(last),
-        **{f"n_{label}": sum(one["label"] == label for one in last) for label in ("consensus", "open", "disagreement")},
-        "n_uncoded": coding.get("uncoded"),
-        "n_dropped": sum(coding.get(key) or 0 for key in coding if key.startswith("dropped_")),
-    }  # fmt: skip
-
-
-def _distinct(frame: pd.DataFrame, column: str) -> list[str]:
-    return sorted({str(value) for value in frame[column].unique() if value}) if column in frame else []
-
-
-def _times(frame: pd.DataFrame, number: int) -> dict[str, str]:
-    """When the first and the last answer of a round came; "" where the table does not say."""
-    if "asked_at" not in frame:
-        return {"first": "", "last": ""}
-    asked = frame.loc[frame["round"].eq(number) & frame["status"].isin(RESPONDED), "asked_at"]
-    known = sorted(time for time in asked if time)
-    return {"first": known[0], "last": known[-1]} if known else {"first": "", "last": ""}

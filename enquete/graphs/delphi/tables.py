@@ -5,16 +5,17 @@ Quartiles are of type 7. Limits of consensus and dispute are the instrument's (`
 
 from __future__ import annotations
 
+from enquete.graphs.delphi.accord import ANSWERS, ASKS
 from enquete.locale import N_
 from enquete.reports.declarations import (
     Chart,
     Finding,
     Presentation,
-    Prose,
     Spread,
     Table,
     Text,
     View,
+    adjusted_p,
     code,
     flag,
     integer,
@@ -163,11 +164,11 @@ REVISION = Table(
     columns=(
         code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL,
         number("pull", N_("pull"), means=N_("share of the way to the others' median that a revision went, beyond what noise explains")),
-        number("pull_low", N_("pull, lower bound")), number("pull_high", N_("pull, upper bound")), p_value("p"),
+        number("pull_low", N_("pull, lower bound")), number("pull_high", N_("pull, upper bound")), p_value("p"), adjusted_p(),
         integer("n_unchanged", N_("agents who left every rating unchanged")), integer("n_ratings_same", N_("ratings left unchanged")),
         integer("n_ratings", N_("ratings given in both rounds")),
     ),
-    views=(View(at="appendix", columns=("outcome", "n", "n_total", "pull", "pull_low", "pull_high", "p", "n_unchanged", "n_ratings_same", "n_ratings")),
+    views=(View(at="appendix", columns=("outcome", "n", "n_total", "pull", "pull_low", "pull_high", "p", "p_adjusted", "n_unchanged", "n_ratings_same", "n_ratings")),
            View(at="digest")),
 )  # fmt: skip
 
@@ -238,7 +239,11 @@ GROUPS, GROUP_TESTS = group_tables(THEME, N_("Ratings by group"))
 
 ACCORD = Table(
     name="accord", title=N_("ACCORD checklist"), key=("item",),
-    columns=(text("item", N_("Item")), code("state", N_("state"), levels=STATES)),
+    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS), code("state", N_("state"), levels=STATES),
+             code("answer", N_("answer from the run"), levels=ANSWERS)),
+    views=(View(at="appendix"),),
+    note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. Check against the original "
+            "list before publishing."),
 )  # fmt: skip
 
 AGENTS = Table(
@@ -268,7 +273,7 @@ FACTS = (
     integer("draws", N_("draws of the bootstrap")), number("tau_mean", N_("mean τ-b by mean")), number("tau_consensus", N_("mean τ-b by agreement")),
     number("detectable_gap", N_("difference between groups that would be found four times in five")),
     several("models", N_("models")), several("respondents", N_("respondents")), several("instrument_hash", N_("hashes of the instrument")),
-    integer("n_with_memory", N_("agents with a memory")),
+    integer("n_with_memory", N_("agents with a memory")), text("first_at", N_("first answer")), text("last_at", N_("last answer")),
 )  # fmt: skip
 
 TEXTS = (
@@ -342,9 +347,15 @@ CHARTS = (
           alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: {theme}.")),
 )  # fmt: skip
 
+GLOSSARY = {
+    N_("theme"): N_("what several answers to the open questions say, named by a sentence of theirs or by the model"),
+    N_("quartile distance (IQR)"): N_("the width of the middle half of the ratings; 0 where at least half of the panel is at one"),
+    N_("agreement A"): N_("how far the ratings have one peak (van der Eijk 2001): 1 all alike, 0 spread evenly, −1 two camps"),
+    N_("Kendall's W"): N_("how alike the agents rank the themes: 0 not at all, 1 completely"),
+}
+
 PRESENTATION = Presentation(
     tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP, STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
-    prose=(Prose(at="appendix", template="enquete.graphs.delphi:accord.md.j2", after="concordance"),),
 )  # fmt: skip

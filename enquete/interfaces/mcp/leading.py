@@ -13,6 +13,8 @@ from enquete.interfaces.mcp.shapes import Entry
 from enquete.locale import N_, tell
 from enquete.reports.evaluation import evaluations
 from enquete.reports.key_findings import tested
+from enquete.reports.page_findings import stated as told
+from enquete.reports.results import read_results
 from enquete.reports.run_reading import read_result
 from enquete.state.asking import Language, Spoken
 from enquete.study.run import Run
@@ -60,7 +62,12 @@ def _stated(run: Run, methodology: str, found: JsonValue, language: Language) ->
     dotted = {name: path for name, path in run.record.methods.items() if name == methodology}
     if not (isinstance(found, dict) and found and dotted):
         return {}
-    stated = evaluations(dotted)[methodology].findings(found, language)
+    own = evaluations(dotted)[methodology]
+    stated = (
+        own.findings(found, language)
+        if own.presentation is None
+        else told(read_results(methodology, own.presentation, found, language))
+    )
     not_usable = any(
         one["methodology"] == methodology and one["standing"] == NOT_USABLE for one in run.page_one.get("usable", ())
     )

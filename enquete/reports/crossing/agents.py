@@ -17,7 +17,9 @@ from enquete.analysis.relations.association import Kind
 from enquete.locale import N_, Words, tell
 from enquete.reports.context import Found, chosen
 from enquete.reports.crossing.claims import Finding
+from enquete.reports.declarations import Analysis
 from enquete.reports.evaluation import Evaluation
+from enquete.reports.results import agent_findings
 from enquete.state.asking import RESPONDED, Language
 
 POPULATION = "population"
@@ -65,9 +67,11 @@ def agent_table(
     frame: pd.DataFrame,
     people: pd.DataFrame,
     own_columns: pd.DataFrame | None = None,
+    analyses: Mapping[str, Analysis] | None = None,
 ) -> AgentTable:
     """frame: the response table, of which the main arm is read. people: index participant; agent_id, name, stakeholder_type.
     own_columns: index participant; what a personas file says of them besides."""
+    analyses = analyses or {}
     main = chosen(frame, frame["arm_role"].eq("main"))
     who = people.rename(columns={"name": "agent_name"})[list(PERSON)]
     answered = main.loc[main["status"].isin(RESPONDED), "participant"].value_counts()
@@ -82,7 +86,12 @@ def agent_table(
     made = [kind]
     for name, own in evaluations.items():
         rows = chosen(main, main["methodology"].eq(name))
-        made += [replace(one, methodology=name) for one in own.agents(results.get(name, {}), rows)]
+        found = (
+            agent_findings(own.presentation, analyses[name])
+            if own.presentation is not None and name in analyses
+            else own.agents(results.get(name, {}), rows)
+        )
+        made += [replace(one, methodology=name) for one in found]
     findings = {one.column: one.values.reindex(table.index) for one in made[1:]}
     table = pd.concat([table, pd.DataFrame(findings, index=table.index)], axis=1)
     if own_columns is not None:

@@ -23,6 +23,8 @@ from enquete.reports.crossing.joined import cross
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import rounds
+from enquete.reports.results import headlines as declared_headlines
+from enquete.reports.results import read_results
 from enquete.reports.run_reading import RunReading
 from enquete.state.asking import Language
 
@@ -122,8 +124,14 @@ def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Resul
 
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
-    made = (replace(one, methodology=n) for n, found in results.items() for one in own[n].headlines(found, language))
+    made = (replace(one, methodology=n) for n, found in results.items() for one in _headlines(n, own[n], found, language))
     return {one.id: one for one in made}
+
+
+def _headlines(name: str, own: Evaluation, found: Found, language: Language) -> Iterable[Headline]:
+    if own.presentation is None:
+        return own.headlines(found, language)
+    return declared_headlines(read_results(name, own.presentation, found, language))
 
 
 def of(claims: Sequence[Claim]) -> dict[str, Claim]:

@@ -11,6 +11,7 @@ from enquete.locale import N_, in_language, tell
 from enquete.reports.crossing.claims import Claim
 from enquete.reports.evaluation import Evaluation, Shown
 from enquete.reports.markdown import MISSING, share
+from enquete.reports.results import compared_columns
 from enquete.reports.replicates.again import Judged, Replicates
 from enquete.reports.templates import render
 from enquete.state.asking import Language
@@ -77,10 +78,16 @@ def section(
         "enquete.reports.replicates:section.md.j2", language, main=main, further=further, alpha=ALPHA, least=fewest(),
         shared_t0=replicates.shared_t0, n=Counter(one.held.verdict for one in replicates.judged),
         claims=[(claim, _row(replicates.claims[claim.id])) for claim in claims],
-        headlines=[(one, own[one.methodology].sentences, _row(found)) for one, found in replicates.headlines],
+        headlines=[(one, _sentences(own[one.methodology], language), _row(found)) for one, found in replicates.headlines],
         spread=replicates.spread, titles=titles, most=ROWS, verdicts=VERDICTS, sources=SOURCES,
         chance=lambda held: _chance(held, language),
     ).strip()  # fmt: skip
+
+
+def _sentences(own: Evaluation, language: Language) -> Mapping[str, str]:
+    if own.presentation is None:
+        return own.sentences
+    return {kind: tell(one.label, language) + ": {0}" for kind, one in compared_columns(own.presentation).items()}
 
 
 def _row(found: Judged) -> Row:

@@ -1,0 +1,136 @@
+"""From declared findings to the sentences of page one: every test corrected once, then told as its row says.
+
+Tests form families: those of a methodology are corrected together by Holm, or arrive corrected over their table (max-T);
+then every adjusted p is multiplied by the number of families (Bonferroni over families, which keeps the error over all that
+could stand on one page at the level: each family's false claims are at most level / families). The adjusted p is written into
+the tables' column `p_adjusted`, so that table and sentence cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from string import Formatter
+from typing import Any
+
+import pandas as pd
+
+from enquete.analysis.change.paired import holm
+from enquete.locale import tell
+from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation
+from enquete.reports.key_findings import LEVEL, MOST_WORDS, KeyFinding, Kind, p_told
+from enquete.reports.views import Results, chosen_rows, dictionaries
+
+def corrected(
+    analyses: Mapping[str, tuple[Presentation, Analysis]], *, further_families: int = 0
+) -> dict[str, Analysis]:
+    """The analyses with `p_adjusted` filled where a declared finding tests rows. further_families: of tests made elsewhere
+    that may reach the same page."""
+    families: dict[str, list[tuple[str, str, Any, float]]] = {}  # family → (methodology, table, row, p)
+    given: set[str] = set()
+    for name, (presentation, analysis) in analyses.items():
+        for finding in (one for one in presentation.findings if one.p):
+            frame = chosen_rows(analysis.tables[finding.table], finding.where, analysis.facts)
+            tested = frame[finding.p].dropna()
+            family = name if finding.within == "holm" else f"{name}/{finding.name}"
+            given |= {family} - {name}
+            families.setdefault(family, []).extend((name, finding.table, row, float(p)) for row, p in tested.items())
+    known = {family: tests for family, tests in families.items() if tests}
+    count = len(known) + further_families
+    adjusted: dict[tuple[str, str], dict[Any, float]] = {}
+    for family, tests in known.items():
+        within = [p for *_, p in tests] if family in given else holm([p for *_, p in tests])
+        for (name, table, row, _), p in zip(tests, within, strict=True):
+            if p is not None:
+                adjusted.setdefault((name, table), {})[row] = min(1.0, p * count)
+    return {name: _filled(name, analysis, adjusted) for name, (_, analysis) in analyses.items()}
+
+
+def _filled(name: str, analysis: Analysis, adjusted: Mapping[tuple[str, str], Mapping[Any, float]]) -> Analysis:
+    tables = dict(analysis.tables)
+    for (methodology, table), rows in adjusted.items():
+        if methodology == name and ADJUSTED in tables[table]:
+            column = pd.Series(rows, dtype="float64").reindex(tables[table].index)
+            tables[table] = tables[table].assign(**{ADJUSTED: column})
+    return replace(analysis, tables=tables)
+
+
+def stated(results: Results) -> Iterator[KeyFinding]:
+    """The findings of one methodology, after the correction, in the order of their declaration."""
+    for finding in results.presentation.findings:
+        yield from _told(finding, results)
+
+
+def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
+    presentation, facts = results.presentation, results.facts
+    if not finding.table:
+        frame = chosen_rows(pd.DataFrame([facts]), finding.where, facts)
+        yield from (_finding(finding, finding.kind, finding.says, row, results) for row in dictionaries(frame))
+        return
+    table = presentation.tables[finding.table]
+    frame = results.ordered(table, chosen_rows(results.analysis.tables[table.name], finding.where, facts), finding.order)
+    if not finding.p:
+        for row in dictionaries(frame)[: finding.top]:
+            if says := _picked(finding, row):
+                yield _finding(finding, finding.kind, says, row, results)
+        return
+    tested = frame[frame[finding.p].notna()]
+    if tested.empty:
+        return
+    sure = tested[tested[ADJUSTED] < LEVEL]
+    for row in dictionaries(sure)[: finding.top]:
+        if says := _picked(finding, row):
+            yield _finding(finding, "difference", says, row, results)
+    if sure.empty and finding.null:
+        row = dictionaries(tested.sort_values(finding.p, kind="stable").head(1))[0]
+        row |= {"tests": len(tested), "smallest_p": row[ADJUSTED]}
+        yield _finding(finding, "null", finding.null, row, results)
+
+
+def _picked(finding: Finding, row: Mapping[str, Any]) -> str:
+    return finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)), "")
+
+
+def _finding(finding: Finding, kind: Kind, says: str | Mapping[str, str], row: dict[str, Any], results: Results) -> KeyFinding:
+    assert isinstance(says, str)
+    presentation = results.presentation
+    own = {one.name: one for one in presentation.tables[finding.table].columns} if finding.table else {}
+    known: dict[str, Column] = {**presentation.facts, **own}
+    row = {**results.facts, **row}
+    p = row.get(ADJUSTED) if finding.p else None
+    filled = {**row, "p": p_told(p, results.language) if p is not None else ""}
+    text = results.fill(says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS)
+    if says in (finding.null,) and "smallest_p" in row:
+        text = text.replace("{smallest_p}", "")
+    named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
+    numbers = {name: float(row[name]) for name in sorted(named - {"p"}) if _is_number(row.get(name))}
+    if p is not None:
+        numbers["p"] = float(p)
+    items = row.get(finding.items) if finding.items else None
+    key = "/".join(str(row[name]) for name in presentation.tables[finding.table].key) if finding.table else ""
+    return KeyFinding(
+        id=".".join(filter(None, (finding.name, key if kind != "null" else ""))), text=text, kind=kind, size=_size(finding, row) if kind != "null" else 0.0,
+        n=int(row.get(finding.n) or 0), n_total=int(row.get(finding.n_total) or 0), p=p, items=(str(items),) if items else (),
+        figure=finding.chart, numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
+        low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
+        family=results.methodology if finding.within == "holm" else f"{results.methodology}/{finding.name}",
+    )  # fmt: skip
+
+
+def _size(finding: Finding, row: Mapping[str, Any]) -> float:
+    """The declared expression over this row, cut to 0 … 1; 0 where a part of it is missing."""
+    known = {name: value for name, value in row.items() if _is_number(value)}
+    try:
+        value = float(eval(compile(finding.size.replace("@", ""), "size", "eval"), {"__builtins__": {}, "abs": abs}, known))
+    except (NameError, ZeroDivisionError):
+        return 0.0
+    return min(1.0, max(0.0, value)) if value == value else 0.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _float(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name) if name else None
+    return float(value) if _is_number(value) and value is not None else None
