@@ -1,17 +1,22 @@
 """What a methodology declares of its results, once: tables with their columns, and what is read of them where.
 
-`analyse` returns an `Analysis`: frames by table and single facts, typed, without language. All that people or programs see of
-it is a view of these: section, appendix, digest, files, charts, findings on page one, rows that replicates are compared on.
-Declarations import neither pandas nor altair. What they name is checked when they are made: a query, a placeholder or an
+`analyse` returns an `Analysis`: frames by table and single facts, typed,
+    without language. All that people or programs see of
+it is a view of these: section, appendix, digest, files, charts, findings on page one,
+    rows that replicates are compared on.
+Declarations import neither pandas nor altair. What they name is checked when they are made: a query,
+    a placeholder or an
 order that names a column which nobody declared is a TypeError at import.
 
     RATINGS = Table(
         name="ratings", title=N_("Ratings by theme"), key=("theme", "round"),
-        columns=(reference("theme", N_("Theme"), to="themes"), integer("round", N_("Round")), number("median", N_("median"), digits=1),
+        columns=(reference("theme", N_("Theme"), to="themes"), integer("round", N_("Round")), number("median",
+            N_("median"), digits=1),
                  code("label", N_("Verdict"), levels=VERDICTS, replicates=True)),
         views=(View(at="section", where="round == @last_round", order=("-median",), top=10), View(at="appendix")),
     )
-    PRESENTATION = Presentation(tables=(THEMES, RATINGS), facts=(integer("last_round", N_("last round")),), findings=(...))
+    PRESENTATION = Presentation(tables=(THEMES, RATINGS), facts=(integer("last_round", N_("last round")),),
+        findings=(...))
 """
 
 from __future__ import annotations
@@ -120,7 +125,9 @@ ADJUSTED = "p_adjusted"
 
 def adjusted_p() -> Column:
     """Filled by the one correction of a report (page_findings.py): analyses leave it empty."""
-    return p_value(ADJUSTED, N_("adjusted p"), means=N_("p corrected for all tests that could stand on page one of the report"))
+    return p_value(
+        ADJUSTED, N_("adjusted p"), means=N_("p corrected for all tests that could stand on page one of the report")
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,11 +143,15 @@ class Spread:
 class View:
     """Which rows and columns of a table are read where, in which order.
 
-    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns, "-" before one that falls.
+    where: a query over columns, `@fact` for a fact, as pandas understands it. order: columns,
+        "-" before one that falls.
     top: rows at most; how many there are is said where some are left out. spread: one column's values become columns.
-    says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words, told as a
-    quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's title, "" for
-    none. note: below the rows, over facts. empty: what is said where no row is left; nothing if "". most: rows under each
+    says: rows are told as sentences, one a row, instead of cells; quote: the column that holds an agent's words,
+        told as a
+    quotation of `who`; by: columns whose values are headings over their rows. heading: instead of the table's title,
+        "" for
+    none. note: below the rows,
+        over facts. empty: what is said where no row is left; nothing if "". most: rows under each
     heading.
     """
 
@@ -164,7 +175,8 @@ class View:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """key: columns that tell rows apart. label: the column by which references name a row of it.
-    files: written as a file (CSV and whatever else is asked for). one_agent: a row is one agent or one of its answers, so
+    files: written as a file (CSV and whatever else is asked for). one_agent: a row is one agent or one of its answers,
+        so
     that the table grows with the population and stands in files alone, not in results.json."""
 
     name: str
@@ -216,13 +228,15 @@ Kind = Literal["difference", "position", "null"]
 class Finding:
     """A sentence over rows of a table (one row of facts where table is ""), as it may stand on page one.
 
-    With p it is tested: every row that `where` leaves enters the correction over all tests of a page, and only rows below
+    With p it is tested: every row that `where` leaves enters the correction over all tests of a page,
+        and only rows below
     the level are told, the largest first, `top` at most; where none is, `null` is told once (over the facts `tests`,
     `smallest_p` and those of the presentation, and over the row with the smallest p).
     Without p it is a position: an estimate, whose interval must hold for how its row was chosen.
     within: whether the column p is already corrected over the table's rows (max-T) or not (Holm does it).
     word: a column of codes that picks the sentence of `says`; codes without a sentence are not told. size: an expression over
-    columns and facts, a share of what is possible, by which findings are ranked. items: column with the item ids whose answers it rests on.
+    columns and facts, a share of what is possible,
+        by which findings are ranked. items: column with the item ids whose answers it rests on.
     """
 
     name: str
@@ -277,13 +291,17 @@ class Presentation:
         for table in tables:
             self._check_table(table)
         for each in self.texts:
-            self._names(f"text {_start(each.says)!r}", self.facts, _placeholders(each.says), _queried(each.where), [each.word])
+            self._names(
+                f"text {_start(each.says)!r}", self.facts, _placeholders(each.says), _queried(each.where), [each.word]
+            )
         for finding in self.findings:
             self._check_finding(finding)
         for chart in self.charts:
             unknown = [name for name in chart.needs if name not in self.tables]
             if unknown or not chart.needs:
-                raise TypeError(f"chart {chart.name!r} needs {unknown or 'no table'}; there are {', '.join(self.tables)}")
+                raise TypeError(
+                    f"chart {chart.name!r} needs {unknown or 'no table'}; there are {', '.join(self.tables)}"
+                )
             known = {**self.facts, **_columns(self.tables[chart.needs[0]])}
             self._names(f"chart {chart.name!r}", known, _placeholders(chart.title), _placeholders(chart.alt))
 
@@ -294,7 +312,9 @@ class Presentation:
         self._names(f"table {table.name!r}", own, table.key, [table.label], *(one.parts or () for one in table.columns))
         for column in table.columns:
             if column.to and column.to not in (*self.tables, *NAMED):
-                raise TypeError(f"{table.name}.{column.name} refers to {column.to!r}; there are {', '.join((*self.tables, *NAMED))}")
+                raise TypeError(
+                    f"{table.name}.{column.name} refers to {column.to!r}; there are {', '.join((*self.tables, *NAMED))}"
+                )
             if column.format == "code" and not column.levels:
                 raise TypeError(f"{table.name}.{column.name} is a code without levels")
         for view in table.views:
@@ -311,8 +331,16 @@ class Presentation:
         columns = [finding.word, finding.p, finding.estimate, finding.low, finding.high, finding.n, finding.n_total,
                    finding.items]  # fmt: skip
         self._names(where, own, columns, _bare(finding.order))
-        self._names(where, {**known, "p_adjusted": None}, _queried(finding.where), _queried(finding.size), _placeholders(finding.says))
-        self._names(where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null))
+        self._names(
+            where,
+            {**known, "p_adjusted": None},
+            _queried(finding.where),
+            _queried(finding.size),
+            _placeholders(finding.says),
+        )
+        self._names(
+            where, {**known, **dict.fromkeys(("tests", "smallest_p", "p_adjusted"))}, _placeholders(finding.null)
+        )
         if finding.p and ADJUSTED not in own:
             raise TypeError(f"{where} tests rows of {finding.table!r}, which has no column {ADJUSTED}")
         if finding.chart and finding.chart not in {one.name for one in self.charts}:
@@ -349,12 +377,19 @@ class Analysis:
         return told
 
 
-DTYPES: Mapping[Format, str] = {"integer": "Int64", "number": "float64", "share": "float64", "p": "float64", "flag": "boolean"}
+DTYPES: Mapping[Format, str] = {
+    "integer": "Int64",
+    "number": "float64",
+    "share": "float64",
+    "p": "float64",
+    "flag": "boolean",
+}
 """Integers that are declared are integers that are stored; all else is text or None."""
 
 
 def shaped(
-    presentation: Presentation, tables: Mapping[str, pd.DataFrame | Iterable[Mapping[str, Any]]], facts: Mapping[str, Any]
+    presentation: Presentation, tables: Mapping[str, pd.DataFrame | Iterable[Mapping[str, Any]]], facts: Mapping[str,
+        Any]
 ) -> Analysis:  # fmt: skip
     """Frames with exactly the declared columns, in their order and of their types. A table that is not given is empty.
 
@@ -404,6 +439,11 @@ def records(frame: pd.DataFrame) -> list[JsonValue]:
 
     columns = [frame[name].tolist() for name in frame]
     return [dict(zip(map(str, frame), map(jsonable, row), strict=True)) for row in zip(*columns, strict=True)]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Columns in one text: names("round -median")."""
+    return tuple(text.split())
 
 
 def with_columns(table: Table, *more: Column, **changes: Any) -> Table:

@@ -17,16 +17,15 @@ import pandas as pd
 
 from enquete.locale import N_, in_language
 from enquete.reports.context import PARTS, Found, chosen, ids, responded
-from enquete.reports.context import Found
 from enquete.reports.evaluation import Remembered, evaluation
-from enquete.reports.results import read_results
-from enquete.state.methodology import Methodology
 from enquete.reports.markdown import number
+from enquete.reports.results import read_results
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.table.rows import undetermined
 from enquete.reports.table.stage import AT_ONCE
 from enquete.state.asking import Language
+from enquete.state.methodology import Methodology
 
 READ = [*PARTS, "agent_name", "stakeholder_type", "status", "value", "scale_min", "scale_max", "text"]
 POSITIONS, VOICES, AGGREGATE_ANSWERS = 3, 1, 20

@@ -98,7 +98,9 @@ def _read(frame: pd.DataFrame, phases: Sequence[str]) -> pd.Series[bool]:
 def _analyse(
     reading: RunReading, name: str, rows: pd.DataFrame, context: AnalysisContext
 ) -> Analysis | dict[str, JsonValue]:
-    found = evaluation(reading.methodology(name)).analyse(rows, reading.instrument(name), reading.settings(name), context)
+    found = evaluation(reading.methodology(name)).analyse(
+        rows, reading.instrument(name), reading.settings(name), context
+    )
     if isinstance(found, Analysis):
         return found
     result = jsonable(found)

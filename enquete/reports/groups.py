@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
-from enquete.reports.declarations import Column, adjusted_p, Finding, Table, View, integer, number, of, p_value, reference, text
+from enquete.reports.declarations import (
+    Column,
+    Finding,
+    Table,
+    View,
+    adjusted_p,
+    integer,
+    number,
+    of,
+    p_value,
+    reference,
+    text,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,10 +31,19 @@ GROUP = reference("group", N_("group"), to="group")
 
 def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = False) -> tuple[Table, Table]:
     """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme."""
-    value = Column(name="mean", label=N_("share") if share else N_("mean"), format="share" if share else "number", digits=0 if share else digits)
+    value = Column(
+        name="mean",
+        label=N_("share") if share else N_("mean"),
+        format="share" if share else "number",
+        digits=0 if share else digits,
+    )
     ends = [
         Column(name=name, label=label, format=value.format, digits=value.digits)
-        for name, label in (("mean_highest", N_("highest mean")), ("mean_lowest", N_("lowest mean")), ("detectable", N_("detectable")))
+        for name, label in (
+            ("mean_highest", N_("highest mean")),
+            ("mean_lowest", N_("lowest mean")),
+            ("detectable", N_("detectable")),
+        )
     ]
     by_group = Table(
         name="groups", title=title, key=(subject.name, "group"),
@@ -31,34 +52,42 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
     tests = Table(
         name="group_tests", title=title, key=(subject.name,),
         columns=(
-            subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
+            subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
+                integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
-            number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of categories")),
+            number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
+                                                    "categories")),
             text("test", N_("test")), p_value("p"), adjusted_p(),
-            integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not compared")),
+            integer("n_small", N_("in small groups"), means=N_("agents in groups of fewer than five, who are not "
+                                                               "compared")),
         ),
         views=(
             View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
-                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted", "n_of_n_total")),
+                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
+                     "n_of_n_total")),
             View(at="appendix", order=("p",),
-                 columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest", "effect", "test", "p", "p_adjusted", "detectable")),
+                 columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
+                     "effect", "test", "p", "p_adjusted", "detectable")),
             View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5,
                  columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
         ),
-        note=N_("Groups of at least five agents. Detectable: the difference between two groups that would be found four times in five."),
+        note=N_("Groups of at least five agents. Detectable: the difference between two groups that would be found "
+                "four times in five."),
     )  # fmt: skip
     return by_group, tests
 
 
 def group_finding(subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "") -> Finding:
     return Finding(
-        name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says, null=null, estimate="effect",
+        name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says,
+            null=null, estimate="effect",
         items="item", test="test", chart=chart,
     )  # fmt: skip
 
 
 def compared(
-    values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *, kind: str = "rating"
+    values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *,
+        kind: str = "rating"
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
@@ -75,12 +104,17 @@ def compared(
         kinds = kinds.reindex(kept.index)
         found = kruskal_wallis(kept, kinds)
         by_group = kept.groupby(kinds).agg(["size", "mean"]).sort_values("mean", ascending=False, kind="stable")
-        means += [{subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()]
+        means += [
+            {subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
+        ]
         several = len(by_group) > 1
         tests.append({
-            subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values), "n_groups": len(by_group),
+            subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values),
+                "n_groups": len(by_group),
             "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
-            "mean_highest": by_group["mean"].iloc[0] if several else None, "mean_lowest": by_group["mean"].iloc[-1] if several else None,
-            "detectable": None, "effect": found.effect, "test": found.method, "p": found.p, "n_small": len(own) - len(kept),
+            "mean_highest": by_group["mean"].iloc[0] if several else None,
+                "mean_lowest": by_group["mean"].iloc[-1] if several else None,
+            "detectable": None, "effect": found.effect, "test": found.method, "p": found.p,
+                "n_small": len(own) - len(kept),
         })  # fmt: skip
     return {"groups": pd.DataFrame(means), "group_tests": pd.DataFrame(tests)}

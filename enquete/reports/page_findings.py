@@ -1,7 +1,9 @@
 """From declared findings to the sentences of page one: every test corrected once, then told as its row says.
 
-Tests form families: those of a methodology are corrected together by Holm, or arrive corrected over their table (max-T);
-then every adjusted p is multiplied by the number of families (Bonferroni over families, which keeps the error over all that
+Tests form families: those of a methodology are corrected together by Holm,
+    or arrive corrected over their table (max-T);
+then every adjusted p is multiplied by the number of families (Bonferroni over families,
+    which keeps the error over all that
 could stand on one page at the level: each family's false claims are at most level / families). The adjusted p is written into
 the tables' column `p_adjusted`, so that table and sentence cannot differ.
 """
@@ -20,6 +22,7 @@ from enquete.locale import tell
 from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation
 from enquete.reports.key_findings import LEVEL, MOST_WORDS, KeyFinding, Kind, p_told
 from enquete.reports.views import Results, chosen_rows, dictionaries
+
 
 def corrected(
     analyses: Mapping[str, tuple[Presentation, Analysis]], *, further_families: int = 0
@@ -68,7 +71,9 @@ def _told(finding: Finding, results: Results) -> Iterator[KeyFinding]:
         yield from (_finding(finding, finding.kind, finding.says, row, results) for row in dictionaries(frame))
         return
     table = presentation.tables[finding.table]
-    frame = results.ordered(table, chosen_rows(results.analysis.tables[table.name], finding.where, facts), finding.order)
+    frame = results.ordered(
+        table, chosen_rows(results.analysis.tables[table.name], finding.where, facts), finding.order
+    )
     if not finding.p:
         for row in dictionaries(frame)[: finding.top]:
             if says := _picked(finding, row):
@@ -91,7 +96,9 @@ def _picked(finding: Finding, row: Mapping[str, Any]) -> str:
     return finding.says if isinstance(finding.says, str) else finding.says.get(str(row.get(finding.word)), "")
 
 
-def _finding(finding: Finding, kind: Kind, says: str | Mapping[str, str], row: dict[str, Any], results: Results) -> KeyFinding:
+def _finding(
+    finding: Finding, kind: Kind, says: str | Mapping[str, str], row: dict[str, Any], results: Results
+) -> KeyFinding:
     assert isinstance(says, str)
     presentation = results.presentation
     own = {one.name: one for one in presentation.tables[finding.table].columns} if finding.table else {}
@@ -99,7 +106,9 @@ def _finding(finding: Finding, kind: Kind, says: str | Mapping[str, str], row: d
     row = {**results.facts, **row}
     p = row.get(ADJUSTED) if finding.p else None
     filled = {**row, "p": p_told(p, results.language) if p is not None else ""}
-    text = results.fill(says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS)
+    text = results.fill(
+        says, filled, {name: one for name, one in known.items() if name != "p"}, markdown=False, room=MOST_WORDS
+    )
     if says in (finding.null,) and "smallest_p" in row:
         text = text.replace("{smallest_p}", "")
     named = {name for _, name, _, _ in Formatter().parse(tell(says, results.language)) if name}
@@ -109,8 +118,10 @@ def _finding(finding: Finding, kind: Kind, says: str | Mapping[str, str], row: d
     items = row.get(finding.items) if finding.items else None
     key = "/".join(str(row[name]) for name in presentation.tables[finding.table].key) if finding.table else ""
     return KeyFinding(
-        id=".".join(filter(None, (finding.name, key if kind != "null" else ""))), text=text, kind=kind, size=_size(finding, row) if kind != "null" else 0.0,
-        n=int(row.get(finding.n) or 0), n_total=int(row.get(finding.n_total) or 0), p=p, items=(str(items),) if items else (),
+        id=".".join(filter(None, (finding.name, key if kind != "null" else ""))), text=text, kind=kind,
+            size=_size(finding, row) if kind != "null" else 0.0,
+        n=int(row.get(finding.n) or 0), n_total=int(row.get(finding.n_total) or 0), p=p, items=(str(items),
+            ) if items else (),
         figure=finding.chart, numbers=numbers, methodology=results.methodology, estimate=_float(row, finding.estimate),
         low=_float(row, finding.low), high=_float(row, finding.high), test=str(row.get(finding.test, finding.test)),
         family=results.methodology if finding.within == "holm" else f"{results.methodology}/{finding.name}",
@@ -121,7 +132,9 @@ def _size(finding: Finding, row: Mapping[str, Any]) -> float:
     """The declared expression over this row, cut to 0 … 1; 0 where a part of it is missing."""
     known = {name: value for name, value in row.items() if _is_number(value)}
     try:
-        value = float(eval(compile(finding.size.replace("@", ""), "size", "eval"), {"__builtins__": {}, "abs": abs}, known))
+        value = float(
+            eval(compile(finding.size.replace("@", ""), "size", "eval"), {"__builtins__": {}, "abs": abs}, known)
+        )
     except (NameError, ZeroDivisionError):
         return 0.0
     return min(1.0, max(0.0, value)) if value == value else 0.0

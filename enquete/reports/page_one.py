@@ -1,6 +1,7 @@
 """Page one: what was asked of whom, the findings that answer the question, and whether the data can be used.
 
-The same page is the beginning of the report, what `enquete report --brief` prints, and data for programs (page_one.json).
+The same page is the beginning of the report, what `enquete report --brief` prints,
+    and data for programs (page_one.json).
 Measured by: at most MOST_WORDS words; every figure in it follows from all_responses.csv.
 """
 
@@ -67,7 +68,8 @@ class PageOne:
     def as_json(self) -> dict[str, JsonValue]:
         return {
             "title": self.title, "question": self.question, "banner": self.banner, "asked": self.asked,
-            "interim": self.interim, "notices": list(self.notices), "findings": [one.as_json() for one in self.findings],
+            "interim": self.interim, "notices": list(self.notices),
+                "findings": [one.as_json() for one in self.findings],
             "across": [one.as_json() for one in self.across],
             "usable": [dict(asdict(one)) for one in self.usable],
             "methodologies": [
@@ -79,7 +81,8 @@ class PageOne:
 
 def page_one(
     reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], results: Mapping[str, Any], health: Health,
-    *, declared: Mapping[str, Results] = MappingProxyType({}), across: Sequence[KeyFinding] = (), notices: Sequence[str] = (), interim: bool = False,
+    *, declared: Mapping[str, Results] = MappingProxyType({}), across: Sequence[KeyFinding] = (),
+        notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
     """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
@@ -119,7 +122,11 @@ def _why(health: Health, name: str, language: Language) -> str:
 def _findings(
     name: str, own: Evaluation, found: Any, declared: Mapping[str, Results], language: Language
 ) -> list[KeyFinding]:
-    return list(told(declared[name])) if name in declared else [replace(one, methodology=name) for one in own.findings(found, language)]
+    return (
+        list(told(declared[name]))
+        if name in declared
+        else [replace(one, methodology=name) for one in own.findings(found, language)]
+    )
 
 
 def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFinding]:
@@ -136,22 +143,26 @@ def unusable(one: Usable, language: Language) -> str:
 
 
 _SYNTHETIC = N_(
-    "**Synthetic answers.** No language model was asked: a deterministic program made the answers. They test the procedure and "
+    "**Synthetic answers.** No language model was asked: a deterministic program made the answers. They test the "
+    "procedure and "
     "say nothing about people or models."
 )
 _SIMULATED = N_(
-    "**Simulated respondents.** The language model {model} answered in the roles of the agents. No human being was interviewed."
+    "**Simulated respondents.** The language model {model} answered in the roles of the agents. No human being was "
+    "interviewed."
 )
 
 
 _PEOPLE = N_("**People.** {people} answered for themselves. No answer is simulated.")
 _WITH_PEOPLE: Mapping[str, str] = {
     "synthetic": N_(
-        "**Synthetic answers and people's.** {people} answered for themselves. For all others no language model was asked: a "
+        "**Synthetic answers and people's.** {people} answered for themselves. For all others no language model was "
+        "asked: a "
         "deterministic program made their answers, which say nothing about people or models."
     ),
     "llm": N_(
-        "**Simulated respondents and people.** {people} answered for themselves; the language model {model} answered in the roles of "
+        "**Simulated respondents and people.** {people} answered for themselves; the language model {model} answered "
+        "in the roles of "
         "the agents."
     ),
 }

@@ -1,6 +1,7 @@
 """The report in three layers: page one, which answers the question; the report; the appendix with everything else.
 
-Written as report.md, appendix.md and page_one.json, and as report.html, one file with all three. Every figure is counted from
+Written as report.md, appendix.md and page_one.json, and as report.html,
+    one file with all three. Every figure is counted from
 the response table, the findings or the ledger; texts are templates.
 """
 
@@ -116,9 +117,12 @@ class Report:
         self.language = reading.language
         self.own = evaluations(reading.record.methods)
         titles = {name: tell(reading.methodology(name).title, self.language) for name in self.own}
-        self.declared = results_of(self.own, material.found.analyses, names_of(reading, material.asked, titles), self.language)
+        self.declared = results_of(
+            self.own, material.found.analyses, names_of(reading, material.asked, titles), self.language
+        )
         self.page = page_one(
-            reading, material.frame, self.own, material.found.results, material.health, declared=self.declared, notices=list(self._notices()), interim=partial,
+            reading, material.frame, self.own, material.found.results, material.health, declared=self.declared,
+                notices=list(self._notices()), interim=partial,
             across=associations.findings(material.agents, material.associations, self.language),
         )  # fmt: skip
         self.parts = [*self._parts()]
@@ -199,7 +203,8 @@ class Report:
             yield tell(assumed, self.language)
         if self.partial:
             text = N_(
-                "Interim state: the interviews are not finished ({status}); what is missing is counted as not asked yet."
+                "Interim state: the interviews are not finished ({status}); what is missing is counted as not asked "
+                "yet."
             )
             status = tell(accounts.RUN_STATUSES.get(self.status, self.status), self.language)
             yield tell(text, self.language).format(status=status)

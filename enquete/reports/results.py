@@ -29,7 +29,9 @@ def results_of(
     }
 
 
-def names_of(reading: RunReading, asked: list[Asked] | tuple[Asked, ...] = (), titles: Mapping[str, str] | None = None) -> Names:
+def names_of(
+    reading: RunReading, asked: list[Asked] | tuple[Asked, ...] = (), titles: Mapping[str, str] | None = None
+) -> Names:
     agents = {who.id: who.name for who in reading.population}
     return Names(agents, reading.type_names, {one.item_id: one.text(reading.language) for one in asked}, titles or {})
 
@@ -41,7 +43,11 @@ def from_json(presentation: Presentation, found: Mapping[str, JsonValue]) -> Ana
 
 
 def read_results(
-    methodology: str, presentation: Presentation, found: Mapping[str, JsonValue], language: Language, names: Names | None = None
+    methodology: str,
+    presentation: Presentation,
+    found: Mapping[str, JsonValue],
+    language: Language,
+    names: Names | None = None,
 ) -> Results:
     """As they were written, for readers that do not analyse again."""
     types = found.get(TYPE_NAMES)
@@ -56,7 +62,9 @@ def agent_findings(presentation: Presentation, analysis: Analysis) -> Iterator[A
         if len(frame) and frame[column.name].notna().any():
             values = pd.Series(frame[column.name].tolist(), index=frame[table.key[0]].tolist())
             kind = "categorical" if column.format in ("code", "reference", "flag", "text") else "numeric"
-            yield AgentFinding(column.name, kind, column.label, values if kind == "categorical" else values.astype(float))
+            yield AgentFinding(
+                column.name, kind, column.label, values if kind == "categorical" else values.astype(float)
+            )
 
 
 def headlines(results: Results) -> Iterator[Headline]:
@@ -76,4 +84,9 @@ def headlines(results: Results) -> Iterator[Headline]:
 
 def compared_columns(presentation: Presentation) -> dict[str, Column]:
     """By the kind of their headlines."""
-    return {f"{table.name}.{one.name}": one for table in presentation.tables.values() for one in table.columns if one.replicates}
+    return {
+        f"{table.name}.{one.name}": one
+        for table in presentation.tables.values()
+        for one in table.columns
+        if one.replicates
+    }

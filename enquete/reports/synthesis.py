@@ -181,7 +181,12 @@ def _material(
     own = evaluations(reading.record.methods)
     crossing = cross(own, found.results, frame)
     agents = agent_table(
-        own, found.results, frame, participants_table(reading.population), persona_columns(reading.ledger), found.analyses
+        own,
+        found.results,
+        frame,
+        participants_table(reading.population),
+        persona_columns(reading.ledger),
+        found.analyses,
     )
     replicates = replicate(reading, frame, found.results, crossing.claims)
     found.bugs.extend(replicates.bugs)

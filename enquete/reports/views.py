@@ -1,6 +1,7 @@
 """What is read of a methodology's results: views of its declared tables, told in one language.
 
-Only here do tables meet a language: codes become words, references names, figures what the language writes. Measured by: a
+Only here do tables meet a language: codes become words, references names,
+    figures what the language writes. Measured by: a
 number stands the same wherever it is read, because all places read the same cell.
 """
 
@@ -80,7 +81,9 @@ class Results:
                 return of(_whole(first), _whole(second))
             if _missing(first) or _missing(second):
                 return MISSING
-            return f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"
+            return (
+                f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"
+            )
         value = row.get(column.name)
         if _missing(value):
             return MISSING
@@ -162,7 +165,11 @@ class Results:
         for name in reversed(order):
             column = table.column(name.removeprefix("-"))
             frame = frame.sort_values(
-                column.name, ascending=not name.startswith("-"), kind="stable", na_position="last", key=self._rank(column)
+                column.name,
+                ascending=not name.startswith("-"),
+                kind="stable",
+                na_position="last",
+                key=self._rank(column),
             )
         return frame
 
@@ -253,7 +260,11 @@ class Results:
             if view.quote:
                 who = ", ".join(escape(self.cell(table.column(name), row)) for name in view.who)
                 words = row.get(view.quote)
-                yield quote(words, who, self.language) if words else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+                yield (
+                    quote(words, who, self.language)
+                    if words
+                    else f"- {who}: *{tell(N_('no reason given'), self.language)}*"
+                )
             else:
                 says = view.says if isinstance(view.says, str) else view.says.get(str(row.get(view.word)), "")
                 if says:
@@ -291,7 +302,9 @@ class Results:
         text = "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(map(escape, row))} |" for row in rows)])
         if len(kept) < len(values):
             n = len(values) - len(kept)
-            left = plural(NN_("{n} further column is in the file.", "{n} further columns are in the file."), n, self.language)
+            left = plural(
+                NN_("{n} further column is in the file.", "{n} further columns are in the file."), n, self.language
+            )
             return f"{text}\n\n{left}"
         return text
 
@@ -308,7 +321,8 @@ class Results:
                     names = view.columns or tuple(one.name for one in table.stored)
                     columns = [table.column(name) for name in names]
                     rows = [
-                        {one.name: self._value(one, row) for one in columns} for row in dictionaries(every.head(view.top or 20))
+                        {one.name: self._value(one, row) for one in columns}
+                        for row in dictionaries(every.head(view.top or 20))
                     ]
                     tables[table.name] = jsonable({"rows": len(every), "shown": rows})
         return {"facts": {name: jsonable(value) for name, value in self.facts.items()}, "tables": tables}

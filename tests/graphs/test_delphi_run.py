@@ -35,11 +35,11 @@ def test_the_second_coding_comes_last_and_can_be_left_out(tmp_path: Path) -> Non
     *earlier, last = call_keys(run.folder)
     assert last[4] == f"{SECOND}batch 1"
     assert not any(key[4].startswith(SECOND) for key in earlier)
-    again = run.results["delphi"]["second_coding"]
-    assert (again["state"], again["n"], again["n_statements"]) == ("done", 16, 16)
+    found = run.results["delphi"]
+    assert (found["second_coding_state"], found["coded_twice"]) == ("done", 16)
     off = interview(tmp_path, out=str(tmp_path / "off"), settings={"delphi": {"second_coding": False}})
     assert not any(subject.startswith(SECOND) for subject in themes_called(off))
-    assert off.results["delphi"]["second_coding"] == {"state": "off"}
+    assert off.results["delphi"]["second_coding_state"] == "off"
     assert stored_answers(off.folder) == stored_answers(run.folder)
 
 
@@ -53,7 +53,7 @@ def test_a_model_codes_the_second_time_over_http(tmp_path: Path) -> None:
     with ModelServer() as server:
         run = interview(tmp_path, model="m", base_url=server.base_url)
     assert run.status == "completed"
-    assert run.results["delphi"]["second_coding"]["state"] == "done"
+    assert run.results["delphi"]["second_coding_state"] == "done"
     assert themes_called(run)[-1] == f"{SECOND}batch 1"
 
 
@@ -65,7 +65,7 @@ def test_a_second_coding_that_cannot_be_read_leaves_the_study_without_it(tmp_pat
     with ModelServer(script=reply) as server:
         run = interview(tmp_path, model="m", base_url=server.base_url, language=language)
     assert run.status == "completed"
-    assert run.results["delphi"]["second_coding"] == {"state": "missing"}
+    assert run.results["delphi"]["second_coding_state"] == "missing"
     assert {row[5] for row in stored_answers(run.folder)} == {"ok"}
 
 

@@ -17,6 +17,7 @@ from enquete.reports.context import AnalysisContext
 from enquete.respondents import stakeholders
 from enquete.respondents.planted import persona_hash
 from enquete.state.asking import Block, BlockKey, Item, Option, Participant
+from tests.support.tables import rows
 
 KINDS = (
     "Küstenfischer",
@@ -144,8 +145,8 @@ def wrong_verdicts(seeds):
     alarms, missed = [], []
     for seed in seeds:
         found = findings(seed)
-        last = {one["theme"]: one for one in found["ratings"] if one["round"] == 3}
-        disputed = {one["theme"] for one in found["disagreements"]}
+        last = {one["theme"]: one for one in rows(found, "ratings", round=3)}
+        disputed = {one["theme"] for one in rows(found, "dissent", label="disagreement")}
         for theme in THEMES:
             one = last[theme]
             if TRUTH.themes[theme].polarised:
@@ -172,25 +173,25 @@ def test_findings_flag_the_polarised_themes_over_two_hundred_seeds():
 
 def test_the_dissent_map_names_the_planted_camps_in_their_words():
     people = {who.id: who for who in population()}
-    for dispute in findings(0)["disagreements"]:
-        high, low = (
-            [in_camp(dispute["theme"], people[who]) for who in dispute[side]["participants"]]
-            for side in ("above", "below")
-        )
+    found = findings(0)
+    for dispute in rows(found, "dissent", label="disagreement"):
+        sides = [rows(found, "standing", theme=dispute["theme"], side=side) for side in ("above", "below")]
+        high, low = ([in_camp(one["theme"], people[one["participant"]]) for one in side] for side in sides)
         assert dispute["kind"] == "camps"
         assert min(len(high), len(low)) >= len(people) / 4
         assert sum(high) >= 0.9 * len(high)
         assert sum(low) <= 0.1 * len(low)
-        assert all(one["reason"] for side in ("above", "below") for one in dispute[side]["quoted"])
+        assert all(one["reason"] for side in sides for one in side if one["place"] <= 20)
 
 
 def test_camps_leave_few_hold_outs():
     """The defect: nearly everybody "held out" because both camps did. Measured over 9 seeds of 50 agents: 0 to 20."""
     for seed in range(2):
         found = findings(seed)
-        out = {who for one in found["hold_outs"] for side in ("below", "above") for who in one[side]["participants"]}
+        held = {one["theme"] for one in rows(found, "dissent", kind="hold_outs")}
+        out = {one["participant"] for one in rows(found, "standing") if one["theme"] in held}
         assert len(out) < len(population()) / 4
-        assert not any(one["n_holding_out"] for one in found["disagreements"] if one["kind"] == "camps")
+        assert not any(one["n_holding_out"] for one in rows(found, "dissent", kind="camps"))
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

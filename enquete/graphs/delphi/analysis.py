@@ -1,6 +1,7 @@
 """What the panel makes of its themes: ratings by round, what feedback did, dissent with its words, ranked consensus.
 
-Quartiles are of type 7. Measured by: every theme traces back to the answers that voice it, every figure stands beside its n,
+Quartiles are of type 7. Measured by: every theme traces back to the answers that voice it,
+    every figure stands beside its n,
 and who holds out is quoted in their own words. The tables are declared in tables.py.
 """
 
@@ -72,7 +73,9 @@ def analyse(
         "stability": panel.stability(),
         "convergence": panel.convergence(),
         "dissent": [stand.row for stand in dissent],
-        "dissent_by_group": [row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group()],
+        "dissent_by_group": [
+            row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group()
+        ],
         "standing": [row for stand in dissent for row in stand.people()],
         "concordance": panel.concordance(),
         "agents": panel.agents(dissent),
@@ -91,11 +94,14 @@ def analyse(
     people = frame.loc[~frame["participant"].duplicated()]
     facts = {
         "last_round": panel.last, "main_dimension": panel.main, "dimensions": panel.dimensions,
-        "scale_min": panel.scale[0], "scale_max": panel.scale[1], "n_themes": len(panel.themes), "n_judged": len(last), **counts,
+        "scale_min": panel.scale[0], "scale_max": panel.scale[1], "n_themes": len(panel.themes), "n_judged": len(last),
+            **counts,
         "n": min((one["n"] for one in last), default=0), "n_total": len(people),
         **instrument.disagreement.model_dump(include={"consensus_iqr", "disagreement_iqr", "polarised_below"}),
-        "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds, "n_questions": len(instrument.questions),
-        **_left_over(context.frozen.get("themes")), **coding, **revision, **ranking, **_ended(context.frozen, panel.last),
+        "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds,
+            "n_questions": len(instrument.questions),
+        **_left_over(context.frozen.get("themes")), **coding, **revision, **ranking, **_ended(context.frozen,
+            panel.last),
         "models": _distinct(frame, "model"), "respondents": _distinct(frame, "respondent"),
         "instrument_hash": _distinct(frame, "instrument_hash"), **_times(tables["rounds"]),
         "n_with_memory": int(people["memory_available"].sum()) if "memory_available" in people else None,
@@ -180,8 +186,10 @@ class Panel:
             asked = frame.loc[frame["round"].eq(number) & frame["status"].isin(RESPONDED), "asked_at"]
         times = sorted(time for time in asked if time)
         return {
-            "round": number, "n_responded": known["n_responded"], "n_planned": known["n_total"], "n": known["agents_responded"],
-            "n_total": known["agents_total"], "w": w, "first_at": times[0] if times else None, "last_at": times[-1] if times else None,
+            "round": number, "n_responded": known["n_responded"], "n_planned": known["n_total"],
+                "n": known["agents_responded"],
+            "n_total": known["agents_total"], "w": w, "first_at": times[0] if times else None,
+                "last_at": times[-1] if times else None,
             **{name: sum(one["label"] == label for one in main) if main else None for label, name in COUNTED.items()},
         }  # fmt: skip
 
@@ -196,11 +204,15 @@ class Panel:
         if agreed:
             figures = pd.DataFrame.from_dict(agreed, orient="index")[["iqr", "median"]].astype(float)
             ranked = rank_consensus(figures, at_most=self.instrument.disagreement.consensus_iqr)
-            places = {str(t): (int(a), int(b)) for t, a, b in zip(ranked.index, ranked["rank"], ranked["rank_to"], strict=True)}
+            places = {
+                str(t): (int(a), int(b))
+                for t, a, b in zip(ranked.index, ranked["rank"], ranked["rank_to"], strict=True)
+            }
         return [
             {
                 **{key: theme[key] for key in ("theme", "label", "description")},
-                "n_agents": len({one.rpartition("|")[0] for one in theme["statements"]}), "n_statements": len(theme["statements"]),
+                "n_agents": len({one.rpartition("|")[0] for one in theme["statements"]}),
+                    "n_statements": len(theme["statements"]),
                 **dict(zip(("rank", "rank_to"), places.get(theme["theme"], (None, None)), strict=True)),
             }
             for theme in self.themes
@@ -234,7 +246,9 @@ class Panel:
         if again is None:
             return {"second_coding_state": "missing"}, []
         found = asdict(agreement({theme["theme"]: theme["statements"] for theme in self.themes}, again))
-        rows = [{key: one[key] for key in ("theme", "n_first", "n_second", "n_both", "alpha")} for one in found["themes"]]
+        rows = [
+            {key: one[key] for key in ("theme", "n_first", "n_second", "n_both", "alpha")} for one in found["themes"]
+        ]
         return {
             "second_coding_state": "done", "alpha": found["alpha"], "coded_twice": found["n"],
             "coded_alike": found["identical_share"], "not_coded_again": len(again.uncoded),
@@ -254,7 +268,8 @@ class Panel:
     def ratings(self) -> Iterator[Row]:
         """Per theme, dimension and round: figures of the spread, and three verdicts that none derives from another.
 
-        agreed: IQR within the instrument's limit. polarised: A below its limit, or a split. `label` sums up for the reader:
+        agreed: IQR within the instrument's limit. polarised: A below its limit,
+            or a split. `label` sums up for the reader:
         disagreement, consensus, or open in between; two camps are never a consensus; fewer than two raters are neither.
         """
         for one in self.measures:
@@ -264,7 +279,8 @@ class Panel:
             yield {
                 "theme": theme, "dimension": dimension, "item": one.item, "round": one.round, "n": spread.n,
                 "n_total": spread.n + spread.n_missing, "scale_min": scale.min, "scale_max": scale.max,
-                **{key: getattr(spread, key) for key in ("median", "q1", "q3", "iqr", "mean", "sd", "agreement", "bimodality", "top_share")},
+                **{key: getattr(spread, key) for key in ("median", "q1", "q3", "iqr", "mean", "sd", "agreement",
+                    "bimodality", "top_share")},
                 "tastle_wierman": spread.consensus, "mean_low": mean[0], "mean_high": mean[1],
                 "agreed": one.consensus if several else None, "polarised": one.polarised if several else None,
                 "label": self._label(one), "stand": None,
@@ -284,16 +300,22 @@ class Panel:
             scale = self.instrument.scale_of(dimension)
             counts = frequencies(self.rated(one.item, one.round).to_numpy(dtype=float), scale.min, scale.max)
             for value, n in zip(range(scale.min, scale.max + 1), counts.tolist(), strict=True):
-                yield {"theme": theme, "dimension": dimension, "round": one.round, "item": one.item, "value": value, "n": n,
+                yield {"theme": theme, "dimension": dimension, "round": one.round, "item": one.item, "value": value,
+                    "n": n,
                        "share": n / one.spread.n if one.spread.n else None}  # fmt: skip
 
     def stability(self) -> Iterator[Row]:
         for one in self.measures:
             if one.stability is not None:
                 theme, dimension = self.items[one.item]
-                known = {key: getattr(one.stability, key) for key in ("n_paired", "share_changed", "net_change", "stable", "delta_cv")}
-                yield {"theme": theme, "dimension": dimension, "round": one.round, "n_total": one.spread.n + one.spread.n_missing, **known,
-                       "kappa": one.stability.kappa.kappa, "p": one.stability.wilcoxon.p, "p_holm": one.p_holm, "p_bh": one.p_bh}  # fmt: skip
+                known = {
+                    key: getattr(one.stability, key)
+                    for key in ("n_paired", "share_changed", "net_change", "stable", "delta_cv")
+                }
+                yield {"theme": theme, "dimension": dimension, "round": one.round,
+                    "n_total": one.spread.n + one.spread.n_missing, **known,
+                       "kappa": one.stability.kappa.kappa, "p": one.stability.wilcoxon.p, "p_holm": one.p_holm,
+                           "p_bh": one.p_bh}  # fmt: skip
 
     def convergence(self) -> Iterator[Row]:
         """From the first rating to the last revision, over the panelists who gave both."""
@@ -302,7 +324,8 @@ class Panel:
         for item, (theme, dimension) in self.items.items():
             first, second = (self.rated(item, n) for n in (FIRST_RATING, self.revised))
             known = shallow(converge(first, second, median=self.shown(FIRST_RATING, item)))
-            yield {"theme": theme, "dimension": dimension, "item": item, "from_round": FIRST_RATING, "to_round": self.revised,
+            yield {"theme": theme, "dimension": dimension, "item": item, "from_round": FIRST_RATING,
+                "to_round": self.revised,
                    "n_total": len(second), **{key: known[key] for key in CONVERGED}}  # fmt: skip
 
     def concordance(self) -> Iterator[Row]:
@@ -310,8 +333,10 @@ class Panel:
         for number, table in self.tables.items():
             for dimension in self.dimensions:
                 found = kendall_w(table.reindex(columns=self._of(dimension)).to_numpy(dtype=float))
-                yield {"round": number, "dimension": dimension, "n": found.n_raters, "n_dropped": found.n_dropped, "n_themes": found.n_items,
-                       "w": found.w, "moderate": None if found.w is None else found.w >= MODERATE, "chi2": found.chi2, "p": found.p}  # fmt: skip
+                yield {"round": number, "dimension": dimension, "n": found.n_raters, "n_dropped": found.n_dropped,
+                    "n_themes": found.n_items,
+                       "w": found.w, "moderate": None if found.w is None else found.w >= MODERATE, "chi2": found.chi2,
+                           "p": found.p}  # fmt: skip
 
     def ranking(self) -> tuple[Row, list[Row]]:
         """How firm the order of the themes is in the last round, per dimension: by mean rating, and by IQR then median."""
@@ -343,10 +368,19 @@ class Panel:
         both = first.notna() & last.notna()
         same = both & first.eq(last)
         found = feedback_pull(first.to_numpy(dtype=float), last.to_numpy(dtype=float))
-        outcome = "nobody_moved" if same.equals(both) else "too_few" if found.p is None else "closer" if found.pull > 0 else "apart"
+        outcome = (
+            "nobody_moved"
+            if same.equals(both)
+            else "too_few"
+            if found.p is None
+            else "closer"
+            if found.pull > 0
+            else "apart"
+        )
         agents = both.any(axis=1)
         row = {
-            "outcome": outcome, "n": int(agents.sum()), "n_total": len(agents), "pull": found.pull, "pull_low": found.low,
+            "outcome": outcome, "n": int(agents.sum()), "n_total": len(agents), "pull": found.pull,
+                "pull_low": found.low,
             "pull_high": found.high, "p": found.p, "n_unchanged": int((agents & ~(both & ~same).any(axis=1)).sum()),
             "n_ratings_same": int(same.to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
         }  # fmt: skip
@@ -378,9 +412,13 @@ class Panel:
     def _stand(self, one: PanelMeasure, rows: pd.DataFrame) -> Stand:
         theme, dimension = self.items[one.item]
         final = self.rated(one.item, one.round)
-        before = self.rated(one.item, one.round - 1).reindex(final.index) if one.round - 1 in self.tables else final * np.nan
+        before = (
+            self.rated(one.item, one.round - 1).reindex(final.index) if one.round - 1 in self.tables else final * np.nan
+        )
         scale = self.instrument.scale_of(dimension)
-        found = hold_outs(final, before, median=self.shown(one.round - 1, one.item), distance=(scale.max - scale.min) / 2)
+        found = hold_outs(
+            final, before, median=self.shown(one.round - 1, one.item), distance=(scale.max - scale.min) / 2
+        )
         split = camps(final, polarised=bool(one.polarised) and is_two_camps(final, (scale.min, scale.max)))
         if split is not None:
             stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
@@ -391,12 +429,15 @@ class Panel:
             kind = "hold_outs" if stayed else "scattered"
         figures = share_interval(len(sides[1]), one.spread.n) if kind == "camps" else {}
         row = {
-            "theme": theme, "dimension": dimension, "item": one.item, "kind": kind, "label": self._label(one), "n": one.spread.n,
+            "theme": theme, "dimension": dimension, "item": one.item, "kind": kind, "label": self._label(one),
+                "n": one.spread.n,
             "n_total": one.spread.n + one.spread.n_missing, "iqr": one.spread.iqr, "agreement": one.spread.agreement,
             "median_shown": found.median, "distance": found.distance, "n_paired": found.n_paired,
-            "n_holding_out": len(stayed) if kind == "hold_outs" else 0, "n_below": len(sides[0]), "n_above": len(sides[1]),
+            "n_holding_out": len(stayed) if kind == "hold_outs" else 0, "n_below": len(sides[0]),
+                "n_above": len(sides[1]),
             "n_between": split.n_between if split else None, "n_stayed": len(stayed & {*sides[0], *sides[1]}),
-            "low_at": split.low if split else None, "high_at": split.high if split else None, "mean_gap": found.mean_gap,
+            "low_at": split.low if split else None, "high_at": split.high if split else None,
+                "mean_gap": found.mean_gap,
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip
         return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(one.item)], found, split)
@@ -419,7 +460,17 @@ class Panel:
             yield {"participant": who, "delphi_held_out": share.get(who), "delphi_gap": gap[who]}
 
 
-CONVERGED = ("n_paired", "iqr_first", "iqr_second", "delta_iqr", "n_moved", "n_off_median", "n_toward", "n_away", "share_toward")
+CONVERGED = (
+    "n_paired",
+    "iqr_first",
+    "iqr_second",
+    "delta_iqr",
+    "n_moved",
+    "n_off_median",
+    "n_toward",
+    "n_away",
+    "share_toward",
+)
 
 
 @dataclass(frozen=True)
@@ -448,7 +499,8 @@ class Stand:
             for place, who in enumerate(sorted(names, key=last), 1):
                 row = members[who]
                 yield {
-                    "theme": self.row["theme"], "dimension": self.row["dimension"], "participant": who, "side": side, "value": row["value"],
+                    "theme": self.row["theme"], "dimension": self.row["dimension"], "participant": who, "side": side,
+                        "value": row["value"],
                     "before": self.before[who], "stayed": who in self.stayed, "reason": row["text"] or None,
                     "stakeholder_type": row["stakeholder_type"], "place": place,
                 }  # fmt: skip
@@ -459,7 +511,12 @@ class Stand:
         below, above = (rated["participant"].isin(side) for side in self.sides)
         counts = pd.DataFrame({"n_below": below, "n_above": above, "n": True}).groupby(rated["stakeholder_type"]).sum()
         for kind, row in counts.sort_index().iterrows():
-            yield {"theme": self.row["theme"], "dimension": self.row["dimension"], "stakeholder_type": kind, **row.to_dict()}
+            yield {
+                "theme": self.row["theme"],
+                "dimension": self.row["dimension"],
+                "stakeholder_type": kind,
+                **row.to_dict(),
+            }
 
 
 def _themes(stored: JsonValue) -> list[Row]:
@@ -482,7 +539,9 @@ def _with_ranks(panel: Panel, ratings: list[Row]) -> list[Row]:
     """Each rating with its theme's rank, and how many undisputed themes share its median."""
     ranks = {one["theme"]: one["rank"] for one in panel.ranked_themes(ratings)}
     kinds = {stand.row["item"]: stand.row["kind"] for stand in panel.dissent()}
-    settled = [(one["round"], one["dimension"], one["median"]) for one in ratings if one["label"] in ("consensus", "open")]
+    settled = [
+        (one["round"], one["dimension"], one["median"]) for one in ratings if one["label"] in ("consensus", "open")
+    ]
     return [
         {**one, "rank": ranks.get(one["theme"]), "tied": settled.count((one["round"], one["dimension"], one["median"])),
          "stand": kinds.get(one["item"]) if one["round"] == panel.revised else None}
@@ -492,7 +551,15 @@ def _with_ranks(panel: Panel, ratings: list[Row]) -> list[Row]:
 
 def _ranks(found: RankRobustness, dimension: str) -> Iterator[Row]:
     for theme in found.themes:
-        yield {"by": found.by, "dimension": dimension, "theme": theme.theme, "rank": theme.rank, "low": theme.low, "high": theme.high, "p_top": theme.p_top}
+        yield {
+            "by": found.by,
+            "dimension": dimension,
+            "theme": theme.theme,
+            "rank": theme.rank,
+            "low": theme.low,
+            "high": theme.high,
+            "p_top": theme.p_top,
+        }
 
 
 def _left_over(coded: JsonValue) -> Row:
@@ -513,7 +580,11 @@ def _ended(frozen: Mapping[str, JsonValue], last: int | None) -> Row:
         return {"ended": "set"}
     details = stored.get("details") if isinstance(stored.get("details"), dict) else {}
     assert isinstance(details, dict)
-    return {"ended": stored.get("reason"), "ended_agreement": details.get("agreement"), "ended_stable": details.get("stable_share")}
+    return {
+        "ended": stored.get("reason"),
+        "ended_agreement": details.get("agreement"),
+        "ended_stable": details.get("stable_share"),
+    }
 
 
 def _times(rounds: list[Row]) -> Row:

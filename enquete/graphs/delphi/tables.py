@@ -20,6 +20,7 @@ from enquete.reports.declarations import (
     flag,
     integer,
     interval,
+    names,
     number,
     of,
     p_value,
@@ -63,12 +64,14 @@ ROUNDS = Table(
         ROUND, integer("n_responded", N_("answers")), integer("n_planned", N_("planned answers")), N, TOTAL,
         of("n_responded", "n_planned", N_("answers / planned")), of("n", "n_total", N_("agents / all")),
         integer("n_consensus", N_("themes in consensus")), integer("n_open", N_("open")),
-        integer("n_disputed", N_("disputed")), number("w", N_("Kendall's W"), means=N_("agreement of the agents' rankings of the themes")),
+        integer("n_disputed", N_("disputed")), number("w", N_("Kendall's W"),
+            means=N_("agreement of the agents' rankings of the themes")),
         text("first_at", N_("first answer")), text("last_at", N_("last answer")),
     ),
     views=(
-        View(at="section", heading="", where="round > 1", columns=("round", "n_of_n_total", "n_consensus", "n_open", "n_disputed", "w")),
-        View(at="appendix", columns=("round", "n_responded_of_n_planned", "n_of_n_total")),
+        View(at="section", heading="", where="round > 1", 
+             columns=names("round n_of_n_total n_consensus n_open n_disputed w")),
+        View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
     ),
 )  # fmt: skip
 
@@ -81,21 +84,23 @@ THEMES = Table(
         integer("rank_to", N_("rank, last shared place")),
     ),
     views=(
-        View(at="appendix", columns=("label", "description", "n_agents", "n_statements")),
-        View(at="digest", columns=("label", "n_agents", "rank")),
+        View(at="appendix", columns=names("label description n_agents n_statements")),
+        View(at="digest", columns=names("label n_agents rank")),
     ),
 )  # fmt: skip
 
 STATEMENTS = Table(
     name="statements", title=N_("Statements by theme"), key=("theme", "participant", "item"), one_agent=True,
-    columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")), text("text", N_("statement"))),
+    columns=(THEME, AGENT, ITEM, integer("place", N_("place"), means=N_("of the statement among those of its theme")),
+        text("text", N_("statement"))),
     views=(View(at="appendix", by=("theme",), quote="text", who=("participant",), most=3, where="place <= 3",
                 note=N_("The first three statements of every theme; all are in tables/statements.csv.")),),
 )  # fmt: skip
 
 SECOND_CODING = Table(
     name="second_coding", title=N_("Second coding"), key=("theme",),
-    columns=(THEME, integer("n_first", N_("first")), integer("n_second", N_("second")), integer("n_both", N_("both")), number("alpha", "α")),
+    columns=(THEME, integer("n_first", N_("first")), integer("n_second", N_("second")), integer("n_both", N_("both")),
+        number("alpha", "α")),
     views=(View(at="appendix"),),
 )  # fmt: skip
 
@@ -103,59 +108,78 @@ RATINGS = Table(
     name="ratings", title=N_("Ratings by theme"), key=("theme", "dimension", "round"),
     columns=(
         THEME, DIMENSION, ROUND, ITEM, integer("rank", N_("Rank")), N, TOTAL, N_OF,
-        number("median", N_("median"), digits=1), number("q1", N_("lower quartile"), digits=1), number("q3", N_("upper quartile"), digits=1),
-        IQR, number("mean", N_("mean")), number("sd", "SD"), number("mean_low", N_("mean, lower bound")), number("mean_high", N_("mean, upper bound")), A,
-        number("tastle_wierman", N_("Tastle–Wierman")), number("bimodality", N_("bimodality")), share("top_share", N_("top two points")),
+        number("median", N_("median"), digits=1), number("q1", N_("lower quartile"), digits=1), number("q3",
+            N_("upper quartile"), digits=1),
+        IQR, number("mean", N_("mean")), number("sd", "SD"), number("mean_low", N_("mean, lower bound")),
+            number("mean_high", N_("mean, upper bound")), A,
+        number("tastle_wierman", N_("Tastle–Wierman")), number("bimodality", N_("bimodality")), share("top_share",
+            N_("top two points")),
         flag("agreed", N_("small spread"), means=N_("IQR within the instrument's limit")),
-        flag("polarised", N_("polarised"), means=N_("A below the instrument's limit, or two sides that lie apart"), replicates=True),
+        flag("polarised", N_("polarised"), means=N_("A below the instrument's limit, or two sides that lie apart"),
+            replicates=True),
         code("label", N_("Verdict"), levels=VERDICTS, replicates=True),
-        code("stand", N_("dissent"), levels=STANDS, means=N_("who stands where on a disputed rating: camps only where A is below 0 beyond chance")),
+        code("stand", N_("dissent"), levels=STANDS, means=N_("who stands where on a disputed rating: camps only where "
+                                                             "A is below 0 beyond chance")),
         integer("tied", N_("themes with this median"), means=N_("undisputed ones, of the round and dimension")),
         integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
     ),
     views=(
         View(at="section", heading="", where="round == @last_round", order=("rank", "-mean"),
-             spread=Spread(column="dimension", rows=("theme",), cells=("median", "iqr", "agreement", "label"))),
-        View(at="appendix", columns=("theme", "dimension", "round", "n_of_n_total", "median", "iqr", "mean", "agreement", "tastle_wierman",
-                                     "bimodality", "top_share", "polarised", "label"), order=("theme", "dimension", "round")),
-        View(at="digest", where="round == @last_round", columns=("theme", "dimension", "median", "iqr", "agreement", "label"),
+             spread=Spread(column="dimension", rows=("theme",), cells=names("median iqr agreement label"))),
+        View(at="appendix", columns=names("theme dimension round n_of_n_total median iqr mean agreement "
+                                          "tastle_wierman bimodality top_share polarised label"),
+                                              order=names("theme dimension round")),
+        View(at="digest", where="round == @last_round", columns=names("theme dimension median iqr agreement label"),
              order=("rank", "-mean"), top=20),
         View(at="memory", where="round == @last_round and dimension == @main_dimension",
-             says=N_("theme “{theme}”: {dimension}: median {median}, IQR {iqr} (round {round}, {n} of {n_total} agents).")),
+             says=N_("theme “{theme}”: {dimension}: median {median}, IQR {iqr} (round {round}, {n} of {n_total} "
+                     "agents).")),
     ),
-    note=N_("A: van der Eijk's agreement (1 unanimous, 0 uniform, −1 two camps). Consensus: IQR ≤ {consensus_iqr}. Disputed: IQR > "
-            "{disagreement_iqr}, A < {polarised_below}, or a third of the panel at least on either of two sides that lie apart."),
+    note=N_("A: van der Eijk's agreement (1 unanimous, 0 uniform, −1 two camps). Consensus: IQR ≤ {consensus_iqr}. "
+            "Disputed: IQR > "
+            "{disagreement_iqr}, A < {polarised_below}, or a third of the panel at least on either of two sides that "
+            "lie apart."),
 )  # fmt: skip
 
 DISTRIBUTION = Table(
     name="distribution", title=N_("Distribution of the ratings"), key=("theme", "dimension", "round", "value"),
-    columns=(THEME, DIMENSION, ROUND, ITEM, integer("value", N_("rating")), integer("n", N_("agents")), share("share", N_("share"))),
+    columns=(THEME, DIMENSION, ROUND, ITEM, integer("value", N_("rating")), integer("n", N_("agents")), share("share",
+        N_("share"))),
 )  # fmt: skip
 
 STABILITY = Table(
     name="stability", title=N_("Stability between rounds"), key=("theme", "dimension", "round"),
     columns=(
-        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, number("kappa", N_("weighted κ")), share("share_changed", N_("changed")),
-        share("net_change", N_("net change"), means=N_("share that would have to move to turn one histogram into the other")),
-        flag("stable", N_("stable")), number("delta_cv", "ΔCV"), p_value("p"), p_value("p_holm", "p (Holm)"), p_value("p_bh", "p (BH)"),
+        THEME, DIMENSION, ROUND, PAIRS, TOTAL, PAIRS_OF, number("kappa", N_("weighted κ")), share("share_changed",
+            N_("changed")),
+        share("net_change", N_("net change"), means=N_("share that would have to move to turn one histogram into the "
+                                                       "other")),
+        flag("stable", N_("stable")), number("delta_cv", "ΔCV"), p_value("p"), p_value("p_holm", "p (Holm)"),
+            p_value("p_bh", "p (BH)"),
     ),
-    views=(View(at="appendix", columns=("theme", "dimension", "round", "n_paired_of_n_total", "kappa", "share_changed", "net_change", "stable",
-                                        "delta_cv", "p", "p_holm", "p_bh")),),
-    note=N_("Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, Skutsch & Schofer 1975). κ with "
-            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round; ΔCV: change of the coefficient of variation."),
+    views=(View(at="appendix", columns=names("theme dimension round n_paired_of_n_total kappa share_changed "
+                                             "net_change stable delta_cv p p_holm p_bh")),),
+    note=N_("Within the same agents, against the round before. Stable: net change of the histogram ≤ 15% (Scheibe, "
+            "Skutsch & Schofer 1975). κ with "
+            "quadratic weights; p of Wilcoxon's test, corrected over the ratings of the round; ΔCV: change of the "
+            "coefficient of variation."),
 )  # fmt: skip
 
 CONVERGENCE = Table(
     name="convergence", title=N_("Convergence from the first to the last round of rating"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, integer("from_round", N_("from round")), integer("to_round", N_("to round")), PAIRS, TOTAL, PAIRS_OF,
-        number("iqr_first", N_("IQR before")), number("iqr_second", N_("IQR after")), number("delta_iqr", "ΔIQR"), integer("n_moved", N_("changed")),
-        integer("n_off_median", N_("off the median")), integer("n_toward", N_("came closer to it")), integer("n_away", N_("went away from it")),
+        THEME, DIMENSION, ITEM, integer("from_round", N_("from round")), integer("to_round", N_("to round")), PAIRS,
+            TOTAL, PAIRS_OF,
+        number("iqr_first", N_("IQR before")), number("iqr_second", N_("IQR after")), number("delta_iqr", "ΔIQR"),
+            integer("n_moved", N_("changed")),
+        integer("n_off_median", N_("off the median")), integer("n_toward", N_("came closer to it")), integer("n_away",
+            N_("went away from it")),
         share("share_toward", N_("share that came closer")),
     ),
-    views=(View(at="appendix", columns=("theme", "dimension", "n_paired_of_n_total", "iqr_first", "iqr_second", "delta_iqr", "n_moved", "share_toward",
-                                        "n_toward", "n_off_median", "n_away")),),
-    note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; whether feedback did it "
+    views=(View(at="appendix", columns=names("theme dimension n_paired_of_n_total iqr_first iqr_second delta_iqr "
+                                             "n_moved share_toward n_toward n_off_median n_away")),),
+    note=N_("The median is the one that was fed back. Whoever answers again comes closer to a median by chance alone; "
+            "whether feedback did it "
             "is tested apart, against the medians of the others."),
 )  # fmt: skip
 
@@ -163,86 +187,105 @@ REVISION = Table(
     name="revision", title=N_("What feedback did"), key=("outcome",),
     columns=(
         code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL,
-        number("pull", N_("pull"), means=N_("share of the way to the others' median that a revision went, beyond what noise explains")),
-        number("pull_low", N_("pull, lower bound")), number("pull_high", N_("pull, upper bound")), p_value("p"), adjusted_p(),
-        integer("n_unchanged", N_("agents who left every rating unchanged")), integer("n_ratings_same", N_("ratings left unchanged")),
+        number("pull", N_("pull"), means=N_("share of the way to the others' median that a revision went, beyond what "
+                                            "noise explains")),
+        number("pull_low", N_("pull, lower bound")), number("pull_high", N_("pull, upper bound")), p_value("p"),
+            adjusted_p(),
+        integer("n_unchanged", N_("agents who left every rating unchanged")), integer("n_ratings_same",
+            N_("ratings left unchanged")),
         integer("n_ratings", N_("ratings given in both rounds")),
     ),
-    views=(View(at="appendix", columns=("outcome", "n", "n_total", "pull", "pull_low", "pull_high", "p", "p_adjusted", "n_unchanged", "n_ratings_same", "n_ratings")),
+    views=(View(at="appendix", columns=names("outcome n n_total pull pull_low pull_high p p_adjusted n_unchanged "
+                                             "n_ratings_same n_ratings")),
            View(at="digest")),
 )  # fmt: skip
 
 DISSENT = Table(
     name="dissent", title=N_("What stays disputed"), key=("theme", "dimension"),
     columns=(
-        THEME, DIMENSION, ITEM, code("kind", N_("dissent"), levels=STANDS), code("label", N_("Verdict"), levels=VERDICTS), N, TOTAL, IQR, A,
+        THEME, DIMENSION, ITEM, code("kind", N_("dissent"), levels=STANDS), code("label", N_("Verdict"),
+            levels=VERDICTS), N, TOTAL, IQR, A,
         number("median_shown", N_("median shown"), digits=1), number("distance", N_("distance"), digits=1), PAIRS,
         integer("n_holding_out", N_("hold-outs")), integer("n_below", N_("below")), integer("n_above", N_("above")),
         integer("n_between", N_("between")), integer("n_stayed", N_("stayed from the round before")),
         integer("low_at", N_("lower camp up to")), integer("high_at", N_("upper camp from")),
-        share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")), share("above_high", N_("upper bound")),
+        share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")), share("above_high",
+            N_("upper bound")),
         number("mean_gap", N_("mean distance from the median")),
     ),
     views=(
         View(at="appendix", where="label == 'disagreement'", order=("agreement",), top=20,
-             columns=("theme", "dimension", "kind", "n", "iqr", "agreement", "median_shown", "n_below", "n_between", "n_above", "n_stayed"),
+             columns=names("theme dimension kind n iqr agreement median_shown n_below n_between n_above n_stayed"),
              empty=N_("No theme is disputed after the last round.")),
-        View(at="appendix", heading=N_("Hold-outs on undisputed themes"), where="label != 'disagreement'", order=("-n_holding_out",), top=5,
-             columns=("theme", "dimension", "n_holding_out", "n_paired", "distance", "median_shown", "n_below", "n_above")),
-        View(at="digest", where="label == 'disagreement'", columns=("theme", "dimension", "kind", "n_below", "n_above", "agreement"), order=("agreement",), top=5),
+        View(at="appendix", heading=N_("Hold-outs on undisputed themes"), where="label != 'disagreement'",
+            order=("-n_holding_out",), top=5,
+             columns=names("theme dimension n_holding_out n_paired distance median_shown n_below n_above")),
+        View(at="digest", where="label == 'disagreement'", columns=names("theme dimension kind n_below n_above "
+                                                                         "agreement"), order=("agreement",), top=5),
     ),
-    note=N_("Camps: a third of the raters at least on either of two sides that lie apart, and A below 0 in 95% of resampled panels; else opinions are "
-            "spread. Hold-outs: in both rounds at least half the scale's width off the median fed back, on the same side, no closer than before, "
+    note=N_("Camps: a third of the raters at least on either of two sides that lie apart, and A below 0 in 95% of "
+            "resampled panels; else opinions are "
+            "spread. Hold-outs: in both rounds at least half the scale's width off the median fed back, on the same "
+            "side, no closer than before, "
             "and fewer than half of the raters there."),
 )  # fmt: skip
 
 STANDING = Table(
-    name="standing", title=N_("Who stands where, in their words"), key=("theme", "dimension", "participant"), one_agent=True,
+    name="standing", title=N_("Who stands where, in their words"), key=("theme", "dimension", "participant"),
+        one_agent=True,
     columns=(
-        THEME, DIMENSION, AGENT, GROUP, code("side", N_("side"), levels=SIDES), integer("value", N_("rating")), integer("before", N_("before")),
+        THEME, DIMENSION, AGENT, GROUP, code("side", N_("side"), levels=SIDES), integer("value", N_("rating")),
+            integer("before", N_("before")),
         flag("stayed", N_("stayed")), text("reason", N_("reason")),
         integer("place", N_("place"), means=N_("those who stayed and give a reason first")),
     ),
-    views=(View(at="appendix", where="dimension == @main_dimension and place <= 2", by=("theme", "side"), quote="reason",
-                who=("participant", "stakeholder_type", "value")),),
+    views=(View(at="appendix", where="dimension == @main_dimension and place <= 2", by=("theme", "side"),
+        quote="reason",
+                who=names("participant stakeholder_type value")),),
 )  # fmt: skip
 
 DISSENT_BY_GROUP = Table(
     name="dissent_by_group", title=N_("Who stands where, by group"), key=("theme", "dimension", "stakeholder_type"),
-    columns=(THEME, DIMENSION, GROUP, integer("n_below", N_("low")), integer("n_above", N_("high")), integer("n", N_("rated"))),
+    columns=(THEME, DIMENSION, GROUP, integer("n_below", N_("low")), integer("n_above", N_("high")), integer("n",
+        N_("rated"))),
     views=(View(at="appendix", order=("theme",)),),
 )  # fmt: skip
 
 RANKING = Table(
     name="ranking", title=N_("How firm the ranking is"), key=("by", "dimension", "theme"),
     columns=(
-        code("by", N_("ranked"), levels=ORDERS), DIMENSION, THEME, number("rank", N_("rank"), digits=1), number("low", N_("rank, lower bound"), digits=1),
+        code("by", N_("ranked"), levels=ORDERS), DIMENSION, THEME, number("rank", N_("rank"), digits=1), number("low",
+            N_("rank, lower bound"), digits=1),
         number("high", N_("rank, upper bound"), digits=1), interval("low", "high", "95%", digits=1),
         share("p_top", N_("P(rank ≤ {top})"), means=N_("share of resampled panels with the theme among the first")),
     ),
     views=(View(at="appendix", where="dimension == @main_dimension", order=("theme",),
-                spread=Spread(column="by", rows=("theme",), cells=("rank", "low_to_high", "p_top")),
-                note=N_("Bootstrap over agents ({draws} draws); themes that tie have their mean rank. Mean Kendall τ-b with the order observed: "
+                spread=Spread(column="by", rows=("theme",), cells=names("rank low_to_high p_top")),
+                note=N_("Bootstrap over agents ({draws} draws); themes that tie have their mean rank. Mean Kendall "
+                        "τ-b with the order observed: "
                         "{tau_mean} (mean), {tau_consensus} (agreement).")),),
 )  # fmt: skip
 
 CONCORDANCE = Table(
     name="concordance", title=N_("Concordance of the rankings (Kendall's W)"), key=("round", "dimension"),
     columns=(
-        ROUND, DIMENSION, integer("n", N_("agents")), integer("n_dropped", N_("with gaps")), integer("n_themes", N_("Themes")),
+        ROUND, DIMENSION, integer("n", N_("agents")), integer("n_dropped", N_("with gaps")), integer("n_themes",
+            N_("Themes")),
         number("w", "W"), flag("moderate", N_("W of at least .5"), replicates=True), number("chi2", "χ²"), p_value("p"),
     ),
-    views=(View(at="appendix", columns=("round", "dimension", "n", "n_dropped", "n_themes", "w", "chi2", "p")),),
+    views=(View(at="appendix", columns=names("round dimension n n_dropped n_themes w chi2 p")),),
 )  # fmt: skip
 
 GROUPS, GROUP_TESTS = group_tables(THEME, N_("Ratings by group"))
 
 ACCORD = Table(
     name="accord", title=N_("ACCORD checklist"), key=("item",),
-    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS), code("state", N_("state"), levels=STATES),
+    columns=(text("item", N_("Item")), code("asks", N_("asks for"), levels=ASKS), code("state", N_("state"),
+        levels=STATES),
              code("answer", N_("answer from the run"), levels=ANSWERS)),
     views=(View(at="appendix"),),
-    note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. Check against the original "
+    note=N_("ACCORD (Gattrell et al. 2024) lists 35 items for reports of consensus exercises, here in our own words. "
+            "Check against the original "
             "list before publishing."),
 )  # fmt: skip
 
@@ -256,43 +299,64 @@ AGENTS = Table(
 )  # fmt: skip
 
 LIMITS = (
-    number("consensus_iqr", N_("limit of consensus (IQR)"), digits=1), number("disagreement_iqr", N_("limit of dispute (IQR)"), digits=1),
+    number("consensus_iqr", N_("limit of consensus (IQR)"), digits=1), number("disagreement_iqr",
+        N_("limit of dispute (IQR)"), digits=1),
     number("polarised_below", N_("limit of dispute (A)"), digits=1),
 )  # fmt: skip
 FACTS = (
-    integer("last_round", N_("last round rated")), reference("main_dimension", N_("dimension that themes are ranked by"), to="dimension"),
-    several("dimensions", N_("dimensions"), to="dimension"), integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")),
-    integer("n_themes", N_("themes")), integer("n_judged", N_("themes judged")), integer("n_consensus", N_("themes in consensus")),
+    integer("last_round", N_("last round rated")), reference("main_dimension",
+        N_("dimension that themes are ranked by"), to="dimension"),
+    several("dimensions", N_("dimensions"), to="dimension"), integer("scale_min", N_("scale from")),
+        integer("scale_max", N_("scale to")),
+    integer("n_themes", N_("themes")), integer("n_judged", N_("themes judged")), integer("n_consensus",
+        N_("themes in consensus")),
     integer("n_open", N_("open themes")), integer("n_disputed", N_("disputed themes")), N, TOTAL, *LIMITS,
-    integer("n_rounds", N_("rounds")), integer("n_questions", N_("open questions")), integer("uncoded", N_("answers of round 1 without a theme")),
-    integer("dropped", N_("themes that coding dropped")), code("second_coding_state", N_("second coding"), levels=CODINGS),
+    integer("n_rounds", N_("rounds")), integer("n_questions", N_("open questions")), integer("uncoded",
+        N_("answers of round 1 without a theme")),
+    integer("dropped", N_("themes that coding dropped")), code("second_coding_state", N_("second coding"),
+        levels=CODINGS),
     number("alpha", N_("Krippendorff's α of the codings (MASI)")), integer("coded_twice", N_("answers coded twice")),
-    share("coded_alike", N_("answers with the same themes in both codings")), integer("not_coded_again", N_("answers that the second coding left out")),
+    share("coded_alike", N_("answers with the same themes in both codings")), integer("not_coded_again",
+        N_("answers that the second coding left out")),
     code("ended", N_("why the panel ended"), levels=ENDINGS), share("ended_agreement", N_("ratings agreed at the end")),
-    share("ended_stable", N_("agents who hardly changed their ratings at the end")), integer("top", N_("places whose occupation is resampled")),
-    integer("draws", N_("draws of the bootstrap")), number("tau_mean", N_("mean τ-b by mean")), number("tau_consensus", N_("mean τ-b by agreement")),
+    share("ended_stable", N_("agents who hardly changed their ratings at the end")), integer("top",
+        N_("places whose occupation is resampled")),
+    integer("draws", N_("draws of the bootstrap")), number("tau_mean", N_("mean τ-b by mean")), number("tau_consensus",
+        N_("mean τ-b by agreement")),
     number("detectable_gap", N_("difference between groups that would be found four times in five")),
-    several("models", N_("models")), several("respondents", N_("respondents")), several("instrument_hash", N_("hashes of the instrument")),
-    integer("n_with_memory", N_("agents with a memory")), text("first_at", N_("first answer")), text("last_at", N_("last answer")),
+    several("models", N_("models")), several("respondents", N_("respondents")), several("instrument_hash",
+        N_("hashes of the instrument")),
+    integer("n_with_memory", N_("agents with a memory")), text("first_at", N_("first answer")), text("last_at",
+        N_("last answer")),
 )  # fmt: skip
 
 TEXTS = (
     Text(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
     Text(at="section", where="n_themes > 0", says=N_(
-        "The agents answered open questions, rated the themes formed of their answers on {dimensions} ({scale_min}–{scale_max}), were told "
-        "median and interquartile range (IQR) of all, and rated again. Consensus is an IQR of {consensus_iqr} at most; disputed is an IQR above "
-        "{disagreement_iqr}, an agreement A below {polarised_below} (1: of one mind, −1: two camps) or two sides that lie apart.")),
+        "The agents answered open questions, rated the themes formed of their answers on {dimensions} "
+        "({scale_min}–{scale_max}), were told "
+        "median and interquartile range (IQR) of all, and rated again. Consensus is an IQR of {consensus_iqr} at "
+        "most; disputed is an IQR above "
+        "{disagreement_iqr}, an agreement A below {polarised_below} (1: of one mind, −1: two camps) or two sides that "
+        "lie apart.")),
     Text(at="section", after="ratings", word="ended", says={
-        "consensus": N_("The panel ended after round {last_round} by consensus: {ended_agreement} of the ratings are agreed."),
-        "convergence": N_("The panel ended after round {last_round} because ratings had settled: {ended_stable} of the agents hardly changed theirs."),
-        "max_rounds": N_("The panel ended with its last possible round, {last_round}: {ended_agreement} of the ratings are agreed, {ended_stable} of the "
+        "consensus": N_("The panel ended after round {last_round} by consensus: {ended_agreement} of the ratings are "
+                        "agreed."),
+        "convergence": N_("The panel ended after round {last_round} because ratings had settled: {ended_stable} of "
+                          "the agents hardly changed theirs."),
+        "max_rounds": N_("The panel ended with its last possible round, {last_round}: {ended_agreement} of the "
+                         "ratings are agreed, {ended_stable} of the "
                          "agents hardly changed theirs."),
     }),
-    Text(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: {uncoded}.")),
+    Text(at="appendix", after="themes", where="uncoded > 0", says=N_("Answers of round 1 that belong to no theme: "
+                                                                     "{uncoded}.")),
     Text(at="appendix", after="second_coding", word="second_coding_state", says={
-        "done": N_("{coded_twice} answers were given to the themes a second time, in another order and without knowledge of the first. "
-                   "Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); {coded_alike} of the answers have exactly the same themes. "
-                   "The same model coded both times: an upper bound of what two people would find. Not compared: {not_coded_again}."),
+        "done": N_("{coded_twice} answers were given to the themes a second time, in another order and without "
+                   "knowledge of the first. "
+                   "Krippendorff's α = {alpha} (MASI; from .80 reliable, from .67 tentative); {coded_alike} of the "
+                   "answers have exactly the same themes. "
+                   "The same model coded both times: an upper bound of what two people would find. Not compared: "
+                   "{not_coded_again}."),
         "off": N_("No second coding was wanted; how reliable the themes are was not measured."),
         "missing": N_("There is no second coding; how reliable the themes are was not measured."),
     }),
@@ -300,62 +364,87 @@ TEXTS = (
 
 FINDINGS = (
     group_finding(THEME, N_(
-        "“{theme}” divides the groups: {main_dimension} {mean_highest} among {highest}, {mean_lowest} among {lowest}, on {scale_min}–{scale_max} "
+        "“{theme}” divides the groups: {main_dimension} {mean_highest} among {highest}, {mean_lowest} among {lowest}, "
+        "on {scale_min}–{scale_max} "
         "(share of variance {effect}, adjusted {p}; n = {n}/{n_total})."),
-        null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points would have been found four times in five "
-                "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)", chart="convergence"),
+        null=N_("No theme is rated differently by the groups (adjusted {p}); a difference of {detectable} points "
+                "would have been found four times in five "
+                "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
+                    chart="convergence"),
     Finding(
-        name="camps", table="dissent", where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5", order=("agreement",), top=2,
-        size="(1 - agreement) / 2", estimate="above_share", low="above_low", high="above_high", items="item", chart="dissent",
-        says=N_("“{theme}” splits the panel: {dimension} is {low_at} or less for {n_below} agents, {high_at} or more for {n_above} "
+        name="camps", table="dissent", where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and "
+                                             "n_above >= 5", order=("agreement",), top=2,
+        size="(1 - agreement) / 2", estimate="above_share", low="above_low", high="above_high", items="item",
+            chart="dissent",
+        says=N_("“{theme}” splits the panel: {dimension} is {low_at} or less for {n_below} agents, {high_at} or more "
+                "for {n_above} "
                 "({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}; n = {n}/{n_total})."),
     ),
     Finding(
-        name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0", chart="convergence",
-        says=N_("The panel agrees on the {main_dimension} of {n_consensus} of {n_judged} themes (interquartile range at most {consensus_iqr}); still "
+        name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
+            chart="convergence",
+        says=N_("The panel agrees on the {main_dimension} of {n_consensus} of {n_judged} themes (interquartile range "
+                "at most {consensus_iqr}); still "
                 "disputed: {n_disputed} (n = {n}/{n_total})."),
     ),
     Finding(
-        name="highest", table="ratings", where="round == @last_round and dimension == @main_dimension and label != 'disagreement' and n >= 5",
+        name="highest", table="ratings", where="round == @last_round and dimension == @main_dimension and label != "
+                                               "'disagreement' and n >= 5",
         order=("-median", "-mean"), size="abs(median - (scale_min + scale_max) / 2) / ((scale_max - scale_min) / 2)",
         estimate="mean", low="mean_low", high="mean_high", items="item", chart="ranking", word="",
-        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median}, which {tied} undisputed themes share (mean {mean}, 95% interval "
+        says=N_("Undisputed and highest in {dimension}: “{theme}”, median {median}, which {tied} undisputed themes "
+                "share (mean {mean}, 95% interval "
                 "{mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
     ),
     Finding(
-        name="revision", table="revision", kind="difference", word="outcome", p="p", size="abs(pull)", test="sign flips", estimate="pull", low="pull_low",
+        name="revision", table="revision", kind="difference", word="outcome", p="p", size="abs(pull)",
+            test="sign flips", estimate="pull", low="pull_low",
         high="pull_high", where="outcome != 'too_few' and outcome != 'nobody_moved'", chart="convergence",
         says={
-            "closer": N_("Feedback drew the panel together: revisions went {pull} of the way to the others' medians (95% interval {pull_low} to "
+            "closer": N_("Feedback drew the panel together: revisions went {pull} of the way to the others' medians "
+                         "(95% interval {pull_low} to "
                          "{pull_high}, adjusted {p}; n = {n}/{n_total})."),
-            "apart": N_("Feedback drove the panel apart: revisions went {pull} of the way to the others' medians (95% interval {pull_low} to "
+            "apart": N_("Feedback drove the panel apart: revisions went {pull} of the way to the others' medians (95% "
+                        "interval {pull_low} to "
                         "{pull_high}, adjusted {p}; n = {n}/{n_total})."),
         },
-        null=N_("No pull of the feedback was found: revisions went {pull} of the way to the others' medians (95% interval {pull_low} to {pull_high}, "
+        null=N_("No pull of the feedback was found: revisions went {pull} of the way to the others' medians (95% "
+                "interval {pull_low} to {pull_high}, "
                 "adjusted {p}; n = {n}/{n_total})."),
     ),
 )  # fmt: skip
 
 CHARTS = (
-    Chart(name="convergence", title=N_("Delphi: median and quartiles of every theme, by round"), needs=("ratings",), draw="enquete.graphs.delphi.charts:convergence",
-          alt=N_("Medians and quartiles of {n_themes} themes by round; in round {last_round} {n_consensus} of {n_judged} themes are in consensus.")),
-    Chart(name="dissent", title=N_("Delphi: how ratings are spread on the themes that stay disputed"), needs=("dissent", "distribution"),
-          draw="enquete.graphs.delphi.charts:dissent", over=View(at="section", where="label == 'disagreement'", order=("agreement",)),
-          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: {theme} ({dimension}), A = {agreement}.")),
-    Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",), draw="enquete.graphs.delphi.charts:ranking",
+    Chart(name="convergence", title=N_("Delphi: median and quartiles of every theme, by round"), needs=("ratings",),
+        draw="enquete.graphs.delphi.charts:convergence",
+          alt=N_("Medians and quartiles of {n_themes} themes by round; in round {last_round} {n_consensus} of "
+                 "{n_judged} themes are in consensus.")),
+    Chart(name="dissent", title=N_("Delphi: how ratings are spread on the themes that stay disputed"), needs=("dissent",
+        "distribution"),
+          draw="enquete.graphs.delphi.charts:dissent", over=View(at="section", where="label == 'disagreement'",
+              order=("agreement",)),
+          alt=N_("Distributions of the disputed ratings of round {last_round}; most divided: {theme} ({dimension}), A "
+                 "= {agreement}.")),
+    Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
+        draw="enquete.graphs.delphi.charts:ranking",
           over=View(at="section", where="by == 'consensus' and dimension == @main_dimension", order=("rank",)),
           alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: {theme}.")),
 )  # fmt: skip
 
 GLOSSARY = {
     N_("theme"): N_("what several answers to the open questions say, named by a sentence of theirs or by the model"),
-    N_("quartile distance (IQR)"): N_("the width of the middle half of the ratings; 0 where at least half of the panel is at one"),
-    N_("agreement A"): N_("how far the ratings have one peak (van der Eijk 2001): 1 all alike, 0 spread evenly, −1 two camps"),
+    N_("quartile distance (IQR)"): N_(
+        "the width of the middle half of the ratings; 0 where at least half of the panel is at one"
+    ),
+    N_("agreement A"): N_(
+        "how far the ratings have one peak (van der Eijk 2001): 1 all alike, 0 spread evenly, −1 two camps"
+    ),
     N_("Kendall's W"): N_("how alike the agents rank the themes: 0 not at all, 1 completely"),
 }
 
 PRESENTATION = Presentation(
-    tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP, STANDING, GROUP_TESTS, GROUPS,
+    tables=(ROUNDS, THEMES, STATEMENTS, SECOND_CODING, RATINGS, DISTRIBUTION, REVISION, DISSENT, DISSENT_BY_GROUP,
+        STANDING, GROUP_TESTS, GROUPS,
             CONVERGENCE, STABILITY, RANKING, CONCORDANCE, ACCORD, AGENTS),
     facts=FACTS, texts=TEXTS, findings=FINDINGS, charts=CHARTS,
 )  # fmt: skip

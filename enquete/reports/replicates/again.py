@@ -124,7 +124,9 @@ def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Resul
 
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
     """All that a run measures, by id; the main arm's results decide which of them are headlines (`leads`)."""
-    made = (replace(one, methodology=n) for n, found in results.items() for one in _headlines(n, own[n], found, language))
+    made = (
+        replace(one, methodology=n) for n, found in results.items() for one in _headlines(n, own[n], found, language)
+    )
     return {one.id: one for one in made}
 
 

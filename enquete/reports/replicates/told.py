@@ -11,8 +11,8 @@ from enquete.locale import N_, in_language, tell
 from enquete.reports.crossing.claims import Claim
 from enquete.reports.evaluation import Evaluation, Shown
 from enquete.reports.markdown import MISSING, share
-from enquete.reports.results import compared_columns
 from enquete.reports.replicates.again import Judged, Replicates
+from enquete.reports.results import compared_columns
 from enquete.reports.templates import render
 from enquete.state.asking import Language
 

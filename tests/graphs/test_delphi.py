@@ -1,0 +1,369 @@
+"""Delphi on panels small enough to work out by hand: tables, what is read of them, and sentences that follow from the answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from enquete.graphs.delphi.accord import ASKS
+from enquete.graphs.delphi.analysis import analyse
+from enquete.graphs.delphi.instrument import DelphiInstrument
+from enquete.graphs.delphi.results import files, item_facts
+from enquete.graphs.delphi.settings import DelphiSettings
+from enquete.graphs.delphi.tables import PRESENTATION
+from enquete.instruments.load import load_shipped
+from enquete.reports.context import AnalysisContext
+from enquete.reports.declarations import Analysis
+from enquete.reports.key_findings import FEWEST, MOST_WORDS
+from tests.support.tables import findings, results, row, rows
+
+INSTRUMENT = load_shipped(DelphiInstrument, "delphi")
+THEMES = [
+    {"id": "aa", "label": "Camps | two", "description": "d", "statements": ["p0|drivers", "p1|risks", "p0|risks"]},
+    {"id": "bb", "label": "Agreed", "description": "", "statements": ["p1|drivers"]},
+]
+CODED = {"themes": THEMES, "uncoded": ["p2|drivers"], "unknown_ids": 0}
+
+CAMPS = [1, 1, 1, 5, 5, 5]  # IQR 4 and A −1: half and half at the ends
+CLOSER = [1, 1, 2, 4, 5, 5]
+AGREED = [4, 4, 4, 4, 5, 4]
+
+
+def answer(round_: int, who: int, item: str, value: float | None, text: str = "") -> dict:
+    status = "ok" if value is not None or text else "not_reached"
+    return {"phase": "T1", "round": round_, "run_id": "run_1", "participant": f"p{who}", "agent_name": f"P{who}",
+            "stakeholder_type": "fisher" if who < 3 else "ngo", "item_id": item, "status": status, "value": value,
+            "text": text, "arm": "main"}  # fmt: skip
+
+
+def panel(second: dict[str, list], third: dict[str, list] | None = None) -> pd.DataFrame:
+    """Round 1 answered by all, importance of the themes as given, plausibility always 3."""
+    made = [
+        answer(1, who, question, None, f"{question} of {who}") for who in range(6) for question in ("drivers", "risks")
+    ]
+    for number, ratings in ((2, second), (3, third)):
+        for theme, values in (ratings or {}).items():
+            for who, value in enumerate(values):
+                reason = f"why {who}" if number == 3 and value is not None else ""
+                made.append(answer(number, who, f"theme:{theme}/importance", value, reason))
+                made.append(answer(number, who, f"theme:{theme}/plausibility", 3.0, reason))
+    return pd.DataFrame(made).astype({"value": float})
+
+
+def find(table: pd.DataFrame, settings: DelphiSettings | None = None, **frozen: object) -> Analysis:
+    context = AnalysisContext(language="en", frozen={"themes": CODED, **frozen})  # type: ignore[dict-item]
+    return analyse(table, INSTRUMENT, settings, context)
+
+
+def text_of(found: Analysis, place: str = "appendix", language: str = "en") -> str:
+    return results(PRESENTATION, found, language).at(place)  # type: ignore[arg-type]
+
+
+def rating(found: Analysis, theme: str, round_: int) -> dict:
+    return row(found, "ratings", theme=theme, round=round_, dimension="importance")
+
+
+WHOLE = panel({"aa": CAMPS, "bb": AGREED}, {"aa": CLOSER, "bb": AGREED})
+
+
+def test_themes_trace_back_to_the_answers_that_voice_them():
+    found = find(WHOLE)
+    first = row(found, "themes", theme="aa")
+    assert (first["n_statements"], first["n_agents"], found.facts["uncoded"]) == (3, 2, 1)
+    assert rows(found, "statements", theme="aa")[0] == {
+        "theme": "aa", "participant": "p0", "item": "drivers", "place": 1, "text": "drivers of 0"
+    }  # fmt: skip
+    assert "“drivers of 0”" in text_of(found)
+
+
+def test_two_camps_are_a_disagreement_and_one_mind_is_a_consensus():
+    found = find(WHOLE)
+    camps, agreed = rating(found, "aa", 2), rating(found, "bb", 2)
+    assert (camps["iqr"], camps["agreement"], camps["label"], camps["rank"]) == (4, -1, "disagreement", None)
+    assert (agreed["iqr"], agreed["median"], agreed["label"], agreed["rank"]) == (0, 4, "consensus", 1)
+    assert (camps["n"], camps["n_total"]) == (6, 6)
+    assert [one["n"] for one in rows(found, "distribution", theme="aa", round=2, dimension="importance")] == [
+        3,
+        0,
+        0,
+        0,
+        3,
+    ]
+    # 1, 1, 2, 4, 5, 5: layers 11011 (w 4/6) and 10001 (w 2/6, −1); the section reads the table's cells: theme, median, IQR, A and verdict of both dimensions
+    assert "| Camps \\| two | 3.0 | 3.50 | −0.43 | disputed | 3.0 | 0.00 | 1.00 | consensus |" in text_of(
+        found, "section"
+    )
+
+
+def test_a_panel_split_on_two_and_four_is_no_consensus_although_its_iqr_is_two():
+    split = rating(find(panel({"aa": [2, 2, 2, 4, 4, 4], "bb": AGREED})), "aa", 2)
+    assert (split["iqr"], split["label"]) == (2, "disagreement")
+    assert split["agreement"] == pytest.approx(1 / 6)  # see tests/analysis/test_dispersion.py
+
+
+def test_convergence_is_paired_and_measured_against_the_median_that_was_shown():
+    missing = [None, *CLOSER[1:]]
+    found = find(panel({"aa": CAMPS}, {"aa": missing}), **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}})
+    entry = row(found, "convergence", item="theme:aa/importance")
+    # p1…p5 are in both: 1,1,5,5,5 (IQR 4) → 1,2,4,5,5 (IQR 3); two moved, both closer to 3
+    assert (entry["n_paired"], entry["iqr_first"], entry["iqr_second"], entry["delta_iqr"]) == (5, 4, 3, -1)
+    assert (entry["n_toward"], entry["n_off_median"], entry["share_toward"]) == (2, 5, 0.4)
+
+
+def test_two_camps_are_named_with_their_reasons_in_their_words():
+    found = find(
+        panel({"aa": CAMPS, "bb": AGREED}, {"aa": [1, 1, 2, 5, 5, 5], "bb": AGREED}),
+        **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}},
+    )
+    dispute = row(found, "dissent", theme="aa", dimension="importance")
+    # half of the six stand on either side, and every resampled panel is split
+    assert (dispute["kind"], dispute["distance"], dispute["median_shown"]) == ("camps", 2, 3)
+    assert (
+        dispute["n_below"],
+        dispute["n_above"],
+        dispute["n_between"],
+        dispute["n_holding_out"],
+        dispute["n_stayed"],
+    ) == (3, 3, 0, 0, 6)
+    people = rows(found, "standing", theme="aa", side="below")
+    # p2 went from 1 to 2, closer to the 3 that was shown: last
+    assert [one["participant"] for one in people] == ["p0", "p1", "p2"]
+    assert (people[0]["value"], people[0]["before"], people[0]["stayed"], people[0]["reason"]) == (1, 1, True, "why 0")
+    assert rows(found, "dissent_by_group", theme="aa") == [
+        {"theme": "aa", "dimension": "importance", "stakeholder_type": "fisher", "n_below": 3, "n_above": 0, "n": 3},
+        {"theme": "aa", "dimension": "importance", "stakeholder_type": "ngo", "n_below": 0, "n_above": 3, "n": 3},
+    ]
+    assert "- p0, fisher, 1: “why 0”" in text_of(found)
+
+
+def test_a_minority_that_stays_holds_out_where_nothing_is_disputed():
+    ratings = [4, 4, 4, 4, 4, 2]
+    found = find(panel({"bb": ratings}, {"bb": ratings}))
+    held = row(found, "dissent", theme="bb")
+    assert (held["kind"], held["label"], held["n_holding_out"], held["n_paired"]) == ("hold_outs", "consensus", 1, 6)
+    assert [one["participant"] for one in rows(found, "standing")] == ["p5"]
+    assert "„why 5“" in text_of(found, language="de")
+    agents = {one["participant"]: one["delphi_held_out"] for one in rows(found, "agents")}
+    assert agents == {**dict.fromkeys((f"p{n}" for n in range(5)), 0.0), "p5": 0.5}  # on one of two dimensions
+    assert rows(find(panel({"bb": ratings}, {"bb": [4, 4, 4, 4, 4, 3]})), "dissent") == []
+
+
+def test_who_came_to_a_camp_late_is_told_from_who_stood_there():
+    found = find(panel({"aa": [1, 1, 3, 5, 5, 5]}, {"aa": [1, 1, 1, 5, 5, 5]}))
+    assert row(found, "dissent", item="theme:aa/importance")["kind"] == "camps"
+    assert [(one["participant"], one["stayed"]) for one in rows(found, "standing", side="below")] == [
+        ("p0", True), ("p1", True), ("p2", False),
+    ]  # fmt: skip
+
+
+def test_consensus_stability_and_polarisation_are_three_answers():
+    found = find(panel({"aa": CAMPS, "bb": [3, 3, 3, 4, 4, 4]}, {"aa": CAMPS, "bb": [4, 4, 4, 3, 3, 3]}))
+    camps, swapped = rating(found, "aa", 3), rating(found, "bb", 3)
+    stood, turned = (row(found, "stability", theme=theme, dimension="importance") for theme in ("aa", "bb"))
+    # the camps never moved: stable, polarised, not agreed
+    assert (camps["agreed"], camps["polarised"], stood["stable"], stood["kappa"]) == (False, True, True, 1)
+    # all six swapped between 3 and 4: the histogram stands still, κ = 1 − 1/(¼ + ¼) = −1
+    assert (swapped["agreed"], swapped["polarised"], turned["stable"], turned["share_changed"]) == (
+        True,
+        False,
+        True,
+        1,
+    )
+    assert turned["kappa"] == pytest.approx(-1)
+
+
+def test_the_ranking_says_how_firm_it_is():
+    ratings = {"aa": [2] * 6, "bb": [5] * 6}
+    found = find(panel(ratings, ratings))
+    # bb is above aa in every resample; plausibility is always 3
+    assert [(t["theme"], t["rank"], t["low"], t["high"]) for t in rows(found, "ranking", by="mean",
+        dimension="importance")] == [
+        ("aa", 2, 2, 2), ("bb", 1, 1, 1),
+    ]  # fmt: skip
+    assert found.facts["tau_mean"] == 1
+    assert [t["rank"] for t in rows(found, "ranking", by="mean", dimension="plausibility")] == [1.5, 1.5]
+    assert [one["w"] for one in rows(found, "concordance", dimension="importance")] == [1, 1]  # all rank alike
+
+
+SECOND = {"statements": {"p0|drivers": ["aa"], "p1|drivers": ["bb"], "p1|risks": ["bb"], "p2|drivers": []},
+          "n_sampled": 5, "n_statements": 12, "uncoded": ["p0|risks"], "unknown_ids": 0}  # fmt: skip
+
+
+def test_a_second_coding_is_compared_over_the_statements_that_both_have():
+    found = find(WHOLE, second_coding=SECOND)
+    assert [found.facts[name] for name in ("second_coding_state", "coded_twice", "not_coded_again", "coded_alike")] == [
+        "done",
+        4,
+        1,
+        0.75,
+    ]
+    # First coding {a}, {b}, {a}, {}; second {a}, {b}, {b}, {}. Sets: a 3, b 3, none 2, all disjoint (δ 1), so that
+    # D_o = 1/4 and D_e = (8·7 − 3·2 − 3·2 − 2·1)/(8·7) = 42/56: α = 1 − (1/4)/(3/4) = 2/3.
+    assert found.facts["alpha"] == pytest.approx(2 / 3)
+    assert [tuple(t.values())[:4] for t in rows(found, "second_coding")] == [("aa", 2, 1, 1), ("bb", 1, 2, 1)]
+    assert "α = 0.67" in text_of(found)
+
+
+@pytest.mark.parametrize(("stored", "settings", "state"), [
+    (None, None, "missing"), ({"statements": 3}, None, "missing"), (SECOND, DelphiSettings(second_coding=False), "off"),
+])  # fmt: skip
+def test_without_a_second_coding_the_report_says_so(stored, settings, state):
+    found = find(WHOLE, settings, second_coding=stored)
+    assert found.facts["second_coding_state"] == state
+    assert "how reliable the themes are was not measured" in text_of(found)
+
+
+def test_the_checklist_has_all_thirty_five_items_and_leaves_to_people_what_is_theirs():
+    # Gattrell et al. 2024: title 1, introduction 3, methods 21, results 5, discussion 2, other information 3
+    assert [sum(item[0] == letter for item in ASKS) for letter in "TIMRDO"] == [1, 3, 21, 5, 2, 3]
+    found = find(WHOLE)
+    unanswered = {one["item"] for one in rows(found, "accord", state="open")}
+    assert unanswered == {"T1", "I1", "I3", "M2", "M7", "M16", "R2", "D2", "O1", "O2", "O3"}
+    told = re.findall(r"^\| ([TIMRDO]\d+) \| .+ \| .+ \| (.+) \|$", text_of(found), re.MULTILINE)
+    assert [item for item, _ in told] == list(ASKS)
+    assert {item for item, said in told if said == "–"} == unanswered
+    assert "In the end 1 of 2 themes in consensus, 1 disputed, 0 open" in text_of(found)  # on importance
+    assert row(find(WHOLE[WHOLE["round"].eq(1)]), "accord", item="R4")["state"] == "open"
+
+
+def test_consensus_is_ranked_by_iqr_then_by_median():
+    themes = {**CODED, "themes": [*THEMES, {"id": "cc", "label": "Higher", "description": "", "statements": []}]}
+    ratings = {"aa": CAMPS, "bb": AGREED, "cc": [5] * 6}
+    found = find(panel(ratings, ratings), themes=themes)
+    assert {one["theme"]: one["rank"] for one in rows(found, "themes")} == {"aa": None, "bb": 2, "cc": 1}
+
+
+def test_before_the_revision_nothing_is_said_about_convergence():
+    found = find(panel({"aa": CAMPS, "bb": AGREED}))
+    assert found.facts["last_round"] == 2
+    assert all(found.tables[name].empty for name in ("convergence", "dissent", "revision", "stability"))
+
+
+def test_one_panelist_is_neither_consensus_nor_dissent():
+    assert rating(find(WHOLE[WHOLE["participant"].eq("p0")]), "bb", 2)["label"] is None
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+@pytest.mark.parametrize(
+    ("table", "frozen"),
+    [
+        (WHOLE, {}),
+        (panel({}), {"themes": None}),
+        (panel({"aa": [None] * 6, "bb": [None] * 6}, {"aa": [None] * 6, "bb": [None] * 6}), {}),
+        (WHOLE[WHOLE["participant"].eq("p0")], {}),
+        (WHOLE[WHOLE["round"].eq(1)], {}),
+        (panel({"aa": CAMPS}, {"aa": [None, None, 3, None, None, None]}), {}),
+    ],
+    ids=["whole", "no themes", "nobody rated", "one agent", "round 1 only", "one revision"],
+)
+def test_whatever_is_missing_gives_null_and_counts_never_nan(table, frozen, language):
+    found = find(table.reset_index(drop=True), **frozen)
+    as_json = found.as_json(PRESENTATION)
+    json.dumps(as_json, allow_nan=False)
+    text = text_of(found, "section", language) + text_of(found, "appendix", language)
+    assert not re.search(r"\b(nan|None)\b", text)
+    assert "| two" not in text.replace("\\| two", "")  # labels found by a model are escaped
+    written = files(as_json, table, "T1")
+    assert set(written) == {"round1_themes.jsonl", "round2_ratings.jsonl", "round3_revisions.jsonl", "convergence.json"}
+
+
+def test_item_facts_know_theme_dimension_and_scale():
+    facts = item_facts("theme:aa/importance", INSTRUMENT)
+    assert (facts.family, facts.dimension, facts.scale_min, facts.scale_max) == ("theme:aa", "importance", 1, 5)
+    assert item_facts("drivers", INSTRUMENT).scale_max is None
+
+
+# --- findings ----------------------------------------------------------------------------------------------------------
+
+LABELS = {"quota": "The large ones have nearly all the quotas, which is not how it should be any longer.",
+    "sales": "Sales",
+          "rest": "Rest"}  # fmt: skip
+LABELLED = {
+    "themes": [{"id": key, "label": label, "description": "", "statements": []} for key, label in LABELS.items()]
+}
+FISHERS, NGOS = 6, 8
+# Theme → ratings in rounds 2 and 3, fishers first. Quotas split the groups; sales are agreed upon once revised.
+RATINGS = {
+    "quota": ([5] * 5 + [4] + [1] * 7 + [2], [5] * 6 + [1] * 7 + [2]),
+    "sales": ([4, 5, 3, 4, 5, 3, 4, 4, 5, 3, 4, 5, 2, 4], [4, 4, 4, 4, 5, 4, 4, 4, 4, 4, 4, 5, 3, 4]),
+    "rest": ([3, 2, 4, 3, 3, 1, 5, 3, 3, 2, 4, 3, 3, 3], [3, 3, 3, 3, 3, 2, 4, 3, 3, 3, 3, 3, 3, 3]),
+}
+
+
+def larger(ratings: dict[str, Sequence[Sequence[float]]], agents: int = FISHERS + NGOS) -> pd.DataFrame:
+    made = [
+        {**answer(number, who, f"theme:{theme}/{dimension}", float(value) if dimension == "importance" else 3.0),
+         "stakeholder_type": "SmallScaleFisher" if who < FISHERS else "EnvironmentalNGO"}
+        for theme, given in ratings.items()
+        for number, values in enumerate(given, start=2)
+        for who, value in enumerate(values[:agents])
+        for dimension in ("importance", "plausibility")
+    ]  # fmt: skip
+    return pd.DataFrame(made)
+
+
+def said(frame: pd.DataFrame) -> dict:
+    told = findings(PRESENTATION, find(frame, themes=LABELLED))
+    assert all(len(one.text.split()) <= MOST_WORDS for one in told.values())
+    return told
+
+
+FRAME = larger(RATINGS)
+
+
+def last(theme: str) -> pd.Series:
+    own = FRAME[FRAME["round"].eq(3) & FRAME["item_id"].eq(f"theme:{theme}/importance")]
+    return own.set_index("participant")["value"]
+
+
+def test_groups_are_said_to_differ_where_they_were_tested():
+    one, x = said(FRAME)["groups"], last("quota")
+    fishers, ngos = x[:FISHERS], x[FISHERS:]
+    effect = stats.kruskal(fishers, ngos).statistic / 13
+    assert {k: one.numbers[k] for k in ("mean_highest", "mean_lowest", "effect")} == pytest.approx(
+        {"mean_highest": fishers.mean(), "mean_lowest": ngos.mean(), "effect": effect}
+    )
+    assert (one.kind, one.items, one.n) == ("difference", ("theme:quota/importance",), 14)
+    assert one.p is not None
+    assert one.p < 0.01
+    assert "5.00 among small scale fisher, 1.12 among environmental NGO" in one.text
+
+
+def test_camps_are_counted_at_the_points_that_are_named():
+    one, x = said(FRAME)["camps"], last("quota")
+    low, high = stats.binomtest(6, 14).proportion_ci(method="wilson")
+    assert {k: one.numbers[k] for k in ("low_at", "high_at", "n_below", "n_above")} == {
+        "low_at": 2, "high_at": 5, "n_below": (x <= 2).sum(), "n_above": (x >= 5).sum()
+    }  # fmt: skip
+    assert (one.estimate, one.low, one.high) == pytest.approx((6 / 14, low, high))
+
+
+def test_the_most_important_theme_is_one_that_is_not_disputed_and_its_interval_holds_for_the_highest_of_all():
+    one, x = said(FRAME)["highest"], last("sales")
+    narrow = stats.t.ppf(0.975, 13) * x.std() / 14**0.5
+    assert one.estimate == pytest.approx(x.mean())
+    assert one.low is not None
+    assert one.low <= x.mean() - narrow
+    assert "“Sales”, median 4.0" in one.text
+    assert said(larger({**RATINGS, "rest": RATINGS["sales"]}))["highest"].numbers["tied"] == 2
+
+
+def test_agreement_and_dispute_are_counted():
+    one = said(FRAME)["agreed"]
+    assert (one.numbers["n_consensus"], one.numbers["n_disputed"], one.numbers["n_judged"]) == (2, 1, 3)
+
+
+def test_feedback_that_moves_nobody_is_no_finding():
+    still = find(larger({theme: (given[0], given[0]) for theme, given in RATINGS.items()}), themes=LABELLED)
+    assert row(still, "revision")["outcome"] == "nobody_moved"
+    assert "revision" not in findings(PRESENTATION, still)
+
+
+@pytest.mark.parametrize("agents", [1, FEWEST - 1])
+def test_too_few_agents_carry_no_difference(agents):
+    assert not any(one.kind == "difference" for one in said(larger(RATINGS, agents)).values())
