@@ -38,6 +38,7 @@ from enquete.state.asking import Language
 Row = Mapping[str, Any]
 
 YES_NO = {True: N_("yes"), False: N_("no")}
+FIGURES = ("integer", "number", "share", "of", "interval", "flag")
 RIGHT = ("integer", "number", "share", "p", "of", "interval")
 """Formats that stand on the right of a cell."""
 
@@ -88,6 +89,11 @@ class Results:
         if _missing(value):
             return MISSING
         return self._told(column, value)
+
+    def markdown(self, column: Column, row: Row) -> str:
+        """The same where Markdown is read: only words of others need to be escaped, figures do not."""
+        told = self.cell(column, row)
+        return told if column.format in FIGURES else escape(told)
 
     def _told(self, column: Column, value: Any) -> str:
         language = self.language
@@ -146,7 +152,10 @@ class Results:
             others = told.format(**{**cells, **dict.fromkeys(long, "")})
             each = max((room - len(others.split())) // len(long), 4)
             cells |= {name: shortened(cells[name], each) for name in long}
-        return told.format(**({name: escape(value) for name, value in cells.items()} if markdown else cells))
+        if markdown:
+            figures = {name for name in cells if name in known and known[name].format in FIGURES}
+            cells = {name: value if name in figures else escape(value) for name, value in cells.items()}
+        return told.format(**cells)
 
     # --- rows ----------------------------------------------------------------------------------------------------------
 
@@ -273,7 +282,7 @@ class Results:
     def _grid(self, columns: Sequence[Column], labels: Sequence[str], rows: Iterable[Row]) -> str:
         head = " | ".join(escape(self._label(label)) for label in labels)
         line = "|".join("---:" if column.format in RIGHT else "---" for column in columns)
-        body = (" | ".join(escape(self.cell(column, row)) for column in columns) for row in rows)
+        body = (" | ".join(self.markdown(column, row) for column in columns) for row in rows)
         return "\n".join([f"| {head} |", f"|{line}|", *(f"| {cells} |" for cells in body)])
 
     def _label(self, label: str) -> str:
@@ -295,11 +304,11 @@ class Results:
         rows = []
         for _, part in frame.groupby(list(spread.rows), sort=False, dropna=False):
             own = {row[across.name]: row for row in dictionaries(part)}
-            told = [self.cell(column, next(iter(own.values()))) for column in fixed]
-            rows.append(told + [self.cell(one, own.get(value, {})) for value in kept for one in cells])
+            told = [self.markdown(column, next(iter(own.values()))) for column in fixed]
+            rows.append(told + [self.markdown(one, own.get(value, {})) for value in kept for one in cells])
         line = "|".join("---:" if one.format in RIGHT else "---" for one in [*fixed, *(cells * len(kept))])
         head = " | ".join(map(escape, labels))
-        text = "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(map(escape, row))} |" for row in rows)])
+        text = "\n".join([f"| {head} |", f"|{line}|", *(f"| {' | '.join(row)} |" for row in rows)])
         if len(kept) < len(values):
             n = len(values) - len(kept)
             left = plural(
