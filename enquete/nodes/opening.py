@@ -267,6 +267,7 @@ def draft_record(
         instruments=used,
         digest_chars=request.digest_chars,
         memoryless_weight=request.memoryless_weight,
+        by=population.require_column(request.by),
         memory=choose_memory(request, environment),
         baseline=baseline,
         baseline_run_id=baseline_run,

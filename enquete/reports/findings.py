@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 from pydantic import JsonValue
@@ -22,9 +22,10 @@ from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonabl
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
 from enquete.reports.health.probes import RETEST
+from enquete.reports.groups import groups_by
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
-from enquete.reports.table.rows import participants_table
+from enquete.reports.table.rows import participants_table, persona_columns
 from enquete.simulations.join import join
 from enquete.state.asking import Arm
 
@@ -58,13 +59,14 @@ def find(
     """
     stands = arm or reading.record.main
     found = Findings()
+    groups = groups_by(reading.by, persona_columns(reading.ledger)) if reading.by else None
     about: dict[str, dict[str, JsonValue]] = {}
     for name in reading.record.methods:
         rows = chosen(frame, frame["methodology"].eq(name) & _read(frame, reading.methodology(name).phases))
         if not rows["arm_role"].eq("main").any():
             continue
         try:
-            context = analysis_context(reading, name, partial, stands)
+            context = replace(analysis_context(reading, name, partial, stands), groups=groups)
             result = _analyse(reading, name, rows.reset_index(drop=True), context)
             if isinstance(result, Analysis):
                 found.analyses[name] = result

@@ -22,6 +22,7 @@ from enquete.reports.declarations import (
     reference,
     text,
 )  # fmt: skip
+from enquete.state.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +84,30 @@ def group_finding(subject: Column, says: str, *, null: str, size: str, top: int 
             null=null, estimate="effect",
         items="item", test="test", chart=chart,
     )  # fmt: skip
+
+
+MOST_GROUPS = 8
+"""Values of a column of numbers from which it is cut into thirds."""
+
+
+def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
+    """By participant: the value of a persona column; of one with many numbers the third that it lies in, "18–34".
+
+    columns: index participant, as texts. Raises InputError naming the columns that there are.
+    """
+    import pandas as pd  # noqa: PLC0415 - declarations do not import it
+
+    if columns is None or column not in columns:
+        known = "none" if columns is None else ", ".join(map(str, columns))
+        raise InputError(f"by: no persona column {column!r}; there are: {known}")
+    values = columns[column].map(lambda value: str(value).strip() or None)
+    numbers = pd.to_numeric(values, errors="coerce")
+    if numbers.notna().sum() < values.notna().sum() or numbers.nunique() <= MOST_GROUPS:
+        return values.dropna()
+    thirds = pd.qcut(numbers, 3, labels=False, duplicates="drop")
+    ends = numbers.groupby(thirds).agg(["min", "max"])
+    words = {third: f"{low:g}–{high:g}" for third, (low, high) in zip(ends.index, ends.to_numpy(), strict=True)}
+    return thirds.map(words).dropna()
 
 
 def compared(

@@ -115,9 +115,12 @@ class RunReading(OpenedRun[ReadingLedger]):
         ledger: ReadingLedger,
         language: Language = "",
         population: list[Participant] | None = None,
+        by: str = "",
     ) -> None:
-        """population: the ledger's, where somebody has it already."""
+        """population: the ledger's, where somebody has it already. by: what agents are compared by, where it is not to be what
+        the run named."""
         super().__init__(folder, record, ledger)
+        self.by = by or record.by
         self.language = language or record.language
         if population is not None:
             self.population = population
@@ -264,12 +267,12 @@ class RunReading(OpenedRun[ReadingLedger]):
 
 @contextmanager
 def open_run(
-    folder: Path, language: Language = "", population: list[Participant] | None = None
+    folder: Path, language: Language = "", population: list[Participant] | None = None, by: str = ""
 ) -> Iterator[RunReading]:
     """population: see `RunReading`. Raises LedgerError where the run's ledger is missing, damaged or of another schema version."""
     ledger = ReadingLedger.open(folder / LEDGER)
     try:
-        yield RunReading(folder, ledger.record, ledger, language, population)
+        yield RunReading(folder, ledger.record, ledger, language, population, by)
     except (
         json.JSONDecodeError
     ) as error:  # of a column that is parsed where it is tabled; result files have errors of their own

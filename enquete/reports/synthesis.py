@@ -135,15 +135,16 @@ def write_synthesis(
     raise_bugs: bool = False,
     prepared: Prepared | None = None,
     language: Language = "",
+    by: str = "",
     population: list[Participant] | None = None,
 ) -> Written:
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
-    language: of what is read, where it is not to be that of the interviews. population: see `open_run`.
+    language: of what is read, where it is not to be that of the interviews. by: what agents are compared by, where it is not to be what the run named. population: see `open_run`.
     Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
     """
-    with open_run(folder, language, population) as reading:
+    with open_run(folder, language, population, by) as reading:
         made = prepared if prepared is not None and not prepared.found.bugs else None
         frame = made.frame if made else responses(reading, planned, plain=True)
         stages = list(planned) if planned is not None else own_stages(reading, frame)

@@ -31,7 +31,7 @@ from enquete.simulations.records import agent_configs, from_database, read_profi
 from enquete.simulations.sources import Issue, refuse_errors
 from enquete.simulations.texts import clean, clip, fold
 from enquete.state.asking import Participant
-from enquete.state.errors import SimulationError
+from enquete.state.errors import SettingsError, SimulationError
 
 MOST_POSTS = 200
 LONGEST_TOPIC = 4000  # characters; a requirement is a paragraph or two
@@ -71,6 +71,14 @@ class Population:
     incomplete: frozenset[str] = frozenset()  # ids of those with neither bio nor persona
     discourse: tuple[str, ...] = ()  # what the simulation was begun with: hot topics, first posts
     left_out: tuple[Participant, ...] = ()  # those of the simulation that are not to be asked
+
+    def require_column(self, name: str) -> str:
+        """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there are."""
+        known = sorted({column for own in self.columns.values() for column in own})
+        if name and name not in known:
+            there = f"there are {', '.join(known)}" if known else "this population has none: they come with a personas file"
+            raise SettingsError(f"by: no persona column {name!r}; {there}")
+        return name
 
     def only(self, ids: Collection[str]) -> Population:
         """Those alone, in the population's order; the others are left out."""

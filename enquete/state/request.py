@@ -350,6 +350,11 @@ class RunRequest(BaseModel):
     memoryless_weight: Annotated[
         float, Field(ge=0, le=1, description="weight in drift of agents without memory"), Offered(about="study")
     ] = 0.5
+    by: Annotated[
+        str,
+        Field(max_length=200, description="what agents are compared by: a column of the personas file; stakeholder types unless named"),
+        Offered(*EVERYWHERE, about="study", value="COLUMN"),
+    ] = ""
     baseline: Annotated[
         str,
         Field(description="where T0 comes from: auto, reconstructed, or the run_id of an earlier one"),

@@ -118,6 +118,8 @@ class Asked(TypedDict, total=False):
     """Graph whose facts join the agents' memories and that gets the interviews as episodes."""
     memoryless_weight: float
     """Weight in drift of agents without memory."""
+    by: str
+    """What agents are compared by: a column of the personas file; stakeholder types unless named."""
     baseline: str
     """Where T0 comes from: auto, reconstructed, or the run_id of an earlier one."""
     assume_completed: bool

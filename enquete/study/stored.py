@@ -73,10 +73,12 @@ def export(
     out: str | None = None,
     figures: Literal["svg", "png", "pdf"] = "svg",
     language: str = "",
+    by: str = "",
 ) -> Path:
     """Write report, figures, exports and aggregates of a stored run anew from its ledger; the folder with report.md.
 
     figures: a kind of file beside SVG. language: of what is read, any that has a catalogue; the interviews' unless named.
+    by: the persona column that agents are compared by; what the run named, else their stakeholder types, unless named.
     Makes no call and needs no lock. Raises RunNotFound, LedgerError, SettingsError
     where a PNG or PDF needs an extra, and where nothing can be written.
     """
@@ -92,7 +94,7 @@ def export(
     run = load_run(sim_id, run_id, root=root, out=out)
     if not run.is_driven:
         require_sound(run.folder)
-    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language)
+    write_synthesis(run.folder, planned(run.record), partial=run.status != "completed", language=language, by=by)
     if figures != "svg":
         write_figures(run.path, run.drawn, figures)
     return run.path

@@ -161,6 +161,10 @@ Format: TypeAlias = Annotated[
 Language: TypeAlias = Annotated[
     str, typer.Option(metavar="LANG", help="Language of report and figures, where it is not that of the interviews.")
 ]
+By: TypeAlias = Annotated[
+    str,
+    typer.Option("--by", metavar="COLUMN", help="Persona column that agents are compared by; stakeholder types unless named."),
+]
 Figures: TypeAlias = Annotated[
     Literal["svg", "png", "pdf"],
     typer.Option(
@@ -178,6 +182,7 @@ def export(
     format_: Format = "all",
     figures: Figures = "svg",
     language: Language = "",
+    by: By = "",
     as_json: o.Json = False,
 ) -> int:
     """Write a run's report, figures and data files again from its ledger, and say where they are; nobody is asked.
@@ -191,12 +196,13 @@ def export(
       enquete export ./my_sim --format csv
       enquete export ./my_sim --figures png
       enquete export ./my_sim --language en
+      enquete export personas.csv --out results --by region
 
     \b
     Exit codes: 0 written · 1 the ledger is damaged · 2 no such simulation or run
     """
 
-    path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language)
+    path = enquete.export(sim, run_id, root=root, out=out, figures=figures, language=language, by=by)
     files = exported(path, format_)
     if as_json:
         one_object({"path": str(path), "format": format_, "files": files, "exit_code": 0})
