@@ -75,8 +75,8 @@ def max_t(changes: pd.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> pd.Dat
         },
         index=changes.columns,
     )
-    for column, values in (("statistic", z), ("p", p), ("p_adjusted", adjusted), ("test", test)):
-        found.iloc[tested, found.columns.get_loc(column)] = values
+    found.loc[changes.columns[tested], ["statistic", "p", "p_adjusted"]] = np.column_stack([z, p, adjusted])
+    found.loc[changes.columns[tested], "test"] = test
     return found
 
 
@@ -101,7 +101,7 @@ def _sign_flips(rows: Floats, z: Floats, draws: int, seed: int) -> tuple[Floats,
 def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
     """Rows of ±1 in portions that fit into memory: every different one, the first agent's held, or random ones by seed."""
     if agents <= ALL_UP_TO:
-        yield 1.0 - 2.0 * ((np.arange(2 ** (agents - 1))[:, None] >> np.arange(agents)) & 1)
+        yield np.asarray(1 - 2 * ((np.arange(2 ** (agents - 1))[:, None] >> np.arange(agents)) & 1), dtype=np.float64)
         return
     rng = np.random.default_rng(seed)
     draws = min(draws, max(DRAWS_LEAST, WORK // agents))
@@ -109,7 +109,7 @@ def _flips(agents: int, items: int, draws: int, seed: int) -> Iterator[Floats]:
     for start in range(0, draws, step):
         count = min(step, draws - start)
         bits = np.unpackbits(np.frombuffer(rng.bytes(-(-count * agents // 8)), dtype=np.uint8), count=count * agents)
-        yield 1.0 - 2.0 * bits.reshape(count, agents)
+        yield np.asarray(1 - 2 * bits.astype(np.int8).reshape(count, agents), dtype=np.float64)
 
 
 # --- intervals of what was selected ----------------------------------------------------------------------------------
@@ -218,7 +218,9 @@ def detectable_difference(
     return sd * float(np.sqrt(needed * n / (smallest * (n - smallest))))
 
 
-def detectable_share(n: int, *, share: float = 0.5, tests: int = 1, alpha: float = ALPHA, power: float = POWER) -> float | None:  # fmt: skip
+def detectable_share(
+    n: int, *, share: float = 0.5, tests: int = 1, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
     """The smallest distance of a share from `share` that a test of one share finds: (z₁₋α/₂ₜ + z_power)·√(share(1 − share)/n).
 
     .5 is where shares vary most. None without agents. Source: Fleiss 1981, ch. 2.
@@ -243,7 +245,8 @@ def detectable_association(
 
 
 def _noncentrality(dfn: int, dfd: int, alpha: float, power: float) -> float:
-    return float(scipy.special.ncfdtrinc(dfn, dfd, 1 - power, scipy.special.fdtri(dfn, dfd, 1 - alpha)))
+    critical = float(scipy.special.fdtri(dfn, dfd, 1 - alpha))
+    return float(scipy.special.ncfdtrinc(dfn, dfd, 1 - power, critical))
 
 
 # --- one correction --------------------------------------------------------------------------------------------------

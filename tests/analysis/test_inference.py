@@ -49,7 +49,8 @@ def test_max_t_by_hand() -> None:
     assert found["p_adjusted"].to_dict() == {"b": 1.0, "a": 0.25}
     assert found.loc["a", "statistic"] == pytest.approx(np.sqrt(3))
     assert found.loc["b", "statistic"] == pytest.approx(1 / np.sqrt(5))
-    assert found["n_changed"].to_dict() == {"b": 2, "a": 3} and set(found["test"]) == {"all sign flips"}
+    assert found["n_changed"].to_dict() == {"b": 2, "a": 3}
+    assert set(found["test"]) == {"all sign flips"}
 
 
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
@@ -82,8 +83,10 @@ def test_max_t_leaves_out_what_cannot_be_tested() -> None:
     found = max_t(pd.DataFrame({"still": [0.0, 0, 0], "missing": [np.nan] * 3, "one": [1.0, np.nan, 0]}))
     assert found["test"].tolist() == ["none", "none", "all sign flips"]
     assert found.loc["one", ["n", "n_missing", "n_changed", "p"]].tolist() == [2, 1, 1, 1.0]
-    assert np.isnan(found.loc["missing", "mean"]) and found.loc["still", "mean"] == 0
-    assert max_t(pd.DataFrame({"still": [0.0, 0, 0]}))["p"].isna().all() and max_t(pd.DataFrame()).empty
+    assert np.isnan(found.loc["missing", "mean"])
+    assert found.loc["still", "mean"] == 0
+    assert max_t(pd.DataFrame({"still": [0.0, 0, 0]}))["p"].isna().all()
+    assert max_t(pd.DataFrame()).empty
     with pytest.raises(ValueError, match="infinite"):
         max_t(pd.DataFrame({"a": [np.inf, 1.0]}))
 
@@ -91,7 +94,8 @@ def test_max_t_leaves_out_what_cannot_be_tested() -> None:
 def test_max_t_draws_by_seed() -> None:
     d = panel(np.random.default_rng(SEED), 40, 5, 0.7, 0.6)
     first, again, other = (max_t(d, draws=4_999, seed=seed) for seed in (1, 1, 2))
-    assert first.equals(again) and not first.equals(other)
+    assert first.equals(again)
+    assert not first.equals(other)
     assert np.abs(first["p_adjusted"] - other["p_adjusted"]).max() < 0.03
 
 
@@ -120,12 +124,14 @@ def test_selected_intervals_by_hand() -> None:
     assert found.loc[0, "high"] == pytest.approx(4 + 2.262157 * error, abs=1e-5)
     lowest = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="lowest")
     assert lowest.loc[1, "high"] == pytest.approx(3 + 2.685011 * np.sqrt(31 / 110), abs=1e-5)
-    assert extreme(found, "highest") == (0, [0]) and extreme(found, "lowest") == (1, [1])
+    assert extreme(found, "highest") == (0, [0])
+    assert extreme(found, "lowest") == (1, [1])
 
 
 def test_selected_intervals_of_agreement_and_of_nothing() -> None:
     agreed = selected_intervals([8, 8, 1], [5, 4, 2], [0, 1, np.nan], ends=(1, 5))
-    assert agreed.loc[0, "low"] < 5 == agreed.loc[0, "high"] and np.isnan(agreed.loc[2, "low"])
+    assert agreed.loc[0, "low"] < 5 == agreed.loc[0, "high"]
+    assert np.isnan(agreed.loc[2, "low"])
     assert agreed["tests"].tolist() == [2, 2, 2]
     assert selected_intervals([8, 8], [5, 5], [0, 0])["low"].isna().all()
     assert extreme(selected_intervals([8, 8, 8], [4, 4, 1], [1, 1, 1]), "highest") == (0, [0, 1])
@@ -186,9 +192,12 @@ def test_detectable_effects_are_statsmodels() -> None:
 
 
 def test_detectable_effects_of_too_little() -> None:
-    assert detectable_change(2, 1.0) is None and detectable_change(20, 0.0) is None
-    assert detectable_difference([20], 1.0) is None and detectable_difference([1, 1], 1.0) is None
-    assert detectable_association(10, 1, 3) is None and detectable_share(0) is None
+    assert detectable_change(2, 1.0) is None
+    assert detectable_change(20, 0.0) is None
+    assert detectable_difference([20], 1.0) is None
+    assert detectable_difference([1, 1], 1.0) is None
+    assert detectable_association(10, 1, 3) is None
+    assert detectable_share(0) is None
     assert detectable_share(1) == 1.0
 
 
