@@ -1,0 +1,99 @@
+"""Camps: expected values by hand, or rates over panels whose truth is planted, and over people's (tests/data/humans)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enquete.analysis.panel.dispersion import (
+    agreement,
+    agreement_interval,
+    agreements,
+    camps_p,
+    frequencies,
+    has_camps,
+    is_split,
+    opinions,
+)
+from tests.support.people import groups
+
+SEED = 20261124
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=5, max_size=5), min_size=1, max_size=8))
+def test_agreements_of_rows_are_those_of_each(rows: list[list[int]]) -> None:
+    together = agreements(np.array(rows, dtype=float)).tolist()
+    alone = [agreement(row) for row in rows]
+    assert together == pytest.approx([np.nan if a is None else a for a in alone], nan_ok=True)
+
+
+def test_p_of_an_even_spread_by_hand() -> None:
+    """Three ratings on three points: of all 27 panels the share with an A as low as two at one end against one at the other; the
+    drawn p lies within 4 standard errors of it."""
+    observed = agreement([2, 0, 1])
+    every = [agreement(np.bincount(one, minlength=3)) for one in product(range(3), repeat=3)]
+    exact = np.mean([a is not None and observed is not None and a <= observed + 1e-9 for a in every])
+    assert camps_p([2, 0, 1]) == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 10_000))
+    assert camps_p([0, 0, 0]) is None
+    assert camps_p([3, 3]) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ([10, 0, 0, 0, 10], "camps"),
+        ([9, 1, 0, 1, 9], "camps"),
+        ([0, 10, 0, 10, 0], "spread"),  # IQR 2, A ⅙: apart, but not at two ends
+        ([4, 4, 4, 4, 4], "spread"),
+        ([0, 1, 12, 7, 0], "consensus"),
+        ([1, 0, 0, 0, 1], "spread"),  # A = −1, but two who are spread evenly look so in 2 of 25 panels
+        ([0, 0, 0, 0, 0], None),
+    ],
+)
+def test_opinions(counts: list[int], said: str | None) -> None:
+    assert opinions(counts) == said
+
+
+def test_interval_of_a() -> None:
+    found = agreement_interval([10, 0, 0, 0, 10])
+    assert (found.estimate, found.low) == (-1, -1)
+    assert found.high is not None
+    assert found.high < 0
+    assert agreement_interval([0, 0, 20, 0, 0]).reason == "every resample gives the same figure"
+    assert agreement_interval([0, 0, 0]).reason == "A is not defined"
+
+
+def share(panels: list[np.ndarray]) -> float:
+    return float(np.mean([has_camps(one) for one in panels]))
+
+
+@pytest.mark.parametrize("n", [10, 20, 50])
+def test_camps_are_claimed_of_no_even_spread_and_no_bell(n: int) -> None:
+    """400 panels: a rate of .05 exceeds .08 with probability .01."""
+    rng = np.random.default_rng(SEED)
+    assert share([rng.multinomial(n, np.full(points, 1 / points)) for points in (5, 7) for _ in range(400)]) <= 0.08
+    assert share([on_five(rng.normal(3, 1, n)) for _ in range(200)]) == 0
+
+
+@pytest.mark.parametrize(("n", "least"), [(10, 0.2), (20, 0.3), (50, 0.6)])
+def test_two_camps_are_found(n: int, least: float) -> None:
+    rng = np.random.default_rng(SEED)
+    panels = [on_five(np.where(rng.random(n) < 0.5, 1.3, 4.7) + rng.normal(0, 0.6, n)) for _ in range(200)]
+    assert share(panels) >= least
+
+
+def on_five(x: np.ndarray) -> np.ndarray:
+    return frequencies(np.clip(np.rint(x), 1, 5), 1, 5)
+
+
+def test_peoples_items_have_no_camps() -> None:
+    """Agreement with the considerations of every panel of this file, both waves: at most 1 % of items."""
+    panels = [one for group in groups() for one in group if not one.sort]
+    counted = [frequencies(x[~np.isnan(x)], one.low, one.high) for one in panels for x in one.x.T]
+    assert len(counted) > 100
+    assert share(counted) <= 0.01
+    assert np.mean([is_split(one) for one in counted]) > share(counted)

@@ -1,0 +1,248 @@
+"""Expected values: by hand, from R-equivalent libraries (statsmodels), or a rate over panels whose truth is planted."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import FTestAnovaPower, GofChisquarePower, TTestPower
+from statsmodels.stats.proportion import proportion_confint
+
+from enquete.analysis.change.paired import holm, wilcoxon
+from enquete.analysis.inference import (
+    detectable_association,
+    detectable_change,
+    detectable_difference,
+    detectable_share,
+    extreme,
+    holm_over,
+    max_t,
+    selected_intervals,
+    share_intervals,
+)
+
+SEED = 20261124
+
+
+def panel(rng: np.random.Generator, n: int, items: int, noise: float, shift: float = 0.0) -> pd.DataFrame:
+    """Changes on five points between two draws about stable positions; the first item rises by `shift`."""
+    own = rng.normal(3, 1, (n, items))
+    moved = np.eye(1, items) * shift
+    before, after = (np.clip(np.rint(own + by + rng.normal(0, noise, (n, items))), 1, 5) for by in (0, moved))
+    return pd.DataFrame(after - before)
+
+
+# --- max-T -----------------------------------------------------------------------------------------------------------
+
+
+def test_max_t_by_hand() -> None:
+    """Three agents, all eight flips. Item a: 1, 1, 1 → |z| = √3 under +++ and −−−: p 2/8. Item b: 2, 0, −1 → z = 1/√5, reached
+    by every flip (|±2 ± 1| ≥ 1): p 1. Jointly a is reached where either is: the same two flips, b's |z| ≤ 3/√5 < √3."""
+    found = max_t(pd.DataFrame({"b": [2, 0, -1], "a": [1, 1, 1]}, index=["x", "y", "z"]))
+    assert found["p"].to_dict() == {"b": 1.0, "a": 0.25}
+    assert found["p_adjusted"].to_dict() == {"b": 1.0, "a": 0.25}
+    assert found.loc["a", "statistic"] == pytest.approx(np.sqrt(3))
+    assert found.loc["b", "statistic"] == pytest.approx(1 / np.sqrt(5))
+    assert found["n_changed"].to_dict() == {"b": 2, "a": 3}
+    assert set(found["test"]) == {"all sign flips"}
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
+def test_max_t_is_the_definition(seed: int, n: int, items: int) -> None:
+    """Against the definition, flip by flip and step by step, with missing answers and items that did not change."""
+    rng = np.random.default_rng(seed)
+    d = rng.integers(-2, 3, (n, items)).astype(float)
+    d[rng.random(d.shape) < 0.2] = np.nan
+    found, full = max_t(pd.DataFrame(d)), np.nan_to_num(d)
+    kept = [j for j in range(items) if full[:, j].any()]
+    assert found["p"].isna().tolist() == [j not in kept for j in range(items)]
+    z = {j: full[:, j].sum() / np.sqrt((full[:, j] ** 2).sum()) for j in kept}
+    order, reached = sorted(kept, key=lambda j: -abs(z[j])), 0.0
+    flips = [np.array(signs) for signs in product([1, -1], repeat=n)]
+    for place, j in enumerate(order):
+        drawn = [
+            max(abs(flip @ full[:, i]) / np.sqrt((full[:, i] ** 2).sum()) for i in order[place:]) for flip in flips
+        ]
+        reached = max(reached, float(np.mean(np.array(drawn) >= abs(z[j]) - 1e-9)))
+        assert found.loc[j, "p_adjusted"] == pytest.approx(reached)
+
+
+def test_max_t_of_one_item_of_signs_is_mcnemar() -> None:
+    """Changes of ±1 alone: the sign-flip test is the binomial of McNemar's exact test (statsmodels)."""
+    d = [1] * 8 + [-1] * 2 + [0] * 5
+    assert max_t(pd.DataFrame({"a": d[:11]}))["p"]["a"] == pytest.approx(mcnemar([[0, 8], [2, 0]]).pvalue)
+
+
+def test_max_t_leaves_out_what_cannot_be_tested() -> None:
+    found = max_t(pd.DataFrame({"still": [0.0, 0, 0], "missing": [np.nan] * 3, "one": [1.0, np.nan, 0]}))
+    assert found["test"].tolist() == ["none", "none", "all sign flips"]
+    assert found.loc["one", ["n", "n_missing", "n_changed", "p"]].tolist() == [2, 1, 1, 1.0]
+    assert np.isnan(found.loc["missing", "mean"])
+    assert found.loc["still", "mean"] == 0
+    assert max_t(pd.DataFrame({"still": [0.0, 0, 0]}))["p"].isna().all()
+    assert max_t(pd.DataFrame()).empty
+    with pytest.raises(ValueError, match="infinite"):
+        max_t(pd.DataFrame({"a": [np.inf, 1.0]}))
+
+
+def test_max_t_draws_by_seed() -> None:
+    d = panel(np.random.default_rng(SEED), 40, 5, 0.7, 0.6)
+    first, again, other = (max_t(d, draws=4_999, seed=seed) for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first.equals(other)
+    assert np.abs(first["p_adjusted"] - other["p_adjusted"]).max() < 0.03
+
+
+@pytest.mark.parametrize(("n", "found_at_least", "of_wilcoxon"), [(10, 0.15, 0.1), (20, 0.7, 0.7)])
+def test_max_t_finds_more_than_wilcoxon_at_the_same_level(n: int, found_at_least: float, of_wilcoxon: float) -> None:
+    """One of 14 items rises by a point (facts/statistics.md: .23 and .82 at 10 and 20 agents, Wilcoxon with Holm .05 and .65).
+    120 panels: a rate of .05 exceeds .1 with probability .01."""
+    rng = np.random.default_rng(SEED)
+    panels = [panel(rng, n, 14, 0.7, 1.0) for _ in range(120)]
+    joint = [max_t(d, draws=1_999) for d in panels]
+    single = [holm([wilcoxon(np.zeros(n), d[j]).p for j in d]) for d in panels]
+    power = np.mean([one.loc[0, "p_adjusted"] < 0.05 for one in joint])
+    assert power >= found_at_least
+    assert np.mean([one[0] is not None and one[0] < 0.05 for one in single]) <= min(of_wilcoxon, power)
+    assert np.mean([(one["p_adjusted"].iloc[1:] < 0.05).any() for one in joint]) <= 0.1
+
+
+# --- intervals of extremes -------------------------------------------------------------------------------------------
+
+
+def test_selected_intervals_by_hand() -> None:
+    """Two items of 10 with variances 1 and 3: s̃² = (9s² + 2·2)/11, t(9) at .9875 = 2.685011 and .975 = 2.262157 (R: qt)."""
+    found = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="highest", ends=(1, 5))
+    error = np.sqrt(13 / 11 / 10)
+    assert found.loc[0, "low"] == pytest.approx(4 - 2.685011 * error, abs=1e-5)
+    assert found.loc[0, "high"] == pytest.approx(4 + 2.262157 * error, abs=1e-5)
+    lowest = selected_intervals([10, 10], [4, 3], [1, np.sqrt(3)], selected="lowest")
+    assert lowest.loc[1, "high"] == pytest.approx(3 + 2.685011 * np.sqrt(31 / 110), abs=1e-5)
+    assert extreme(found, "highest") == (0, [0])
+    assert extreme(found, "lowest") == (1, [1])
+
+
+def test_selected_intervals_of_agreement_and_of_nothing() -> None:
+    agreed = selected_intervals([8, 8, 1], [5, 4, 2], [0, 1, np.nan], ends=(1, 5))
+    assert agreed.loc[0, "low"] < 5 == agreed.loc[0, "high"]
+    assert np.isnan(agreed.loc[2, "low"])
+    assert agreed["tests"].tolist() == [2, 2, 2]
+    assert selected_intervals([8, 8], [5, 5], [0, 0])["low"].isna().all()
+    assert extreme(selected_intervals([8, 8, 8], [4, 4, 1], [1, 1, 1]), "highest") == (0, [0, 1])
+    with pytest.raises(ValueError, match="no item has a mean"):
+        extreme(selected_intervals([0], [np.nan], [np.nan]), "highest")
+
+
+@pytest.mark.parametrize("n", [10, 20, 50])
+def test_selected_intervals_cover_the_highest_and_the_lowest(n: int) -> None:
+    """15 items at the upper end of five points, where Student's own intervals cover .75 to .87. 600 intervals: .95 falls below
+    .93 with probability .01."""
+    rng = np.random.default_rng(SEED)
+    covered = []
+    for _ in range(10):
+        own = rng.uniform(3.8, 4.7, 15)
+        truth = answers(rng, own, 40_000).mean(axis=0)
+        for _ in range(30):
+            x = answers(rng, own, n)
+            for side in ("highest", "lowest"):
+                given = selected_intervals([n] * 15, x.mean(axis=0), x.std(axis=0, ddof=1), selected=side, ends=(1, 5))
+                place, _ = extreme(given, side)
+                covered.append(given.loc[place, "low"] <= truth[place] <= given.loc[place, "high"])
+    assert np.mean(covered) >= 0.93
+
+
+def answers(rng: np.random.Generator, own: np.ndarray, n: int) -> np.ndarray:
+    style = rng.normal(0, 0.4, (n, 1))
+    return np.clip(np.rint(own + style + rng.normal(0, 1, (n, own.size))), 1, 5)
+
+
+def test_share_intervals_are_wilsons() -> None:
+    """Of one option statsmodels' Wilson interval; of four at 1 − .05/4 below the largest."""
+    assert share_intervals([7], 20)[["low", "high"]].to_numpy()[0] == pytest.approx(
+        proportion_confint(7, 20, 0.05, "wilson")
+    )
+    largest = share_intervals([9, 5, 4, 2], 20, selected="highest").loc[0]
+    assert largest["low"] == pytest.approx(proportion_confint(9, 20, 0.05 / 4, "wilson")[0])
+    assert largest["high"] == pytest.approx(proportion_confint(9, 20, 0.05, "wilson")[1])
+    assert share_intervals([0, 0], 0)["estimate"].isna().all()
+    with pytest.raises(ValueError, match="between 0 and n = 3"):
+        share_intervals([4], 3)
+
+
+# --- detectable effects ----------------------------------------------------------------------------------------------
+
+
+def test_detectable_effects_are_statsmodels() -> None:
+    """TTestPower, FTestAnovaPower (Cohen's f, f² = λ/N) and GofChisquarePower (Cohen's w, w² = λ/n)."""
+    level = 0.05 / 14
+    assert detectable_change(20, 1.2, tests=14) == pytest.approx(
+        1.2 * TTestPower().solve_power(nobs=20, alpha=level, power=0.8), rel=1e-4
+    )
+    f = FTestAnovaPower().solve_power(nobs=30, k_groups=3, alpha=0.05, power=0.8)
+    assert detectable_difference([10, 10, 10], 1) == pytest.approx(f * np.sqrt(30 * 30 / (10 * 20)), rel=1e-3)
+    w = GofChisquarePower().solve_power(nobs=50, alpha=0.05, power=0.8, n_bins=3)  # df 2
+    assert detectable_association(50, 2, 3) == pytest.approx(w, rel=1e-4)
+    assert detectable_share(100) == pytest.approx((1.959964 + 0.841621) * 0.05, abs=1e-6)
+
+
+def test_detectable_effects_of_too_little() -> None:
+    assert detectable_change(2, 1.0) is None
+    assert detectable_change(20, 0.0) is None
+    assert detectable_difference([20], 1.0) is None
+    assert detectable_difference([1, 1], 1.0) is None
+    assert detectable_association(10, 1, 3) is None
+    assert detectable_share(0) is None
+    assert detectable_share(1) == 1.0
+
+
+def test_detectable_change_is_found_four_times_in_five() -> None:
+    """By max-T on normal changes of unrelated items, which its Bonferroni bound fits: 200 panels, .8 ± .09 with probability .999."""
+    rng, n, items = np.random.default_rng(SEED), 20, 8
+    shift = detectable_change(n, 1.0, tests=items)
+    assert shift is not None
+    found = [
+        max_t(pd.DataFrame(rng.normal(0, 1, (n, items)) + np.eye(1, items) * shift), draws=1_999).loc[0, "p_adjusted"]
+        for _ in range(200)
+    ]
+    assert 0.71 <= np.mean(np.array(found) < 0.05) <= 0.89
+
+
+# --- one correction --------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_over_single_tests_is_statsmodels(ps: list[float]) -> None:
+    gapped = pd.Series([np.nan, *ps], index=[f"r{k}" for k in range(len(ps) + 1)])
+    found = holm_over(gapped)
+    assert found.iloc[1:].tolist() == pytest.approx(multipletests(ps, method="holm")[1].tolist())
+    assert np.isnan(found.iloc[0])
+
+
+def test_holm_over_a_family_that_is_adjusted_already() -> None:
+    """Alone it stays as it is. Beside a single test: p̃/2 = .01 and .15 of the family count 2 while it is left, the single one 1:
+    .01·3, .02·3 (the family's second row is left), .15·2."""
+    family = pd.Series([0.02, 0.3])
+    assert holm_over(family, pd.Series(["drift"] * 2)).tolist() == [0.02, 0.3]
+    found = holm_over(pd.Series([0.02, 0.3, 0.02]), pd.Series(["drift", "drift", None]))
+    assert found.tolist() == pytest.approx([0.03, 0.3, 0.06])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        holm_over(pd.Series([1.2]))
+
+
+def test_holm_over_families_keeps_the_level() -> None:
+    """Two joint families of five items that go together and four single tests, nothing planted: 300 studies, any rejected."""
+    rng, wrong = np.random.default_rng(SEED), 0
+    for _ in range(300):
+        p, names = list(rng.uniform(size=4)), [None] * 4
+        for family in ("a", "b"):
+            d = rng.normal(0, 1, (15, 1)) + rng.normal(0, 0.5, (15, 5))
+            p += max_t(pd.DataFrame(d), draws=999)["p_adjusted"].tolist()
+            names += [family] * 5
+        wrong += bool((holm_over(pd.Series(p), pd.Series(names, dtype=object)) < 0.05).any())
+    assert wrong / 300 <= 0.08
