@@ -21,8 +21,8 @@ from enquete.locale import N_, in_language
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
-from enquete.reports.health.probes import RETEST
 from enquete.reports.groups import groups_by
+from enquete.reports.health.probes import RETEST
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table, persona_columns

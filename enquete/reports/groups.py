@@ -117,6 +117,7 @@ def compared(
     """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
+    from enquete.analysis.inference import detectable_difference  # noqa: PLC0415
     from enquete.analysis.relations.groups import kruskal_wallis  # noqa: PLC0415
     from enquete.reports.key_findings import FEWEST  # noqa: PLC0415
 
@@ -139,7 +140,15 @@ def compared(
             "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
             "mean_highest": by_group["mean"].iloc[0] if several else None,
                 "mean_lowest": by_group["mean"].iloc[-1] if several else None,
-            "detectable": None, "effect": found.effect, "test": found.method, "p": found.p,
+            "detectable": detectable_difference(by_group["size"].tolist(), _within(kept, kinds), tests=values.shape[1]),
+                "effect": found.effect, "test": found.method, "p": found.p,
                 "n_small": len(own) - len(kept),
         })  # fmt: skip
     return {"groups": pd.DataFrame(means), "group_tests": pd.DataFrame(tests)}
+
+
+def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
+    """Standard deviation within groups, pooled."""
+    left = len(values) - groups.nunique()
+    gap = values - values.groupby(groups).transform("mean")
+    return float((gap @ gap / left) ** 0.5) if left > 0 else 0.0

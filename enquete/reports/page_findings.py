@@ -17,36 +17,30 @@ from typing import Any
 
 import pandas as pd
 
-from enquete.analysis.change.paired import holm
+from enquete.analysis.inference import holm_over
 from enquete.locale import tell
 from enquete.reports.declarations import ADJUSTED, Analysis, Column, Finding, Presentation
 from enquete.reports.key_findings import LEVEL, MOST_WORDS, KeyFinding, Kind, p_told
 from enquete.reports.views import Results, chosen_rows, dictionaries
 
 
-def corrected(
-    analyses: Mapping[str, tuple[Presentation, Analysis]], *, further_families: int = 0
-) -> dict[str, Analysis]:
-    """The analyses with `p_adjusted` filled where a declared finding tests rows. further_families: of tests made elsewhere
-    that may reach the same page."""
-    families: dict[str, list[tuple[str, str, Any, float]]] = {}  # family → (methodology, table, row, p)
-    given: set[str] = set()
+def corrected(analyses: Mapping[str, tuple[Presentation, Analysis]]) -> dict[str, Analysis]:
+    """The analyses with `p_adjusted` filled where a declared finding tests rows."""
+    places: list[tuple[str, str, Any]] = []  # methodology, table, row
+    p: list[float] = []
+    jointly: list[str | None] = []
     for name, (presentation, analysis) in analyses.items():
         for finding in (one for one in presentation.findings if one.p):
             frame = chosen_rows(analysis.tables[finding.table], finding.where, analysis.facts)
             tested = frame[finding.p].dropna()
-            family = name if finding.within == "holm" else f"{name}/{finding.name}"
-            given |= {family} - {name}
-            families.setdefault(family, []).extend((name, finding.table, row, float(p)) for row, p in tested.items())
-    known = {family: tests for family, tests in families.items() if tests}
-    count = len(known) + further_families
-    adjusted: dict[tuple[str, str], dict[Any, float]] = {}
-    for family, tests in known.items():
-        within = [p for *_, p in tests] if family in given else holm([p for *_, p in tests])
-        for (name, table, row, _), p in zip(tests, within, strict=True):
-            if p is not None:
-                adjusted.setdefault((name, table), {})[row] = min(1.0, p * count)
-    return {name: _filled(name, analysis, adjusted) for name, (_, analysis) in analyses.items()}
+            places += [(name, finding.table, row) for row in tested.index]
+            p += tested.tolist()
+            jointly += [None if finding.within == "holm" else f"{name}/{finding.name}"] * len(tested)
+    adjusted = holm_over(pd.Series(p, dtype="float64"), pd.Series(jointly, dtype=object)).tolist() if p else []
+    by_table: dict[tuple[str, str], dict[Any, float]] = {}
+    for (name, table, row), value in zip(places, adjusted, strict=True):
+        by_table.setdefault((name, table), {})[row] = value
+    return {name: _filled(name, analysis, by_table) for name, (_, analysis) in analyses.items()}
 
 
 def _filled(name: str, analysis: Analysis, adjusted: Mapping[tuple[str, str], Mapping[Any, float]]) -> Analysis:

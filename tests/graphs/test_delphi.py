@@ -117,21 +117,16 @@ def test_convergence_is_paired_and_measured_against_the_median_that_was_shown():
 
 def test_two_camps_are_named_with_their_reasons_in_their_words():
     found = find(
-        panel({"aa": CAMPS, "bb": AGREED}, {"aa": [1, 1, 2, 5, 5, 5], "bb": AGREED}),
+        panel({"aa": [1, 1, 2, 5, 5, 5], "bb": AGREED}, {"aa": CAMPS, "bb": AGREED}),
         **{"feedback/2": {"theme:aa/importance": {"median": 3.0}}},
     )
     dispute = row(found, "dissent", theme="aa", dimension="importance")
-    # half of the six stand on either side, and every resampled panel is split
+    # half of the six stand at either end, as of even spreads of six less than one in a hundred do
     assert (dispute["kind"], dispute["distance"], dispute["median_shown"]) == ("camps", 2, 3)
-    assert (
-        dispute["n_below"],
-        dispute["n_above"],
-        dispute["n_between"],
-        dispute["n_holding_out"],
-        dispute["n_stayed"],
-    ) == (3, 3, 0, 0, 6)
+    counted = ("n_below", "n_above", "n_between", "n_holding_out", "n_stayed")
+    assert [dispute[name] for name in counted] == [3, 3, 0, 0, 5]
     people = rows(found, "standing", theme="aa", side="below")
-    # p2 went from 1 to 2, closer to the 3 that was shown: last
+    # p2 came from 2: last
     assert [one["participant"] for one in people] == ["p0", "p1", "p2"]
     assert (people[0]["value"], people[0]["before"], people[0]["stayed"], people[0]["reason"]) == (1, 1, True, "why 0")
     assert rows(found, "dissent_by_group", theme="aa") == [
@@ -360,7 +355,7 @@ def test_agreement_and_dispute_are_counted():
 
 def test_feedback_that_moves_nobody_is_no_finding():
     still = find(larger({theme: (given[0], given[0]) for theme, given in RATINGS.items()}), themes=LABELLED)
-    assert row(still, "revision")["outcome"] == "nobody_moved"
+    assert row(still, "revision")["p"] is None
     assert "revision" not in findings(PRESENTATION, still)
 
 

@@ -177,7 +177,9 @@ def test_the_dissent_map_names_the_planted_camps_in_their_words():
     for dispute in rows(found, "dissent", label="disagreement"):
         sides = [rows(found, "standing", theme=dispute["theme"], side=side) for side in ("above", "below")]
         high, low = ([in_camp(one["theme"], people[one["participant"]]) for one in side] for side in sides)
-        assert dispute["kind"] == "camps"
+        if dispute["kind"] != "camps":  # opinions are spread: nobody stands against a middle that there is not
+            assert sides == [[], []]
+            continue
         assert min(len(high), len(low)) >= len(people) / 4
         assert sum(high) >= 0.9 * len(high)
         assert sum(low) <= 0.1 * len(low)

@@ -17,8 +17,10 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.analysis.agreement.concordance import kendall_w
+from enquete.analysis.inference import selected_intervals
 from enquete.analysis.means import share_interval
-from enquete.analysis.panel.dispersion import frequencies
+from enquete.analysis.panel.dispersion import camps_p, frequencies, has_camps
+from enquete.analysis.panel.feedback import drawn_toward
 from enquete.analysis.panel.holdouts import Camps, HoldOuts, camps, hold_outs
 from enquete.analysis.panel.measures import (
     PanelMeasure,
@@ -32,7 +34,6 @@ from enquete.analysis.panel.ranking import By, RankRobustness, rank_robustness
 from enquete.graphs.delphi.accord import ANSWERS, ASKS
 from enquete.graphs.delphi.accord import state as accord_state
 from enquete.graphs.delphi.instrument import DelphiInstrument
-from enquete.graphs.delphi.pending import feedback_pull, highest_interval, is_two_camps
 from enquete.graphs.delphi.settings import DelphiSettings
 from enquete.graphs.delphi.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, answering, shallow
@@ -72,6 +73,7 @@ def analyse(
         "distribution": panel.distribution(),
         "stability": panel.stability(),
         "convergence": panel.convergence(),
+        "revision": panel.revision(),
         "dissent": [stand.row for stand in dissent],
         "dissent_by_group": [
             row for stand in dissent if stand.row["label"] == "disagreement" for row in stand.by_group()
@@ -82,7 +84,6 @@ def analyse(
         **panel.between_groups(context.groups_of(frame)),
     }
     coding, tables["second_coding"] = panel.second_coding(settings)
-    revision, tables["revision"] = panel.revision()
     ranking, tables["ranking"] = panel.ranking()
     last = [one for one in ratings if one["round"] == panel.last and one["dimension"] == panel.main and one["label"]]
     counts = {name: sum(one["label"] == label for one in last) for label, name in COUNTED.items()}
@@ -100,7 +101,7 @@ def analyse(
         **instrument.disagreement.model_dump(include={"consensus_iqr", "disagreement_iqr", "polarised_below"}),
         "n_rounds": len(rounds) if instrument.rounds == "auto" else instrument.rounds,
             "n_questions": len(instrument.questions),
-        **_left_over(context.frozen.get("themes")), **coding, **revision, **ranking, **_ended(context.frozen,
+        **_left_over(context.frozen.get("themes")), **coding, **ranking, **_ended(context.frozen,
             panel.last),
         "models": _distinct(frame, "model"), "respondents": _distinct(frame, "respondent"),
         "instrument_hash": _distinct(frame, "instrument_hash"), **_times(tables["rounds"]),
@@ -272,19 +273,34 @@ class Panel:
             or a split. `label` sums up for the reader:
         disagreement, consensus, or open in between; two camps are never a consensus; fewer than two raters are neither.
         """
+        bounds = self._bounds()
         for one in self.measures:
             theme, dimension = self.items[one.item]
             scale, spread, several = self.instrument.scale_of(dimension), one.spread, one.spread.n > 1
-            mean = highest_interval(self.rated(one.item, one.round), len(self.themes), (scale.min, scale.max))
+            low, high = bounds[one.item, one.round]
             yield {
                 "theme": theme, "dimension": dimension, "item": one.item, "round": one.round, "n": spread.n,
                 "n_total": spread.n + spread.n_missing, "scale_min": scale.min, "scale_max": scale.max,
-                **{key: getattr(spread, key) for key in ("median", "q1", "q3", "iqr", "mean", "sd", "agreement",
-                    "bimodality", "top_share")},
-                "tastle_wierman": spread.consensus, "mean_low": mean[0], "mean_high": mean[1],
+                **{key: getattr(spread, key) for key in SPREAD},
+                "tastle_wierman": spread.consensus, "mean_low": low, "mean_high": high,
                 "agreed": one.consensus if several else None, "polarised": one.polarised if several else None,
                 "label": self._label(one), "stand": None,
             }  # fmt: skip
+
+    def _bounds(self) -> dict[tuple[str, int], tuple[float, float]]:
+        """Bounds of each mean that hold for the theme with the highest of all, by item and round."""
+        found: dict[tuple[str, int], tuple[float, float]] = {}
+        for number in self.tables:
+            for dimension in self.dimensions:
+                scale = self.instrument.scale_of(dimension)
+                own = [one for one in self.measures if one.round == number and self.items[one.item][1] == dimension]
+                figures = pd.DataFrame([shallow(one.spread) for one in own], columns=["n", "mean", "sd"]).astype(float)
+                bounds = selected_intervals(
+                    figures["n"], figures["mean"], figures["sd"], selected="highest", ends=(scale.min, scale.max)
+                )
+                for one, low, high in zip(own, bounds["low"], bounds["high"], strict=True):
+                    found[one.item, number] = (low, high)
+        return found
 
     def _label(self, one: PanelMeasure) -> str | None:
         limits = self.instrument.disagreement
@@ -360,31 +376,28 @@ class Panel:
 
     # --- tests -----------------------------------------------------------------------------------------------------------
 
-    def revision(self) -> tuple[Row, list[Row]]:
+    def revision(self) -> Iterator[Row]:
         """Whether revisions went toward the medians of the others, beyond what answering again does by chance."""
         if self.revised is None or FIRST_RATING not in self.tables:
-            return {}, []
+            return
         first, last = self.tables[FIRST_RATING].align(self.tables[self.revised], join="outer")
         both = first.notna() & last.notna()
-        same = both & first.eq(last)
-        found = feedback_pull(first.to_numpy(dtype=float), last.to_numpy(dtype=float))
-        outcome = (
-            "nobody_moved"
-            if same.equals(both)
-            else "too_few"
-            if found.p is None
-            else "closer"
-            if found.pull > 0
-            else "apart"
-        )
+        changed = both & first.ne(last)
+        scales = {item: (one.min, one.max) for item in first for one in [self.instrument.scale_of(self.items[item][1])]}
+        found = drawn_toward(first, last, scales)
+        direction = "neither"
+        if found.estimate is not None and found.movement != "untestable":
+            nearer = found.estimate > 0 and (found.specific is None or found.specific > 0)
+            direction = "closer" if nearer else "farther" if found.estimate < 0 else "neither"
         agents = both.any(axis=1)
-        row = {
-            "outcome": outcome, "n": int(agents.sum()), "n_total": len(agents), "pull": found.pull,
-                "pull_low": found.low,
-            "pull_high": found.high, "p": found.p, "n_unchanged": int((agents & ~(both & ~same).any(axis=1)).sum()),
-            "n_ratings_same": int(same.to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
+        yield {
+            "direction": direction, "n": found.n, "n_total": found.n_total, "before": found.before,
+                "after": found.after,
+            "nearer": found.estimate, "nearer_low": found.low, "nearer_high": found.high,
+            "p": None if found.movement == "untestable" else found.p,
+                "n_unchanged": int((agents & ~changed.any(axis=1)).sum()),
+            "n_ratings_same": int((both & ~changed).to_numpy().sum()), "n_ratings": int(both.to_numpy().sum()),
         }  # fmt: skip
-        return {}, [row]
 
     def between_groups(self, groups: pd.Series[str]) -> dict[str, Any]:
         """Each theme in the last round, on the dimension that themes are ranked by. groups: by participant."""
@@ -419,13 +432,15 @@ class Panel:
         found = hold_outs(
             final, before, median=self.shown(one.round - 1, one.item), distance=(scale.max - scale.min) / 2
         )
-        split = camps(final, polarised=bool(one.polarised) and is_two_camps(final, (scale.min, scale.max)))
+        counts = frequencies(final.to_numpy(dtype=float), scale.min, scale.max)
+        split = camps(final, polarised=has_camps(counts))
         if split is not None:
             stood = before.le(split.low) & final.le(split.low) | before.ge(split.high) & final.ge(split.high)
             sides, stayed, kind = (split.below, split.above), frozenset(map(str, before.index[stood])), "camps"
         else:
-            sides = (found.below, found.above)
-            stayed = frozenset((*found.below, *found.above))
+            # Against a panel without a middle nobody holds out.
+            sides = ((), ()) if self._label(one) == "disagreement" else (found.below, found.above)
+            stayed = frozenset((*sides[0], *sides[1]))
             kind = "hold_outs" if stayed else "scattered"
         figures = share_interval(len(sides[1]), one.spread.n) if kind == "camps" else {}
         row = {
@@ -438,6 +453,7 @@ class Panel:
             "n_between": split.n_between if split else None, "n_stayed": len(stayed & {*sides[0], *sides[1]}),
             "low_at": split.low if split else None, "high_at": split.high if split else None,
                 "mean_gap": found.mean_gap,
+            "p": min(1.0, (camps_p(counts) or 1.0) * len(self.themes)) if split else None,  # of the most divided of all
             **{f"above_{key}": figures.get(key) for key in ("share", "low", "high")},
         }  # fmt: skip
         return Stand(row, sides, stayed, before, rows[rows["item_id"].eq(one.item)], found, split)
@@ -460,6 +476,7 @@ class Panel:
             yield {"participant": who, "delphi_held_out": share.get(who), "delphi_gap": gap[who]}
 
 
+SPREAD = ("median", "q1", "q3", "iqr", "mean", "sd", "agreement", "bimodality", "top_share")
 CONVERGED = (
     "n_paired",
     "iqr_first",

@@ -130,7 +130,8 @@ class Drawing:
         split = [one for one in shown if one.get("label") == "disagreement"]
         if split:
             yield {
-                "type": "bar", "orientation": "h", "base": [one["q1"] for one in split], "x": [one["q3"] - one["q1"] for one in split],
+                "type": "bar", "orientation": "h", "base": [one["q1"] for one in split],
+                    "x": [one["q3"] - one["q1"] for one in split],
                 "y": [themes.index(str(one["theme"])) + offset for one in split], "width": [0.2] * len(split),
                 "marker": {"color": PALE[colour]}, "hoverinfo": "text", "name": self.words["split"].format(round=n),
                 **named, **self._behind(split),
@@ -138,7 +139,8 @@ class Drawing:
         own = [one for one in shown if one.get("label") != "disagreement"]
         if own:
             yield dots(
-                [one["median"] for one in own], [themes.index(str(one["theme"])) + offset for one in own], [one["q1"] for one in own],
+                [one["median"] for one in own], [themes.index(str(one["theme"])) + offset for one in own],
+                    [one["q1"] for one in own],
                 [one["q3"] for one in own], colour=colour, symbol="circle" if n == self.last else "diamond",
                 name=self.words["round"].format(round=n), **named, **self._behind(own),
             )  # fmt: skip
@@ -203,16 +205,21 @@ class Drawing:
     ) -> None:
         axis = _axis(place)
         points, counts = [int(point) for point in one["distribution"]], list(one["distribution"].values())
-        canvas.layout[f"xaxis{axis}"] = {"domain": domain[0], "anchor": f"y{axis}", "range": [points[0] - 0.6, points[-1] + 0.6],
+        canvas.layout[f"xaxis{axis}"] = {"domain": domain[0], "anchor": f"y{axis}",
+            "range": [points[0] - 0.6, points[-1] + 0.6],
                                          "dtick": 1, "showgrid": False}  # fmt: skip
         canvas.layout[f"yaxis{axis}"] = {"domain": domain[1], "anchor": f"x{axis}", "range": [0, most * 1.2],
                                          "showticklabels": False, "showgrid": False, "zeroline": True}  # fmt: skip
         told_of = self.words["point"]
         canvas.data.append({
-            "type": "bar", "x": points, "y": counts, "width": [0.86] * len(points), "xaxis": f"x{axis}", "yaxis": f"y{axis}",
-            "marker": {"color": stages(len(points)), "line": {"color": MUTED, "width": 0.7}}, "showlegend": False, "hoverinfo": "text",
-            "hovertext": [told_of.format(n=n, total=one["n_total"], value=point) for point, n in zip(points, counts, strict=True)],
-            "meta": {"links": [answers("delphi", item_id=one["item"], round=one["round"], value=point) for point in points]},
+            "type": "bar", "x": points, "y": counts, "width": [0.86] * len(points), "xaxis": f"x{axis}",
+                "yaxis": f"y{axis}",
+            "marker": {"color": stages(len(points)), "line": {"color": MUTED, "width": 0.7}}, "showlegend": False,
+                "hoverinfo": "text",
+            "hovertext": [told_of.format(n=n, total=one["n_total"], value=point) for point,
+                n in zip(points, counts, strict=True)],
+            "meta": {"links": [answers("delphi", item_id=one["item"], round=one["round"],
+                value=point) for point in points]},
         })  # fmt: skip
         over = {"xref": f"x{axis}", "yref": f"y{axis}", "yanchor": "bottom", "font": {"size": 10}}
         canvas.layout.setdefault("annotations", []).extend(
@@ -293,7 +300,8 @@ class Drawing:
         ends = ([one[key] for _, one in own] for key in ("low", "high"))
         links = [answers("delphi", item_id=f"theme:{one['theme']}/{dimension}", round=round_) for _, one in own]
         return dots(
-            [one["rank"] for _, one in own], [row for row, _ in own], *ends, colour=colour, symbol=symbol, size=10, name=self.words[label],
+            [one["rank"] for _, one in own], [row for row, _ in own], *ends, colour=colour, symbol=symbol, size=10,
+                name=self.words[label],
             hovertext=said, meta={"links": links},
         )  # fmt: skip
 

@@ -32,14 +32,11 @@ from enquete.reports.declarations import (
 from enquete.reports.groups import group_finding, group_tables
 
 VERDICTS = {"consensus": N_("consensus"), "open": N_("open"), "disagreement": N_("disputed")}
-STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("scattered")}
+STANDS = {"camps": N_("camps"), "hold_outs": N_("hold-outs"), "scattered": N_("opinions are spread")}
 SIDES = {"below": N_("below"), "above": N_("above")}
 ORDERS = {"mean": N_("by mean"), "consensus": N_("by agreement")}
 STATES = {"filled": N_("filled"), "partly": N_("in part"), "open": N_("open"), "not_applicable": N_("not applicable")}
-OUTCOMES = {
-    "closer": N_("drew together"), "apart": N_("drew apart"), "unmoved": N_("no movement found"),
-    "nobody_moved": N_("nobody revised"), "too_few": N_("too few to tell"),
-}  # fmt: skip
+OUTCOMES = {"closer": N_("nearer"), "farther": N_("farther"), "neither": N_("neither")}
 CODINGS = {"done": N_("done"), "off": N_("not wanted"), "missing": N_("missing")}
 ENDINGS = {
     "set": N_("rounds were set"), "consensus": N_("consensus"), "convergence": N_("ratings settled"),
@@ -69,7 +66,7 @@ ROUNDS = Table(
         text("first_at", N_("first answer")), text("last_at", N_("last answer")),
     ),
     views=(
-        View(at="section", heading="", where="round > 1", 
+        View(at="section", heading="", where="round > 1",
              columns=names("round n_of_n_total n_consensus n_open n_disputed w")),
         View(at="appendix", columns=names("round n_responded_of_n_planned n_of_n_total")),
     ),
@@ -184,20 +181,24 @@ CONVERGENCE = Table(
 )  # fmt: skip
 
 REVISION = Table(
-    name="revision", title=N_("What feedback did"), key=("outcome",),
+    name="revision", title=N_("What feedback did"), key=("direction",),
     columns=(
-        code("outcome", N_("outcome"), levels=OUTCOMES, replicates=True), N, TOTAL,
-        number("pull", N_("pull"), means=N_("share of the way to the others' median that a revision went, beyond what "
-                                            "noise explains")),
-        number("pull_low", N_("pull, lower bound")), number("pull_high", N_("pull, upper bound")), p_value("p"),
-            adjusted_p(),
-        integer("n_unchanged", N_("agents who left every rating unchanged")), integer("n_ratings_same",
-            N_("ratings left unchanged")),
-        integer("n_ratings", N_("ratings given in both rounds")),
+        code("direction", N_("to the medians of the others"), levels=OUTCOMES, replicates=True), N, TOTAL,
+        number("before", N_("distance before")), number("after", N_("distance after")),
+        number("nearer", N_("nearer by"), means=N_("points that ratings came nearer to the others' medians, mean over "
+                                                   "agents")),
+        number("nearer_low", N_("lower bound")), number("nearer_high", N_("upper bound")), p_value("p"), adjusted_p(),
+        integer("n_unchanged", N_("agents who left every rating unchanged")),
+        integer("n_ratings_same", N_("ratings left unchanged")),
+            integer("n_ratings", N_("ratings given in both rounds")),
     ),
-    views=(View(at="appendix", columns=names("outcome n n_total pull pull_low pull_high p p_adjusted n_unchanged "
-                                             "n_ratings_same n_ratings")),
-           View(at="digest")),
+    views=(
+        View(at="appendix", columns=names("direction n n_total before after nearer nearer_low nearer_high p p_adjusted "
+                                          "n_unchanged n_ratings_same n_ratings")),
+        View(at="digest"),
+    ),
+    note=N_("Against the first medians of the others; p by exchanging an agent's rounds, which answering anew leaves "
+            "as it is."),
 )  # fmt: skip
 
 DISSENT = Table(
@@ -209,6 +210,7 @@ DISSENT = Table(
         integer("n_holding_out", N_("hold-outs")), integer("n_below", N_("below")), integer("n_above", N_("above")),
         integer("n_between", N_("between")), integer("n_stayed", N_("stayed from the round before")),
         integer("low_at", N_("lower camp up to")), integer("high_at", N_("upper camp from")),
+        p_value("p", means=N_("how often the most divided of so many even spreads looks so")), adjusted_p(),
         share("above_share", N_("share of the upper camp")), share("above_low", N_("lower bound")), share("above_high",
             N_("upper bound")),
         number("mean_gap", N_("mean distance from the median")),
@@ -223,10 +225,10 @@ DISSENT = Table(
         View(at="digest", where="label == 'disagreement'", columns=names("theme dimension kind n_below n_above "
                                                                          "agreement"), order=("agreement",), top=5),
     ),
-    note=N_("Camps: a third of the raters at least on either of two sides that lie apart, and A below 0 in 95% of "
-            "resampled panels; else opinions are "
-            "spread. Hold-outs: in both rounds at least half the scale's width off the median fed back, on the same "
-            "side, no closer than before, "
+    note=N_("Camps: a third of the raters at least on either of two sides that lie apart, as no even spread looks; "
+            "else opinions are spread. "
+            "Hold-outs: in both rounds at least half the scale's width off the median fed back, on the same side, no "
+            "closer than before, "
             "and fewer than half of the raters there."),
 )  # fmt: skip
 
@@ -372,13 +374,15 @@ FINDINGS = (
                 "(n = {n}/{n_total})."), size="(mean_highest - mean_lowest) / (@scale_max - @scale_min)",
                     chart="convergence"),
     Finding(
-        name="camps", table="dissent", where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and "
-                                             "n_above >= 5", order=("agreement",), top=2,
-        size="(1 - agreement) / 2", estimate="above_share", low="above_low", high="above_high", items="item",
-            chart="dissent",
+        name="camps", table="dissent", kind="difference", p="p", within="given", test="A against an even spread",
+        where="kind == 'camps' and dimension == @main_dimension and n_below >= 5 and n_above >= 5",
+        order=("agreement",), top=2, size="(1 - agreement) / 2", estimate="above_share", low="above_low",
+            high="above_high",
+        items="item", chart="dissent",
         says=N_("“{theme}” splits the panel: {dimension} is {low_at} or less for {n_below} agents, {high_at} or more "
                 "for {n_above} "
-                "({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}; n = {n}/{n_total})."),
+                "({above_share}, 95% interval {above_low} to {above_high}; A = {agreement}, adjusted {p}; n = "
+                "{n}/{n_total})."),
     ),
     Finding(
         name="agreed", n="n", estimate="n_consensus", size="n_consensus / n_judged", where="n_judged > 0",
@@ -397,20 +401,20 @@ FINDINGS = (
                 "{mean_low} to {mean_high} for the highest of all; n = {n}/{n_total})."),
     ),
     Finding(
-        name="revision", table="revision", kind="difference", word="outcome", p="p", size="abs(pull)",
-            test="sign flips", estimate="pull", low="pull_low",
-        high="pull_high", where="outcome != 'too_few' and outcome != 'nobody_moved'", chart="convergence",
+        name="revision", table="revision", kind="difference", word="direction", p="p",
+            size="abs(nearer) / (@scale_max - @scale_min)",
+        test="exchange of rounds", estimate="nearer", low="nearer_low", high="nearer_high", chart="convergence",
         says={
-            "closer": N_("Feedback drew the panel together: revisions went {pull} of the way to the others' medians "
-                         "(95% interval {pull_low} to "
-                         "{pull_high}, adjusted {p}; n = {n}/{n_total})."),
-            "apart": N_("Feedback drove the panel apart: revisions went {pull} of the way to the others' medians (95% "
-                        "interval {pull_low} to "
-                        "{pull_high}, adjusted {p}; n = {n}/{n_total})."),
+            "closer": N_("Feedback drew the panel together: ratings came {nearer} points nearer to the others' "
+                         "medians (95% interval "
+                         "{nearer_low} to {nearer_high}, adjusted {p}; n = {n}/{n_total})."),
+            "farther": N_("Feedback drove the panel apart: ratings stood {before} points from the others' medians "
+                          "before it and {after} "
+                          "after it (adjusted {p}; n = {n}/{n_total})."),
         },
-        null=N_("No pull of the feedback was found: revisions went {pull} of the way to the others' medians (95% "
-                "interval {pull_low} to {pull_high}, "
-                "adjusted {p}; n = {n}/{n_total})."),
+        null=N_("No effect of the feedback was found: ratings stood {before} points from the others' medians before "
+                "it and {after} after it "
+                "(adjusted {p}; n = {n}/{n_total})."),
     ),
 )  # fmt: skip
 
