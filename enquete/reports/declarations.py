@@ -51,13 +51,14 @@ class Column:
     """One fact of a row. `of` and `interval` are cells made of two other columns; frames and files do not have them.
 
     levels: words of a code, in their order. to: whose name a reference stands for: a table of the same presentation, or
-    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said.
+    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. A fact that is read in sentences alone
+    needs no label.
     replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
     associated with those of other methodologies. tests: p of a test that no finding corrects.
     """
 
     name: str
-    label: str
+    label: str = ""
     format: Format = "text"
     digits: int = 2
     levels: Mapping[str, str] | None = None
@@ -72,15 +73,15 @@ class Column:
         return self.parts is None
 
 
-def integer(name: str, label: str, **more: Any) -> Column:
+def integer(name: str, label: str = "", **more: Any) -> Column:
     return Column(name=name, label=label, format="integer", **more)
 
 
-def number(name: str, label: str, digits: int = 2, **more: Any) -> Column:
+def number(name: str, label: str = "", digits: int = 2, **more: Any) -> Column:
     return Column(name=name, label=label, format="number", digits=digits, **more)
 
 
-def share(name: str, label: str, digits: int = 0, **more: Any) -> Column:
+def share(name: str, label: str = "", digits: int = 0, **more: Any) -> Column:
     """A number between 0 and 1, told in per cent."""
     return Column(name=name, label=label, format="share", digits=digits, **more)
 
@@ -89,7 +90,7 @@ def p_value(name: str, label: str = "p", **more: Any) -> Column:
     return Column(name=name, label=label, format="p", **more)
 
 
-def text(name: str, label: str, **more: Any) -> Column:
+def text(name: str, label: str = "", **more: Any) -> Column:
     """What somebody wrote, or a name; told as it is."""
     return Column(name=name, label=label, format="text", **more)
 
@@ -98,7 +99,7 @@ def code(name: str, label: str, levels: Mapping[str, str], **more: Any) -> Colum
     return Column(name=name, label=label, format="code", levels=levels, **more)
 
 
-def flag(name: str, label: str, **more: Any) -> Column:
+def flag(name: str, label: str = "", **more: Any) -> Column:
     return Column(name=name, label=label, format="flag", **more)
 
 
@@ -106,7 +107,7 @@ def reference(name: str, label: str, to: str, **more: Any) -> Column:
     return Column(name=name, label=label, format="reference", to=to, **more)
 
 
-def several(name: str, label: str, **more: Any) -> Column:
+def several(name: str, label: str = "", **more: Any) -> Column:
     """A list of codes (levels=) or references (to=)."""
     return Column(name=name, label=label, format="list", **more)
 

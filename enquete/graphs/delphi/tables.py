@@ -300,37 +300,17 @@ AGENTS = Table(
     ),
 )  # fmt: skip
 
-LIMITS = (
-    number("consensus_iqr", N_("limit of consensus (IQR)"), digits=1), number("disagreement_iqr",
-        N_("limit of dispute (IQR)"), digits=1),
-    number("polarised_below", N_("limit of dispute (A)"), digits=1),
-)  # fmt: skip
 FACTS = (
-    integer("last_round", N_("last round rated")), reference("main_dimension",
-        N_("dimension that themes are ranked by"), to="dimension"),
-    several("dimensions", N_("dimensions"), to="dimension"), integer("scale_min", N_("scale from")),
-        integer("scale_max", N_("scale to")),
-    integer("n_themes", N_("themes")), integer("n_judged", N_("themes judged")), integer("n_consensus",
-        N_("themes in consensus")),
-    integer("n_open", N_("open themes")), integer("n_disputed", N_("disputed themes")), N, TOTAL, *LIMITS,
-    integer("n_rounds", N_("rounds")), integer("n_questions", N_("open questions")), integer("uncoded",
-        N_("answers of round 1 without a theme")),
-    integer("dropped", N_("themes that coding dropped")), code("second_coding_state", N_("second coding"),
-        levels=CODINGS),
-    number("alpha", N_("Krippendorff's α of the codings (MASI)")), integer("coded_twice", N_("answers coded twice")),
-    share("coded_alike", N_("answers with the same themes in both codings")), integer("not_coded_again",
-        N_("answers that the second coding left out")),
-    code("ended", N_("why the panel ended"), levels=ENDINGS), share("ended_agreement", N_("ratings agreed at the end")),
-    share("ended_stable", N_("agents who hardly changed their ratings at the end")), integer("top",
-        N_("places whose occupation is resampled")),
-    integer("draws", N_("draws of the bootstrap")), number("tau_mean", N_("mean τ-b by mean")), number("tau_consensus",
-        N_("mean τ-b by agreement")),
-    number("detectable_gap", N_("difference between groups that would be found four times in five")),
-    several("models", N_("models")), several("respondents", N_("respondents")), several("instrument_hash",
-        N_("hashes of the instrument")),
-    integer("n_with_memory", N_("agents with a memory")), text("first_at", N_("first answer")), text("last_at",
-        N_("last answer")),
+    integer("last_round"), reference("main_dimension", "", to="dimension"), several("dimensions", to="dimension"),
+    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus"), integer("n_open"),
+    integer("n_disputed"), N, TOTAL, number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1),
+    number("polarised_below", digits=1), integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
+    code("second_coding_state", "", levels=CODINGS), number("alpha"), integer("coded_twice"), share("coded_alike"),
+    integer("not_coded_again"), code("ended", "", levels=ENDINGS), share("ended_agreement"), share("ended_stable"), integer("top"),
+    integer("draws"), number("tau_mean"), number("tau_consensus"), several("models"), several("respondents"),
+    several("instrument_hash"), integer("n_with_memory"), text("first_at"), text("last_at"),
 )  # fmt: skip
+"""What sentences and notes are told over. draws, tau: of the bootstrap of the ranking; coded_twice: answers that both codings have."""
 
 TEXTS = (
     Text(at="section", where="n_themes == 0", says=N_("No themes have been formed yet, so nothing was rated.")),
