@@ -65,16 +65,21 @@ def bold(text: str) -> str:
 
 
 def wrapped(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> str:
-    """The same in at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
-    broken: list[str] = []
-    for word in str(text).split():
-        longer = f"{broken[-1]} {word}" if broken else word
-        if broken and _line(longer) * size <= px:
-            broken[-1] = longer
+    """As `broken`, in Plotly's HTML."""
+    return "<br>".join(html.escape(line, quote=False) for line in broken(text, px, most, size))
+
+
+def broken(text: object, px: float, most: int = 2, size: float = SIZE - 1) -> list[str]:
+    """In at most so many lines of so many px, by default of the size of an axis' labels; what does not fit ends in …"""
+    lines: list[str] = []
+    for word in visible(str(text)).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _line(longer) * size <= px:
+            lines[-1] = longer
         else:
-            broken.append(word)
-    rest = " ".join(broken[most - 1 :])
-    return "<br>".join(html.escape(_cut(line, px, size), quote=False) for line in [*broken[: most - 1], rest] if line)
+            lines.append(word)
+    rest = " ".join(lines[most - 1 :])
+    return [_cut(line, px, size) for line in [*lines[: most - 1], rest] if line]
 
 
 def _cut(line: str, px: float, size: float) -> str:

@@ -1,0 +1,84 @@
+"""Delphi's charts: where each theme stood in each round, how disputed ratings are spread, and how firm the ranking is."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from enquete.locale import N_
+from enquete.reports.charts import ChartData, along, beside, intervals, whole, worded
+from enquete.reports.figures.palette import COLOURS, GRID, MUTED, stages
+from enquete.reports.figures.text import broken
+
+PANELS = 3
+"""Histograms beside one another."""
+RATING = ("theme", "dimension", "round", "median", "q1", "q3", "label", "n_of_n_total")
+
+
+def convergence(data: ChartData) -> alt.TopLevelMixin:
+    """A row a theme, the highest mean of the last round on top; a column a dimension. A disputed rating has no median."""
+    ratings = data.frame("ratings", "n > 0", order=("-round", "-mean"), told=RATING)
+    main = ratings["dimension_id"].eq(data.facts["main_dimension"])
+    ratings = data.top(pd.concat([ratings[main], ratings[~main]]), "theme")
+    rounds = sorted(ratings["round"].unique().tolist())
+    colours, shapes = [MUTED] * len(rounds[1:]) + [COLOURS[0]], ["diamond"] * len(rounds[1:]) + ["circle"]
+    legend = alt.Legend(labelExpr=worded({n: [f"{data.label('ratings', 'round')} {n}"] for n in rounds}))
+    base = data.chart(ratings).encode(
+        y=data.names(ratings, "theme"), yOffset=alt.YOffset("round:O", scale=alt.Scale(domain=rounds, paddingOuter=0.3)),
+        color=alt.Color("round:O", scale=alt.Scale(domain=rounds, range=colours), legend=legend),
+    )  # fmt: skip
+    shape = alt.Shape("round:O", scale=alt.Scale(domain=rounds, range=shapes), legend=legend)
+    at = whole("median", data.facts["scale_min"], data.facts["scale_max"])
+    disputed = base.transform_filter("datum.label_id == 'disagreement'").mark_rule(strokeWidth=6, opacity=0.4)
+    own = intervals(base.transform_filter("datum.label_id != 'disagreement'").encode(shape=shape), at, "q1", "q3")
+    data.note(data.tell(N_("point: median, line: quartiles, bar: quartiles of a disputed rating, which has no median")))
+    dimensions = dict(zip(ratings["dimension_id"], ratings["dimension"], strict=True))
+    header = alt.Header(orient="bottom", labelExpr=worded({one: [name] for one, name in dimensions.items()}))
+    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2="q3:Q"), own)
+    drawn = drawn.properties(width=beside(len(dimensions)), height=alt.Step(30, **{"for": "position"}))
+    return drawn.facet(column=alt.Column("dimension_id:N", sort=list(dimensions), header=header))
+
+
+def dissent(data: ChartData) -> alt.TopLevelMixin:
+    """A histogram for each disputed rating, the most divided first."""
+    rows = data.rows()
+    counts = data.frame("distribution", "round == @last_round", told=("theme", "dimension", "value", "n", "share"))
+    counts = counts[counts["item"].isin(rows["item"])]
+    points = sorted(counts["value"].unique().tolist())
+    width, heads = beside(PANELS, label=0), {}
+    for one in rows.itertuples():
+        under = f"{one.dimension}, A = {data.told('dissent', 'agreement', one.agreement)}"
+        heads[one.item] = [*broken(one.theme, width / 1.1, 3), under]  # bold text is wider
+    base = data.chart(counts).encode(
+        x=alt.X("value:O", title=None, axis=alt.Axis(labelAngle=0, domain=True, domainColor=MUTED)),
+        y=alt.Y("n:Q", axis=None, scale=alt.Scale(domain=[0, int(counts["n"].max()) * 1.2], nice=False)),
+    )
+    colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=None)
+    bars = base.mark_bar(stroke=MUTED, strokeWidth=0.7).encode(color=colour)
+    numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text="n:Q")
+    header = alt.Header(labelExpr=worded(heads), labelAnchor="start", labelFontWeight="bold")
+    panels = alt.Facet("item:N", sort=list(heads), header=header)
+    return (
+        alt.layer(bars, numbers)
+        .properties(width=width, height=96)
+        .facet(panels, columns=PANELS)
+        .resolve_axis(x="independent")
+    )
+
+
+def ranking(data: ChartData) -> alt.TopLevelMixin:
+    """Themes by agreement, each with the interval of its rank; tied ones share their places."""
+    ratings = data.frame("ratings", "round == @last_round")[["theme_id", "dimension_id", "label", "label_id", "link"]]
+    every = data.rows(told=("theme", "rank", "low_to_high")).merge(ratings, on=["theme_id", "dimension_id"], how="left")
+    every = every.assign(first=every["rank"].rank(method="min"), last=every["rank"].rank(method="max"))
+    rows = data.top(every, "theme")
+    ends = zip(rows["theme_id"], rows["first"], rows["last"], strict=True)
+    places = {theme: f"{a:.0f}" if a == b else f"{a:.0f}–{b:.0f}" for theme, a, b in ends}
+    title = data.tell(N_("rank (small interquartile range first, then high median)"))
+    at = whole("rank", 1, len(every), title, room=0.5)
+    base = data.chart(rows).encode(y=data.names(rows, "theme", more=places))
+    tied = base.transform_filter("datum.first != datum.last").mark_rule(strokeWidth=12, color=GRID)
+    if rows["first"].ne(rows["last"]).any():
+        data.note(data.tell(N_("grey: ranks that tied themes share")))
+    own = intervals(base.encode(**data.levels(rows, "ratings", "label")), at, "low", "high")
+    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own).properties(height=alt.Step(30))

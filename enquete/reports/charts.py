@@ -1,0 +1,534 @@
+"""Charts of a methodology's tables: from labelled frames to Vega-Lite, SVG and PNG.
+
+A methodology declares a `Chart` and writes a function of 10–25 lines that takes `ChartData` and returns an altair.Chart:
+
+    def ranking(data: ChartData) -> alt.TopLevelMixin:
+        rows = data.rows(told=("theme", "rank", "low_to_high"))
+        base = data.chart(rows).encode(y=data.names(rows, "theme"))
+        return intervals(base, alt.X("rank:Q", title=data.label("ranking", "rank")), "low", "high")
+
+Title, alternative text, footer, fonts, colours, width and number formats come with `drawn`. Nothing is drawn before it is
+looked at: `Picture.spec` calls the function, `svg` and `png` have Vega render it (vl-convert: no browser, no network).
+Measured by: what a picture shows stands in a table, each mark leads to the answers behind it, and nothing that is written lies
+over anything else at 7, 50 and 1,000 agents (tests/support/charts.py `legible`).
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from urllib.parse import urlencode
+
+import altair as alt
+import pandas as pd
+import vl_convert
+
+from enquete.checkpoints.folders import write_atomically
+from enquete.locale import N_, percent, separators, tell
+from enquete.reports.declarations import Chart, Column, Place, Table, View
+from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER
+from enquete.reports.figures.text import SIZE, broken
+from enquete.reports.markdown import MISSING
+from enquete.reports.views import Results, chosen_rows, dictionaries
+from enquete.state.errors import InputError
+
+WIDTH = 700
+"""px of every picture, labels and all: the column of a report."""
+LABEL = 230
+"""px of the names beside rows."""
+ROWS = 40
+"""Rows at most; of more the first are shown, which the footer says."""
+LINE = 14  # px from one line of a label to the next
+FOLDER = "figures"
+SCALE = 2.0
+"""px of a PNG by px of the picture."""
+
+LEVELS = ("#0072b2", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
+"""Colours of a code's levels in their order: told apart by colour-blind readers, the first five in grey as well."""
+SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+
+THEME: Mapping[str, Any] = {
+    "background": PAPER,
+    "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
+    "padding": 6,
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED, "subtitleFontSize": SIZE,
+        "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
+    },
+    "axis": {
+        "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
+        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "lineHeight": LINE,
+    },
+    "axisY": {"labelOverlap": False},
+    "axisBand": {"grid": False},
+    "axisPoint": {"grid": False},
+    "legend": {
+        "orient": "top", "title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "symbolSize": 80, "symbolStrokeWidth": 2,
+        "symbolOpacity": 1, "columnPadding": 14,
+    },
+    "facet": {"spacing": 20},
+    "header": {"title": None, "labelColor": INK, "labelFontSize": SIZE, "labelLimit": 0, "labelLineHeight": 15, "labelPadding": 6},
+    "point": {"filled": True, "size": 75, "opacity": 1},
+    "circle": {"opacity": 1},
+    "rule": {"color": MUTED},
+    "text": {"color": INK, "fontSize": SIZE - 1},
+    "bar": {"color": COLOURS[0]},
+    "range": {"category": list(COLOURS), "symbol": list(SHAPES)},
+}  # fmt: skip
+
+Spec: TypeAlias = dict[str, Any]
+Href: TypeAlias = Callable[[str], str | None]
+"""Where a reference to answers (`answers`) leads in a page; None for nowhere."""
+Kind: TypeAlias = Literal["svg", "png", "pdf"]
+
+PROPERTIES: Mapping[str, str] = {
+    INK: "--ink", LEVELS[3]: "--ink", MUTED: "--muted", GRID: "--rule",
+    **{colour.lower(): f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)},
+}  # fmt: skip
+"""Custom properties by which a page may set colours, in the dark say."""
+
+
+def answers(methodology: str, **where: object) -> str:
+    """A reference to answers: columns of the response table and the value that they have.
+
+    answers("delphi", item_id="theme:1/importance", round=3) → "delphi?item_id=theme%3A1%2Fimportance&round=3"
+    """
+    return f"{methodology}?{urlencode(where)}"
+
+
+# --- what a chart's function is given ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChartData:
+    """A methodology's results for one chart: frames with words instead of codes, labels, and what is said in the footer."""
+
+    results: Results
+    declared: Chart
+    notes: list[str] = field(default_factory=list)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return self.results.facts
+
+    def frame(
+        self, table: str, where: str = "", *, order: Sequence[str] = (), told: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """A table's rows as `Results.labelled` has them: names and words in the language, ids as `<column>_id`.
+
+        Beside them stand `told`, the columns named as one text, and `link`, which leads to the answers behind the row, where
+        the table says which they are: both are behind every mark of `chart`.
+        """
+        declared = self.results.presentation.tables[table]
+        chosen = chosen_rows(self.results.analysis.tables[table], where, self.facts)
+        return self._with_words(declared, self.results.ordered(declared, chosen, order), told)
+
+    def rows(self, *, told: Sequence[str] = ()) -> pd.DataFrame:
+        """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves out."""
+        declared = self.results.presentation.tables[self.declared.needs[0]]
+        every = self.results.rows(declared, over(self.declared), all_rows=True)
+        some = (
+            every
+            if self.declared.over is None or self.declared.over.top is None
+            else every.head(self.declared.over.top)
+        )
+        self._count(len(some), len(every))
+        return self._with_words(declared, some, told)
+
+    def _with_words(self, table: Table, raw: pd.DataFrame, told: Sequence[str]) -> pd.DataFrame:
+        frame = self.results.labelled(table.name).loc[raw.index]
+        own = {one.name for one in table.stored}
+        if told:
+            columns = [table.column(name) for name in told]
+            frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
+        where = {
+            name: "item_id" if name == "item" else name for name in ("item", "round", "participant") if name in own
+        }
+        if where.keys() & {"item", "participant"}:
+            frame["link"] = [self._link(where, row) for row in dictionaries(raw[list(where)])]
+        return frame.reset_index(drop=True)
+
+    def _told(self, columns: Sequence[Column], row: Mapping[str, Any]) -> str:
+        """Names and words as they are, everything else with its label."""
+        cells = ((column, self.results.cell(column, row)) for column in columns)
+        return " · ".join(
+            cell if one.format in ("reference", "code", "text") else f"{self._label(one)} {cell}" for one, cell in cells
+        )
+
+    def _link(self, where: Mapping[str, str], row: Mapping[str, Any]) -> str | None:
+        known = {name: row[column] for column, name in where.items() if row[column] is not None}
+        if not known.keys() & {"item_id", "participant"}:
+            return None
+        return f"#{answers(self.results.methodology, **known)}"  # Vega takes an anchor, whatever it is
+
+    def label(self, table: str, column: str) -> str:
+        """A column's label in the language, as the title of an axis."""
+        return self._label(self.results.presentation.tables[table].column(column))
+
+    def _label(self, column: Column) -> str:
+        return self.results.fill(column.label, self.facts, self.results.presentation.facts, markdown=False)
+
+    def told(self, table: str, column: str, value: object) -> str:
+        """One value as the column's cells are read."""
+        declared = self.results.presentation.tables[table].column(column)
+        return self.results.cell(declared, {column: value})
+
+    def tell(self, text: str, **facts: object) -> str:
+        """A marked text in the language."""
+        return tell(text, self.results.language).format(**facts)
+
+    def note(self, text: str) -> None:
+        """Says something more in the footer, a text in the language."""
+        self.notes.append(text)
+
+    def top(self, frame: pd.DataFrame, column: str, most: int = ROWS) -> pd.DataFrame:
+        """Rows of the first `most` values of a column, in the order of the frame; the footer says so where some are left out."""
+        names = frame[_ids(frame, column)]
+        every = list(dict.fromkeys(names))
+        self._count(min(most, len(every)), len(every))
+        return frame[names.isin(every[:most])]
+
+    def _count(self, shown: int, rows: int) -> None:
+        if shown < rows:
+            self.note(self.tell(N_("{shown} of {rows} shown"), shown=shown, rows=rows))
+
+    def chart(self, frame: pd.DataFrame) -> alt.Chart:
+        """A chart of the frame; behind every mark its text, said and shown, and its answers. Encodings name their type: "n:Q"."""
+        name = f"rows_{len(self.frames) + 1}"  # by name, for Altair copies its data with every layer
+        self.frames[name] = frame
+        channels = {"tooltip": "told:N", "description": "told:N", "href": "link:N"}
+        behind: dict[str, Any] = {channel: to for channel, to in channels.items() if to.removesuffix(":N") in frame}
+        return alt.Chart(alt.NamedData(name)).encode(**behind)
+
+    # --- names and levels ------------------------------------------------------------------------------------------------
+
+    def names(
+        self, frame: pd.DataFrame, column: str, *, px: float = LABEL, more: Mapping[Any, str] | None = None
+    ) -> alt.Y:
+        """Rows of a chart, a name each in at most two lines, in the order of the frame. Names that are equal stay apart.
+
+        more: what stands behind a name, by id.
+        """
+        ids = _ids(frame, column)
+        named = dict(zip(frame[ids], frame[column].astype(str), strict=True))
+        lines = {}
+        for one, name in named.items():
+            after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
+            lines[one] = broken(name, px - 6.5 * len(after)) or [MISSING]
+            lines[one][-1] += after
+        double = json.dumps([str(one) for one, own in lines.items() if len(own) > 1])
+        up = {"condition": {"test": f"indexof({double}, toString(datum.value)) >= 0", "value": -LINE / 2}, "value": 0}
+        axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up)
+        return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
+
+    def levels(self, frame: pd.DataFrame, table: str, column: str) -> dict[str, alt.Color | alt.Shape]:
+        """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame has it.
+
+        For bars colour alone: `color=data.levels(...)["color"]`.
+        """
+        declared = list(self.results.presentation.tables[table].column(column).levels or ())
+        here = set(frame[f"{column}_id"].dropna())
+        words = dict(zip(frame[f"{column}_id"], frame[column], strict=True))
+        places = [(place % len(LEVELS), words[code]) for place, code in enumerate(declared) if code in here]
+        domain = [word for _, word in places]
+        legend = alt.Legend(columns=fitting(domain))
+        colour = alt.Scale(domain=domain, range=[LEVELS[place] for place, _ in places])
+        shape = alt.Scale(domain=domain, range=[SHAPES[place] for place, _ in places])
+        return {
+            "color": alt.Color(f"{column}:N", scale=colour, legend=legend),
+            "shape": alt.Shape(f"{column}:N", scale=shape, legend=legend),
+        }
+
+
+def over(chart: Chart) -> View:
+    return chart.over or View(at=chart.at)
+
+
+def _ids(frame: pd.DataFrame, column: str) -> str:
+    return f"{column}_id" if f"{column}_id" in frame else column
+
+
+# --- helpers of chart functions ----------------------------------------------------------------------------------------
+
+
+def intervals(base: alt.Chart, at: alt.X, low: str, high: str) -> alt.LayerChart:
+    """Points with their intervals, lying. Where an end is missing no interval is drawn, where the estimate is, no point."""
+    ends = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
+    points = base.transform_filter(f"isValid(datum.{at['shorthand'].removesuffix(':Q')})")
+    line = ends.mark_rule(strokeWidth=2, point=False)  # else Vega-Lite draws points at the ends
+    return alt.layer(line.encode(x=along(at, low), x2=f"{high}:Q"), points.mark_point().encode(x=at))
+
+
+def whole(field: str, low: int, high: int, title: str | None = None, *, room: float = 0.3) -> alt.X:
+    """A horizontal axis of whole numbers, a tick each; every fifth where there are many."""
+    ticks = range(low, high + 1) if high - low <= 20 else [low, *(n for n in range(low + 1, high + 1) if n % 5 == 0)]
+    scale = alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
+    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=list(ticks), format="d", title=title))
+
+
+def along(at: alt.X, field: str) -> alt.X:
+    """The same axis for another column: layers that say different things of one axis get Vega's own."""
+    other: alt.X = at.copy()
+    other["shorthand"] = f"{field}:Q"
+    return other
+
+
+def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
+    """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on either side."""
+    parts = frame.sort_values([row, value], kind="stable")
+    middle = (parts[value].min() + parts[value].max()) / 2
+    below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
+    right = parts.groupby(row, sort=False)[share].cumsum() - below.groupby(parts[row], sort=False).transform("sum")
+    return parts.assign(left=right - parts[share], right=right)
+
+
+def shades(value: str, low: float, high: float, title: str | None = None) -> alt.Color:
+    """Orange at `low`, white between, blue at `high`; for cells of a matrix and the points of a scale."""
+    scale = alt.Scale(
+        domain=[low + (high - low) * stop for stop, _ in DIVERGING],
+        range=[colour for _, colour in DIVERGING],
+        clamp=True,
+    )
+    return alt.Color(
+        f"{value}:Q", scale=scale, title=title, legend=alt.Legend(gradientLength=160, format="~g", title=title)
+    )
+
+
+def worded(lines: Mapping[Any, Sequence[str]]) -> str:
+    """A `labelExpr` that tells values in lines. What agents or models wrote is a string within the expression, nothing more."""
+    return f"({json.dumps({str(value): list(told) for value, told in lines.items()})})[datum.value]"
+
+
+def beside(n: int, *, label: float = LABEL, gap: float = 20) -> int:
+    """px of each of n panels beside one another, with names of rows at the first."""
+    return int((WIDTH - label - 20 - (n - 1) * gap) // n)
+
+
+def fitting(words: Sequence[str], px: float = WIDTH - LABEL) -> int:
+    """Columns of a legend so that it does not leave the page."""
+    widest = max((len(word) for word in words), default=0) * SIZE * 0.55 + 34
+    return max(1, min(len(words), int(px // widest)))
+
+
+# --- pictures ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One chart of a methodology's results, drawn when it is looked at."""
+
+    name: str  # "delphi/convergence"
+    title: str  # says what is shown
+    alt: str  # one sentence with the main numbers, for those who hear the picture
+    at: Place
+    footer: str
+    draw: Callable[[Picture], Spec]
+
+    @property
+    def stem(self) -> str:
+        """Of its file, and of its place in a page: delphi-convergence."""
+        return self.name.replace("/", "-")
+
+    @cached_property
+    def spec(self) -> Spec:
+        """Vega-Lite with its data, theme and the language's number formats."""
+        return self.draw(self)
+
+    def chart(self) -> alt.TopLevelMixin:
+        """For a notebook."""
+        return alt.Chart.from_dict(self.spec)
+
+    def svg(self, href: Href | None = None) -> str:
+        """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links lead."""
+        drawn = _rendered(json.dumps(self.spec))
+        titled = (
+            f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
+        )
+        if href is None:
+            return _A.sub(r"\2", drawn.replace(">", f' role="img">{titled}', 1))
+        drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
+        drawn = _ID.sub(rf"\1{self.stem}-", drawn)  # of two pictures in one page
+        return _COLOUR.sub(_property, drawn).replace(">", f' role="group">{titled}', 1)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """px across and down."""
+        found = _SIZE.search(_rendered(json.dumps(self.spec)))
+        assert found is not None
+        return float(found[1]), float(found[2])
+
+    def png(self, scale: float = SCALE) -> bytes:
+        return bytes(vl_convert.svg_to_png(self.svg(), scale=scale))
+
+    def save(self, path: Path | str) -> Path:
+        """By the name's ending: .svg, .png or .pdf. Raises InputError for another."""
+        path = Path(path)
+        if path.suffix == ".svg":
+            write_atomically(path, self.svg())
+        elif path.suffix in (".png", ".pdf"):
+            path.write_bytes(self.png() if path.suffix == ".png" else vl_convert.svg_to_pdf(self.svg()))
+        else:
+            raise InputError(
+                f"{path}: a figure is saved as .svg, .png or .pdf, not {path.suffix or 'without an ending'}"
+            )
+        return path
+
+
+def drawn(results: Results, *, footer: str, file: Callable[[str, Exception], None] | None = None) -> list[Picture]:
+    """A methodology's pictures, without those whose tables have no rows.
+
+    footer: who answered, n / N, and that respondents are simulated; a text in the language. file: takes the name and the bug of
+    a chart that fails, whose picture is left out; to know it, all are drawn at once. Without it bugs are raised, when they are met.
+    """
+    pictures = []
+    for chart in results.presentation.charts:
+        name = f"{results.methodology}/{chart.name}"
+        try:
+            picture = _picture(results, chart, name, footer)
+            if picture is not None:
+                if file is not None:
+                    picture.svg()
+                pictures.append(picture)
+        except Exception as error:
+            if file is None:
+                raise
+            file(name, error)
+    return pictures
+
+
+def chosen(name: str, pictures: Sequence[Picture]) -> Picture:
+    """By "methodology/name", or the first of a methodology. Raises InputError that names what there is."""
+    for each in pictures:
+        if name in (each.name, each.name.partition("/")[0]):
+            return each
+    raise InputError(
+        f"figure {name!r}: there is none; there are {', '.join(each.name for each in pictures) or 'none yet'}"
+    )
+
+
+def written(folder: Path, pictures: Sequence[Picture], kind: Kind = "svg") -> list[Path]:
+    """figures/<methodology>-<name>.<kind> of all; those of an earlier writing that are no longer drawn are taken away."""
+    into = folder / FOLDER
+    into.mkdir(parents=True, exist_ok=True)
+    files = [each.save(into / f"{each.stem}.{kind}") for each in pictures]
+    for stale in set(into.glob(f"*.{kind}")) - set(files):
+        stale.unlink()
+    return files
+
+
+def _picture(results: Results, chart: Chart, name: str, footer: str) -> Picture | None:
+    tables = results.analysis.tables
+    first = results.presentation.tables[chart.needs[0]]
+    chosen = results.rows(first, over(chart))
+    if chosen.empty or any(tables[name].empty for name in chart.needs):
+        return None
+    row = {**results.facts, **next(iter(dictionaries(chosen.head(1))))}
+    known = {**results.presentation.facts, **{one.name: one for one in first.columns}}
+    title, said = (results.fill(text, row, known, markdown=False) for text in (chart.title, chart.alt))
+    return Picture(name, title, said, chart.at, footer, partial(_spec, results, chart))
+
+
+def _spec(results: Results, chart: Chart, picture: Picture) -> Spec:
+    data = ChartData(results, chart)
+    with alt.theme.enable("none"):  # not the notebook's
+        spec: Spec = _function(chart)(data).to_dict()
+    composed = spec.keys() & {"facet", "hconcat", "vconcat", "concat", "repeat"}
+    if not composed:
+        spec |= {"width": spec.get("width", WIDTH), "autosize": {"type": "fit-x", "contains": "padding"}}
+    subtitle = broken(" · ".join([picture.footer, *data.notes]), WIDTH - 10, 3, SIZE)
+    spec |= {
+        "title": {"text": broken(picture.title, WIDTH - 10, 2, 17), "subtitle": subtitle},
+        "description": picture.alt,
+        "config": {**THEME, **spec.get("config", {}), "locale": {"number": _number_format(results.language)}},
+    }
+    read = json.dumps(spec)
+    return {**spec, "datasets": {name: _records(frame, read) for name, frame in data.frames.items()}}
+
+
+def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
+    if not isinstance(chart.draw, str):
+        return chart.draw
+    module, _, name = chart.draw.partition(":")
+    found: Callable[[ChartData], alt.TopLevelMixin] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def _number_format(language: str) -> Mapping[str, Any]:
+    """As d3 takes it."""
+    decimal, thousands = separators(language)
+    return {
+        "decimal": decimal,
+        "thousands": thousands,
+        "grouping": [3],
+        "currency": ["", ""],
+        "percent": percent("", language),
+    }
+
+
+def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:
+    """Without columns that no encoding reads: what agents wrote is not carried along in a picture."""
+    return dictionaries(frame[[name for name in frame if re.search(rf"\b{re.escape(str(name))}\b", read)]])
+
+
+# --- SVG as Vega writes it ---------------------------------------------------------------------------------------------
+
+_A = re.compile(r'<a xlink:href="([^"]*)">(.*?)</a>', re.DOTALL)
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+_ID = re.compile(r'(\bid="|url\(#)')
+_COLOUR = re.compile(rf'\b(fill|stroke)="({"|".join(PROPERTIES)})"', re.IGNORECASE)
+_BACKGROUND = re.compile(r"(<svg[^>]*>)<rect[^>]*/>")
+_MARK = re.compile(r'<(path|line|rect|image|text)( aria-label="([^"]*)")([^<>]*?)(/>|>(.*?)</\1>)', re.DOTALL)
+_NOTHING = re.compile(
+    r'<path class="foreground"[^>]*/>|<path class="background"[^>]* d="M0,0h0v0h0Z"[^>]*/>'
+    r'| aria-roledescription="[^"]*"| role="graphics-\w+"'
+    r'| pointer-events="none"| opacity="1"| class="[^"]*"'
+)  # fmt: skip
+_LONG = re.compile(r'( (?:d|transform|x|y|x2|y2|dy|width|height)=")([^"]*)')
+_DECIMALS = re.compile(r"(\.\d\d)\d+")
+
+
+@lru_cache(maxsize=64)
+def _rendered(spec: str) -> str:
+    """A picture's SVG, by what it shows, as Vega draws it and we want it: see `_tidied`."""
+    return _tidied(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+
+
+def _tidied(drawn: str) -> str:
+    """Without Vega's empty marks and roles in English; a mark's text where browsers show it, coordinates to a hundredth of a px."""
+    drawn = re.sub(
+        r'<g[^>]* aria-label="[^"]*"[^>]*>', lambda found: re.sub(r' aria-label="[^"]*"', "", found[0]), drawn
+    )
+    drawn = _MARK.sub(_titled, _NOTHING.sub("", drawn))
+    return _LONG.sub(lambda found: found[1] + _DECIMALS.sub(r"\1", found[2]), drawn)
+
+
+def _titled(found: re.Match[str]) -> str:
+    name, _, told, rest, _, inside = found.groups()
+    return f"<{name}{rest}><title>{told}</title>{inside or ''}</{name}>"
+
+
+def _linked(href: Href, found: re.Match[str]) -> str:
+    _, _, reference = html.unescape(found[1]).partition("#")
+    to = href(reference) if reference else None
+    return f'<a href="{html.escape(to)}">{found[2]}</a>' if to else found[2]
+
+
+def _property(found: re.Match[str]) -> str:
+    return f'{found[1]}="var({PROPERTIES[found[2].lower()]}, {found[2]})"'
+
+
+def links(picture: Picture) -> Iterator[str]:
+    """References to answers of the picture's marks."""
+    for found in _A.finditer(_rendered(json.dumps(picture.spec))):
+        _, _, reference = html.unescape(found[1]).partition("#")
+        if reference:
+            yield reference
