@@ -29,10 +29,8 @@ def planted(instrument: BestWorstInstrument, settings: NoSettings) -> Truth:
         me = persona_hash(who)
 
         def worth(name: str, item: str) -> float:
-            shared = normal(seed, "best-worst", who.stakeholder_type, name)
-            return (
-                shared + OWN * normal(seed, "best-worst", me, name) + MOOD * normal(seed, "best-worst", me, name, item)
-            )
+            shared, own = (normal(seed, "best-worst", key, name) for key in (who.stakeholder_type, me))
+            return shared + OWN * own + MOOD * normal(seed, "best-worst", me, name, item)
 
         def answer(item: str, names: Sequence[str]) -> Answer:
             order = sorted(names, key=lambda name: worth(name, item))

@@ -1,134 +1,131 @@
-"""What best–worst choices give: findings, section, figures, checks, a probe, findings per agent, a measure for claims, a headline."""
+"""What best–worst choices give: scores of all objects, what matters most to each agent, whether groups differ, and a probe.
+
+score = (times best − times worst) / times shown, −1 … 1 (the counts of Marley & Louviere 2005).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
 
+import altair as alt
 import pandas as pd
 
 from enquete.analysis.health.diagnostics import judged
 from enquete.analysis.health.thresholds import FREE, Threshold
-from enquete.locale import N_, said, tell
-from enquete.reports.context import Found, figure, listed
-from enquete.reports.crossing.claims import Finding, Measure
-from enquete.reports.evaluation import Evaluation, Headline
-from enquete.reports.health.checks import Humans, Made, OwnCheck, gaps
+from enquete.analysis.inference import selected_intervals
+from enquete.locale import N_
+from enquete.reports import declarations as d
+from enquete.reports.charts import ChartData, intervals
+from enquete.reports.context import AnalysisContext
+from enquete.reports.evaluation import Evaluation
+from enquete.reports.groups import compared, group_finding, group_tables
+from enquete.reports.health.checks import Made, OwnCheck
 from enquete.reports.health.occasions import phases
 from enquete.reports.health.probes import Arms
-from enquete.reports.key_findings import KeyFinding
-from enquete.reports.markdown import number
-from enquete.state.asking import Language
-from enquete_best_worst.analysis import analyse, choices
-from enquete_best_worst.figures import figures, ranked
+from enquete.state.methodology import NoSettings
+from enquete_best_worst.instrument import BestWorstInstrument
 
-WORDS = {
-    "most": N_(
-        "Most important of all is “{label}”: score {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{total})."
+OBJECT = d.reference("object", N_("object"), to="objects")
+OBJECTS = d.Table(
+    name="objects", title=N_("What matters how much"), key=("object",), label="label",
+    columns=(
+        d.text("object", N_("id")), d.text("label", N_("object")), d.number("score", N_("score")),
+        d.number("low", N_("lower bound")), d.number("high", N_("upper bound")), d.interval("low", "high", "95%"),
+        d.integer("best", N_("most")), d.integer("worst", N_("least")), d.integer("n", "n"), d.integer("n_total", "N"),
+        d.of("n", "n_total", "n / N"), d.flag("first", N_("highest score"), replicates=True),
     ),
-    "first": N_("most important of all: “{0}” (score)"),
-}
-"""German in locale/de.po of this package."""
-
-FIRM = OwnCheck(
-    Threshold(
-        "mean of (Σ(best − worst)² − r) / (f − r) over agents; r at random, f of one firm order", (0.25, None), FREE,
-        {"agents": 10}, "SE ≈ .4/√10 = .13 for answers at random", "proposal", "this package's",
-        "an order that holds over the sets is an opinion; choices at random spread over all objects alike", 0.0,
-    ),
-    "share",
-    (N_("firmness of orders"), N_("An agent's choices hardly follow an order: almost as if they were guessed.")),
+    views=(d.View(at="section", columns=d.names("label score low_to_high best worst n_of_n_total"), order=("-score",)),),
 )  # fmt: skip
+AGENTS = d.Table(
+    name="agents", title=N_("Agents"), key=("participant",), one_agent=True,
+    columns=(
+        d.reference("participant", N_("agent"), to="agent"),
+        d.reference("best_object", N_("most important (best–worst)"), to="objects", agents=True),
+    ),
+)  # fmt: skip
+MOST = d.Finding(
+    name="most", table="objects", where="first", order=("-score",), size="abs(score)", estimate="score", low="low",
+    high="high", chart="scores",
+    says=N_("Most important of all is “{label}”: {score} (−1 to 1; 95% interval {low} to {high}; n = {n}/{n_total})."),
+)  # fmt: skip
+DIFFER = group_finding(
+    OBJECT, size="(mean_highest - mean_lowest) / 2", chart="scores",
+    says=N_("“{object}” matters differently: {mean_highest} among {highest}, {mean_lowest} among {lowest} ({p}; n = {n})."),
+    null=N_("No object matters to groups differently ({p}; {detectable} would have been found four times in five)."),
+)  # fmt: skip
+SCORES = d.Chart(
+    name="scores", title=N_("Best–worst: what matters how much"), needs=("objects",),
+    draw="enquete_best_worst.results:scores", over=d.View(at="section", order=("-score",)),
+    alt=N_("Scores of all objects; highest: {label}, {score}."),
+)  # fmt: skip
+PRESENTATION = d.Presentation(
+    tables=(OBJECTS, AGENTS, *group_tables(OBJECT, N_("Scores by group"))), findings=(DIFFER, MOST), charts=(SCORES,),
+    texts=(d.Text(at="section", says=N_("Score: (most − least) / times shown, −1 to 1; 95% intervals over agents.")),),
+)  # fmt: skip
+
+
+def scores(data: ChartData) -> alt.TopLevelMixin:
+    rows = data.rows(told=("label", "score", "low_to_high", "n_of_n_total"))
+    at = alt.X("score:Q", title=data.label("objects", "score"), scale=alt.Scale(domain=[-1, 1]))
+    return intervals(data.chart(rows).encode(y=data.names(rows, "label")), at, "low", "high")
+
+
+def analyse(
+    frame: pd.DataFrame, instrument: BestWorstInstrument, settings: NoSettings, context: AnalysisContext
+) -> d.Analysis:
+    """An agent enters with the sets that it answered. Intervals hold for the object with the highest score of all."""
+    chosen = choices(frame)
+    scored = by_agent(chosen, instrument)
+    mean = scored.mean()
+    objects = pd.DataFrame({
+        "object": scored.columns, "label": [instrument.objects[name].in_(context.language) for name in scored],
+        "score": mean, "best": chosen["best"].value_counts(), "worst": chosen["worst"].value_counts(),
+        "n": scored.notna().sum(), "n_total": frame["participant"].nunique(), "first": mean.round(9).eq(mean.round(9).max()),
+    }, index=scored.columns).fillna({"best": 0, "worst": 0})  # fmt: skip
+    bounds = selected_intervals(objects["n"], mean, scored.std(), selected="highest", ends=(-1, 1))
+    objects[["low", "high"]] = bounds[["low", "high"]].to_numpy()
+    top = scored.idxmax(axis=1)[scored.eq(scored.max(axis=1), axis=0).sum(axis=1).eq(1)]
+    agents = pd.DataFrame({"participant": top.index, "best_object": top})
+    compare = compared(scored, context.groups_of(frame), "object")
+    return d.shaped(PRESENTATION, {"objects": objects, "agents": agents, **compare}, {})
+
+
+def choices(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row an answered set: participant, item_id, best and worst (object ids)."""
+    answered = frame[frame["choice"].ne("")]
+    both = pd.DataFrame([json.loads(choice) for choice in answered["choice"]], columns=["best", "worst"])
+    return answered[["participant", "item_id"]].reset_index(drop=True).join(both)
+
+
+def by_agent(chosen: pd.DataFrame, instrument: BestWorstInstrument) -> pd.DataFrame:
+    """Scores: participants × objects; NaN for an object that an agent answered no set of."""
+    sets = {f"set_{number}": shown for number, shown in enumerate(instrument.sets, start=1)}
+    shown = chosen.assign(object=chosen["item_id"].map(sets)).explode("object")
+    times = pd.crosstab(shown["participant"], shown["object"]).reindex(columns=list(instrument.objects), fill_value=0)
+    best, worst = (
+        pd.crosstab(chosen["participant"], chosen[end]).reindex_like(times).fillna(0) for end in ("best", "worst")
+    )
+    return (best - worst).div(times.where(times > 0))
+
+
 KEPT = OwnCheck(
     Threshold(
-        "share of sets with the same best when the options are shown in reverse", (0.70, None), FREE,
-        {"answers": 50, "agents": 5}, "SE ≤ .5/√50 = .07", "proposal", "this package's",
-        "what matters most does not depend on where it stands in a list", None,
-    ),
-    "share",
+        "share of sets with the same best when options are reversed", (0.70, None), FREE, {"answers": 50, "agents": 5},
+        "SE ≤ .5/√50 = .07", "proposal", "this package's", "what matters most does not depend on its place", None,
+    ), "share",
     (N_("the same choice with options reversed"), N_("The choice depends on where something stands in the list.")),
 )  # fmt: skip
 
 
-def findings(found: Found, language: Language) -> Iterator[KeyFinding]:
-    """What matters most to all, with its interval over agents."""
-    first = next(iter(ranked(found)), None)
-    n, total = found["agents_responded"], found["agents_total"]
-    if first is None or figure(first, "low") is None or not isinstance(n, int) or not isinstance(total, int):
-        return
-    numbers = {name: float(first[name]) for name in ("score", "low", "high")}
-    shown = {name: number(value, language) for name, value in numbers.items()}
-    text = tell(WORDS["most"], language).format(label=first["label"], n=n, total=total, **shown)
-    yield KeyFinding(
-        "most", text, "position", abs(numbers["score"]), n, total, figure="scores", numbers={**numbers, "n": n}
-    )
-
-
-def shown(found: Found, language: Language) -> Mapping[str, Any]:
-    return {"ranked": ranked(found)}
-
-
-def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
-    """Whether choices follow an order; gaps."""
-    firm = [value for one in listed(found, "agents") if (value := figure(one, "firmness")) is not None]
-    mean = sum(firm) / len(firm) if firm else None
-    yield phases(rows)[0], judged("firmness", mean, {"agents": len(firm)}, rule=FIRM.rule)
-    yield from gaps(rows)
-
-
 def probed(arms: Arms) -> Made:
     """Options reversed: is the best of a set still the best?"""
-    if "options_reversed" not in arms.asked:
-        return
-    both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
-    same = both["best_x"].eq(both["best_y"])
-    counts = {"answers": len(both), "agents": int(both["participant"].nunique())}
-    yield phases(arms.main)[0], judged("option_order", float(same.mean()), counts, rule=KEPT.rule)
+    if "options_reversed" in arms.asked:
+        both = choices(arms.main).merge(choices(arms.asked["options_reversed"]), on=["participant", "item_id"])
+        share, counts = (
+            both["best_x"].eq(both["best_y"]).mean(),
+            {"answers": len(both), "agents": both["participant"].nunique()},
+        )
+        yield phases(arms.main)[0], judged("option_order", float(share), counts, rule=KEPT.rule)
 
 
-def scores(found: Found) -> pd.DataFrame:
-    """Participants × labels of objects."""
-    labels = {str(one["object"]): str(one["label"]) for one in listed(found, "objects")}
-    own = {str(one["participant"]): one["scores"] for one in listed(found, "agents")}
-    return pd.DataFrame.from_dict(own, orient="index").rename(columns=labels).astype(float)
-
-
-def agents(found: Found, rows: pd.DataFrame) -> Iterator[Finding]:
-    """What matters most to each agent, where one object does."""
-    own = scores(found)
-    top = own.idxmax(axis=1)[own.eq(own.max(axis=1), axis=0).sum(axis=1).eq(1)]
-    name = N_("most important (best–worst)")
-    yield Finding("best_object", "categorical", name, top)
-
-
-def measures(found: Found, rows: pd.DataFrame) -> Iterator[Measure]:
-    """How much the object matters that matters most to all: does it to every group?"""
-    first = next(iter(ranked(found)), None)
-    if first is not None:
-        label = str(first["label"])
-        heading = said(N_("Importance of “{label}”"), label=label)
-        rests_on = ("results.json → best_worst.agents[*].scores",)
-        yield Measure("importance", heading, scores(found)[label], evidence=rows, rests_on=rests_on)
-
-
-def headlines(found: Found, language: Language) -> Iterator[Headline]:
-    """What matters most to all."""
-    first = next(iter(ranked(found)), None)
-    if first is not None:
-        yield Headline("best_worst.first", "first", first["object"], first["score"], (str(first["label"]),))
-
-
-EVALUATION = Evaluation(
-    analyse=analyse,
-    findings=findings,
-    section="enquete_best_worst:section.md.j2",
-    shown=shown,
-    figures=figures,
-    health=health,
-    probed=probed,
-    checks={"firmness": FIRM, "option_order": KEPT},
-    agents=agents,
-    measures=measures,
-    headlines=headlines,
-    sentences={"first": WORDS["first"]},
-)
+EVALUATION = Evaluation(analyse=analyse, presentation=PRESENTATION, probed=probed, checks={"option_order": KEPT})

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from enquete_best_worst.analysis import firm_order, firmness, scored
 from enquete_best_worst.instrument import BestWorstInstrument
+from enquete_best_worst.results import by_agent
 
 import enquete
 from enquete.instruments.load import load_instrument
@@ -49,44 +49,40 @@ def test_best_and_worst_are_counted_once_a_set(run: enquete.Run) -> None:
         assert one["score"] == pytest.approx((one["best"] - one["worst"]) / 36)
 
 
-def test_section_health_probe_finding_and_headline(run: enquete.Run) -> None:
+def test_section_probe_finding_groups_and_agents(run: enquete.Run) -> None:
     synthesis = Path(run.path)
     assert "## Best–worst scaling" in run.report
     assert "affordable housing" in run.report
     health = json.loads((synthesis / "health.json").read_text())
     checks = {one["name"]: one for one in health["diagnostics"] if one["methodology"] == "best_worst"}
-    assert checks["firmness"]["value"] > 0.25
-    assert checks["option_order"]["probe"]
-    assert checks["option_order"]["n"] == 84
+    assert (checks["option_order"]["probe"], checks["option_order"]["n"]) == (True, 84)
     agents = pd.read_csv(synthesis / "exports" / "agents.csv")
     assert agents["best_object"].notna().any()
-    assert "Most important of all is" in run.page_one["findings"][0]["text"]
-    appendix = (synthesis / "appendix.md").read_text("utf-8")
-    assert "most important of all:" in appendix  # a headline, which the second run repeats or not
+    told = [one["text"] for one in run.page_one["findings"]]
+    assert any("Most important of all is" in one for one in told)
+    assert len(run.results["best_worst"]["group_tests"]) == 7
+    assert "highest score" in (synthesis / "appendix.md").read_text("utf-8")  # what replicates are compared on
 
 
 def test_figure(run: enquete.Run) -> None:
-    bars = run.figure("best_worst/scores").data[0]
-    assert len(bars.y) == 7
-    assert list(bars.x) == sorted(bars.x, reverse=True)
     drawn = (Path(run.path) / "figures" / "best_worst-scores.svg").read_text("utf-8")
     assert "affordable housing" in drawn
 
 
-def test_firmness_of_one_order_and_of_none() -> None:
-    """Who chooses by the order of the file gets the net counts 3, 2, 1, 0, −1, −2, −3 in Fano's plane: 28 by hand, where
-    choices at random give 14 (1 to best and 1 to worst, seven times)."""
+def test_scores_are_counted_per_set_shown() -> None:
+    """Who chooses by the order of the file gets the net counts 3, 2, 1, 0, −1, −2, −3 in Fano's plane, of three sets each."""
     instrument = load_instrument(BestWorstInstrument, SHIPPED)
     names = list(instrument.objects)
-    firm = firm_order(names, instrument.sets)
-    order = {name: -number for number, name in enumerate(names)}
     rows = [
-        {"participant": "a", "item_id": f"set_{n}", "best": max(shown, key=order.__getitem__), "worst": min(shown, key=order.__getitem__)}
+        {
+            "participant": "a",
+            "item_id": f"set_{n}",
+            "best": min(shown, key=names.index),
+            "worst": max(shown, key=names.index),
+        }
         for n, shown in enumerate(instrument.sets, start=1)
-    ]  # fmt: skip
-    _, net = scored(pd.DataFrame(rows), instrument)
-    assert net.loc["a", names].tolist() == [3, 2, 1, 0, -1, -2, -3]
-    assert firmness(net, instrument)["a"] == pytest.approx((28 - 14) / (firm - 14))
+    ]
+    assert (by_agent(pd.DataFrame(rows), instrument).loc["a", names] * 3).round(9).tolist() == [3, 2, 1, 0, -1, -2, -3]
 
 
 @pytest.mark.parametrize(
