@@ -100,7 +100,9 @@ class RunRecord(BaseModel):
     revision: str = ""  # of Enquete's source, where it is known; "+" where files had been changed
     base_url: str = ""
     created_at: str
-    by: str = Field(default="", exclude_if=lambda by: not by)  # what agents are compared by; "" is their stakeholder type
+    by: str = Field(
+        default="", exclude_if=lambda by: not by
+    )  # what agents are compared by; "" is their stakeholder type
     batch: bool = Field(default=False, exclude_if=lambda batch: not batch)  # requests go in batches, at half the price
     weights: Weights | None = Field(default=None, exclude_if=lambda weights: weights is None)  # of a local model
     # Of runs with a second respondent alone: others are written as they always were.

@@ -230,7 +230,7 @@ class ChartData:
         axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up)
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
-    def levels(self, frame: pd.DataFrame, table: str, column: str) -> dict[str, alt.Color | alt.Shape]:
+    def levels(self, frame: pd.DataFrame, table: str, column: str) -> dict[str, Any]:
         """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame has it.
 
         For bars colour alone: `color=data.levels(...)["color"]`.

@@ -430,7 +430,8 @@ def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
             known = pd.to_numeric(known)
         elif column.format != "flag":
             return pd.to_numeric(known).astype("float64")
-        return known.astype(DTYPES[column.format])
+        dtype: Any = DTYPES[column.format]
+        return known.astype(dtype)
     return values.astype(object).where(values.map(lambda one: isinstance(one, list | tuple)) | values.notna(), None)
 
 

@@ -10,16 +10,14 @@ claims, headlines or figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from enquete.locale import Words
 from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
-from enquete.reports.crossing.claims import Absent, Claim, Finding, Grouping, Measure
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
@@ -78,10 +76,6 @@ def by_path(item_id: str, instrument: Any) -> ItemFacts:
     return ItemFacts(dimension=item_id.rpartition("/")[2] if "/" in item_id else "")
 
 
-def nothing(found: Found, rows: pd.DataFrame) -> Iterable[Any]:
-    return ()
-
-
 def no_figures(found: Found, language: Language) -> Iterable[Figure]:
     return ()
 
@@ -94,13 +88,8 @@ def no_groups(found: Found, language: Language) -> Iterable[Remembered]:
     return ()
 
 
-def no_claims(found: Found, rows: pd.DataFrame, types: Grouping) -> Iterable[Claim | Absent]:
-    return ()
-
-
 Analyse = Callable[[pd.DataFrame, Any, Any, AnalysisContext], Found | Analysis]
 Checks = Callable[[Found, pd.DataFrame, Humans], Made]
-OwnClaims = Callable[[Found, pd.DataFrame, Grouping], Iterable[Claim | Absent]]
 
 
 @dataclass(frozen=True)
@@ -139,16 +128,6 @@ class Evaluation:
     health: Checks = any_other
     probed: Callable[[Arms], Made] = repeated
     checks: Mapping[str, OwnCheck] = field(default_factory=dict)
-
-    # Across methodologies: columns of agents.csv; the kinds of finding among them by name, whether or not a run gives them,
-    # and pairs of kinds whose association is always printed; measures that are compared between the groups of others, and
-    # groupings that others' measures are compared between; claims of another form, which are given the stakeholder types.
-    agents: Callable[[Found, pd.DataFrame], Iterable[Finding]] = nothing
-    kinds: Mapping[str, Words] = field(default_factory=dict)
-    pairs: Sequence[tuple[str, str]] = ()
-    measures: Callable[[Found, pd.DataFrame], Iterable[Measure]] = nothing
-    groupings: Callable[[Found, pd.DataFrame], Iterable[Grouping]] = nothing
-    claims: OwnClaims = no_claims
 
     # Episodes of what the answers were gathered into (types, themes, scenarios), for the memory; one a group.
     remembered: Callable[[Found, Language], Iterable[Remembered]] = no_groups

@@ -12,11 +12,11 @@ from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC
+from enquete.reports import narrative
+from enquete.reports.agents import ACROSS
+from enquete.reports.agents import PRESENTATION as BETWEEN
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
-from enquete.reports.crossing import associations
-from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
-from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
 from enquete.reports.preference import found as preference
@@ -27,7 +27,6 @@ from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.row import ANSWER, ResponseRow
 from enquete.reports.table.rows import PLAIN
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
-from enquete.state.asking import Language
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -62,43 +61,18 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
         said = episodes(reading, material.frame, material.asked, material.found.results)
         write_jsonl(exports / "episodes.jsonl", said)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
-    write_json(folder / "crossing.json", crossing_file(material, language))
-    write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
-    write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations, language))
+    write_json(folder / narrative.FILE, material.prose.as_json())
+    write_csv(exports / "agents.csv", material.found.agents.table.reset_index(names="participant"))
+    write_json(folder / "associations.json", material.found.analyses[ACROSS].as_json(BETWEEN))
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
         write_json(folder / replicates_text.FILE, material.replicates.as_json())
     if material.preference is not None:
         write_json(folder / preference.FILE, material.preference.as_json())
         write_csv(reading.folder / preference.PAIRS, preference.as_frame(material.preference.pairs))
-    spoken = [call for name in (SYNTHESIS, CRITIC) for call in audit(reading, name, "")]
+    spoken = [call for name in (narrative.METHODOLOGY, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
-
-
-def crossing_file(material: Material, language: Language) -> dict[str, Any]:
-    """Claims by id with their sentences, what is absent, and the summary with who wrote it."""
-    claims = {
-        claim.id: {
-            **claim.as_json(language),
-            "text": sentence(claim, language),
-            "replicates": _held(material, claim.id),
-        }
-        for claim in material.crossing.claims
-    }
-    prose = material.prose
-    paragraphs = [paragraph.model_dump(mode="json") for paragraph in prose.paragraphs]
-    return {
-        "claims": claims,
-        "absent": [{"claim": absent.claim, "why": absent.why} for absent in material.crossing.absent],
-        "summary": {"by": prose.by, "paragraphs": paragraphs, "problems": list(prose.problems)},
-    }
-
-
-def _held(material: Material, claim: str) -> dict[str, Any]:
-    """Whether the claim holds when asked again; "not judged" too in a run without replicates."""
-    found = material.replicates.claims.get(claim)
-    return found.as_json() if found else {"n": 0, "verdict": "not judged"}
 
 
 def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:

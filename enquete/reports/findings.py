@@ -1,7 +1,8 @@
 """Findings: what each methodology's analysis makes of its rows.
 
 `Evaluation.analyse(frame, instrument, settings, context)` is pure. `frame` holds the rows of the main arm alone, of all
-phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too, which a
+phases and of an earlier baseline run; a methodology of two waves is given the arm "retest" and placebo arms too,
+    which a
 change is measured against. `context` is an `AnalysisContext`. It returns JSON without NaN: missing data is None beside a
 count. The findings name the arms they read.
 """
@@ -17,7 +18,9 @@ from pydantic import JsonValue
 
 from enquete.checkpoints.ledger import Failure
 from enquete.checkpoints.record import RunRecord
-from enquete.locale import N_, in_language
+from enquete.locale import N_, in_language, tell
+from enquete.reports.agents import ACROSS, AgentTable, agent_columns, agent_table
+from enquete.reports.agents import PRESENTATION as BETWEEN
 from enquete.reports.context import TYPE_NAMES, AnalysisContext, chosen, jsonable
 from enquete.reports.declarations import Analysis, Presentation
 from enquete.reports.evaluation import evaluation
@@ -46,7 +49,10 @@ class Findings:
     """Findings by methodology, and the bugs that left one without any."""
 
     results: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
-    analyses: dict[str, Analysis] = field(default_factory=dict)  # of methodologies that declare their results
+    analyses: dict[str, Analysis] = field(
+        default_factory=dict
+    )  # of methodologies that declare their results, and ACROSS
+    agents: AgentTable = field(default_factory=lambda: AgentTable(pd.DataFrame()))
     bugs: list[Failure] = field(default_factory=list)
 
 
@@ -79,10 +85,31 @@ def find(
             key = (stands.id, name, "", 0, UNIT)
             found.bugs.append(Failure(*key, text, traceback.format_exc()))
     declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
+    if arm is None:
+        found.agents = _agents(reading, frame, declared, groups)
+        declared[ACROSS] = (BETWEEN, found.agents.associations())
     found.analyses = corrected(declared)
-    for name, (presentation, _) in declared.items():
-        found.results[name] = {**about[name], **found.analyses[name].as_json(presentation)}
+    for name in about:
+        if name in declared:
+            found.results[name] = {**about[name], **found.analyses[name].as_json(declared[name][0])}
     return found
+
+
+def _agents(
+    reading: RunReading, frame: pd.DataFrame, declared: Mapping[str, tuple[Presentation, Analysis]],
+        groups: pd.Series[str] | None
+) -> AgentTable:  # fmt: skip
+    """All agents with what each methodology says of them, and what they are compared by."""
+    columns = [
+        column
+        for name, (presentation, analysis) in declared.items()
+        for called in [{one.name: tell(one.label, reading.language) for _, one in presentation.agent_columns}]
+        for column in agent_columns(presentation, analysis, name, called)
+    ]
+    people = participants_table(reading.population)
+    by = people["stakeholder_type"] if groups is None else groups.rename(reading.by)
+    name = tell(N_("stakeholder type"), reading.language) if groups is None else reading.by
+    return agent_table(columns, frame, people, by, name, persona_columns(reading.ledger))
 
 
 def _presentation(reading: RunReading, name: str) -> Presentation:

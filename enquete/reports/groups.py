@@ -150,5 +150,5 @@ def compared(
 def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
     """Standard deviation within groups, pooled."""
     left = len(values) - groups.nunique()
-    gap = values - values.groupby(groups).transform("mean")
-    return float((gap @ gap / left) ** 0.5) if left > 0 else 0.0
+    gap = (values - values.groupby(groups).transform("mean")).to_numpy(dtype=float)
+    return float(gap @ gap / left) ** 0.5 if left > 0 else 0.0

@@ -11,8 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
@@ -21,15 +19,14 @@ from enquete.analysis.health.diagnostics import NOT_USABLE, Standing
 from enquete.locale import N_, NN_, plural, tell
 from enquete.nodes import fitting
 from enquete.reports.accounts import TookPart, took_part
+from enquete.reports.agents import ACROSS
 from enquete.reports.context import responded
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.health.presented import lacking, reasons, verdict
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import FEWEST, PER_METHODOLOGY, KeyFinding, leading, tested
 from enquete.reports.markdown import readable
-from enquete.reports.page_findings import stated as told
 from enquete.reports.run_reading import RunReading
-from enquete.reports.views import Results
 from enquete.state.asking import Language
 
 FILE = "page_one.json"
@@ -80,18 +77,18 @@ class PageOne:
 
 
 def page_one(
-    reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], results: Mapping[str, Any], health: Health,
-    *, declared: Mapping[str, Results] = MappingProxyType({}), across: Sequence[KeyFinding] = (),
-        notices: Sequence[str] = (), interim: bool = False,
+    reading: RunReading, frame: pd.DataFrame, own: Mapping[str, Evaluation], findings: Mapping[str, list[KeyFinding]],
+        health: Health,
+    *, notices: Sequence[str] = (), interim: bool = False,
 ) -> PageOne:  # fmt: skip
-    """frame: the response table; across: findings that join methodologies; notices: what must be read before anything else;
+    """frame: the response table; findings: by methodology, and those that join them; notices: what must be read before anything else;
     interim: the interviews are not finished. Of data that are not usable only what was tested is found."""
     language = reading.language
+    across = findings.get(ACROSS, [])
     titles = {name: tell(reading.methodology(name).title, language) for name in own}
     asked = took_part(reading, frame)
     title, question = _title(reading, asked, language), _shortened(reading.record.topic, _QUESTION_WORDS)
-    findings = {name: _findings(name, own[name], results[name], declared, language) for name in own if name in results}
-    stated = {name: _stated(name, all_of, health) for name, all_of in findings.items()}
+    stated = {name: _stated(name, findings[name], health) for name in own if name in findings}
     usable = [
         Usable(name, titles.get(name, name), one.verdict, verdict(one, language), _why(health, name, language))
         for name, one in health.verdicts.items()
@@ -117,16 +114,6 @@ def _why(health: Health, name: str, language: Language) -> str:
     if found.verdict in ("usable as far as checked", "interim"):
         return ""
     return lacking(found, language) if found.verdict == "cannot be judged" else reasons(health, name, language, most=1)
-
-
-def _findings(
-    name: str, own: Evaluation, found: Any, declared: Mapping[str, Results], language: Language
-) -> list[KeyFinding]:
-    return (
-        list(told(declared[name]))
-        if name in declared
-        else [replace(one, methodology=name) for one in own.findings(found, language)]
-    )
 
 
 def _stated(name: str, stated: list[KeyFinding], health: Health) -> list[KeyFinding]:

@@ -16,17 +16,12 @@ from typing import Any
 import pandas as pd
 
 from enquete.analysis.health.diagnostics import NOT_USABLE
-from enquete.analysis.relations.association import CrossFinding
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, Words, tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports import accounts, citations
+from enquete.reports.agents import ACROSS
 from enquete.reports.context import Found, listed
-from enquete.reports.crossing import associations
-from enquete.reports.crossing.agents import AgentTable
-from enquete.reports.crossing.claims import Crossing
-from enquete.reports.crossing.narrative import Prose
-from enquete.reports.crossing.section import details, summary
 from enquete.reports.embedded import CHECKS_TITLE, Embedded
 from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
@@ -37,16 +32,17 @@ from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.limitations import limitations
 from enquete.reports.markdown import escape
+from enquete.reports.narrative import Prose
 from enquete.reports.page import page
 from enquete.reports.page_one import FILE, PageOne, page_one, unusable
 from enquete.reports.preference import told as preference_text
 from enquete.reports.preference.found import Preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.replicates.again import Replicates
-from enquete.reports.results import names_of, results_of
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.templates import render
+from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import Language
 
@@ -54,8 +50,6 @@ LIMITS = 4
 """Caveats in the report, the gravest; the others are in the appendix."""
 FINDINGS = 3
 """Of a methodology in its section beside those on page one; the others are in the appendix."""
-ACROSS = 5
-"""Pairs of findings that go together; all are in the appendix."""
 HEALTH, REPLICATES, PREFERENCE = "health", "replicates", "preference"
 """Whose figures stand with instrument health, with replicates, and with respondent B: what their names begin with."""
 DATA = "exports/all_responses.csv"
@@ -68,13 +62,12 @@ class Material:
     frame: pd.DataFrame
     stages: accounts.Stages
     found: Findings
-    crossing: Crossing
+    findings: Mapping[str, list[KeyFinding]]  # by methodology, and those that join several
+    declared: Mapping[str, Results]
     prose: Prose
     health: Health
     asked: Sequence[Asked]
     replicates: Replicates
-    agents: AgentTable
-    associations: Sequence[CrossFinding]
     figures: Sequence[Figure]
     preference: Preference | None = None
     citations: Sequence[citations.Citation] = ()
@@ -116,14 +109,10 @@ class Report:
         self.reading, self.material, self.status, self.partial = reading, material, status, partial
         self.language = reading.language
         self.own = evaluations(reading.record.methods)
-        titles = {name: tell(reading.methodology(name).title, self.language) for name in self.own}
-        self.declared = results_of(
-            self.own, material.found.analyses, names_of(reading, material.asked, titles), self.language
-        )
+        self.declared = material.declared
         self.page = page_one(
-            reading, material.frame, self.own, material.found.results, material.health, declared=self.declared,
-                notices=list(self._notices()), interim=partial,
-            across=associations.findings(material.agents, material.associations, self.language),
+            reading, material.frame, self.own, material.findings, material.health, notices=list(self._notices()),
+                interim=partial,
         )  # fmt: skip
         self.parts = [*self._parts()]
         self.strips = {one.id: strip for one in self.page.findings if (strip := strip_of(one, self._scale(one)))}
@@ -142,8 +131,9 @@ class Report:
         health = [one for one in self.material.figures if one.name.startswith(f"{HEALTH}/")]
         return self._render(
             "report.md.j2", strip=self._strip, image=_image, behind=behind,
-            methodologies=self.parts, across=self._across(), run=self.reading.record, idle=self.reading.idle,
-            joined=self._claims() if self.material.prose.by == "model" else "", health_figures=health,
+            methodologies=self.parts, across=self._across(), between=self.declared[ACROSS].at("section"),
+                run=self.reading.record, idle=self.reading.idle,
+            prose=self.material.prose, model=self.reading.record.main.model, health_figures=health,
             health=presented.section(self.material.health, self.page.titles, self.language),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
             against=preference_text.section(self.material.preference, self.page.titles, self.language),
@@ -239,11 +229,7 @@ class Report:
     def _across(self) -> list[KeyFinding]:
         """What was tested over methodologies and is not on page one."""
         shown = {one.id for one in self.page.findings}
-        return [one for one in self.page.across if one.id not in shown][:ACROSS]
-
-    def _claims(self) -> str:
-        material, model = self.material, self.reading.record.main.model
-        return summary(material.crossing, material.prose, model, self.language, material.replicates)
+        return [one for one in self.page.across if one.id not in shown]
 
     def _titles(self) -> Mapping[str, str]:
         """Also of the synthesis and the critic, which make calls of their own."""
@@ -253,17 +239,11 @@ class Report:
     def _more(self) -> Iterator[tuple[str, str]]:
         """What is nobody's own: heading and Markdown."""
         material, language = self.material, self.language
-        claims = details(material.crossing.claims, language, material.replicates)
-        claims = claims if material.prose.by == "model" else f"{self._claims()}\n\n{claims}"
-        pairs = associations.section(material.agents, material.associations, language)
-        again = replicates_text.section(
-            material.replicates, material.crossing.claims, self.own, self.page.titles, language
-        )
+        again = replicates_text.section(material.replicates, self.own, self.page.titles, language)
         again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
         checks = presented.sections(material.health, self.page.titles, language)
         for title, text in (
-            (N_("Differences between groups across methodologies (not tested here)"), claims),
-            (N_("Findings of all agents, pair by pair"), pairs),
+            (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
             (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, checks),
             (N_("Distribution shapes"), self._shapes()),
         ):  # fmt: skip

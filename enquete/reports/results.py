@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 from pydantic import JsonValue
 
-from enquete.reports.context import TYPE_NAMES
-from enquete.reports.crossing.claims import Finding as AgentFinding
+from enquete.reports.agents import ACROSS
+from enquete.reports.agents import PRESENTATION as BETWEEN
+from enquete.reports.context import TYPE_NAMES, Found
 from enquete.reports.declarations import Analysis, Column, Presentation, shaped
 from enquete.reports.evaluation import Evaluation, Headline
+from enquete.reports.key_findings import KeyFinding
+from enquete.reports.page_findings import stated as told
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
 from enquete.reports.views import Names, Results, dictionaries
@@ -21,11 +24,24 @@ from enquete.state.asking import Language
 def results_of(
     own: Mapping[str, Evaluation], analyses: Mapping[str, Analysis], names: Names, language: Language
 ) -> dict[str, Results]:
-    """Of every methodology that declares its results and was analysed."""
+    """Of every methodology that declares its results and was analysed, and of what joins them."""
+    presentations = {name: one.presentation for name, one in own.items()} | {ACROSS: BETWEEN}
     return {
         name: Results(name, presentation, analyses[name], names, language)
-        for name, one in own.items()
-        if (presentation := one.presentation) is not None and name in analyses
+        for name, presentation in presentations.items()
+        if presentation is not None and name in analyses
+    }
+
+
+def stated(
+    own: Mapping[str, Evaluation], results: Mapping[str, Found], declared: Mapping[str, Results], language: Language
+) -> dict[str, list[KeyFinding]]:
+    """Every finding by methodology, and under ACROSS those that join several."""
+    found = {name: list(told(one)) for name, one in declared.items()}
+    older = {name: one for name, one in own.items() if name in results and name not in declared}
+    return found | {
+        name: [replace(f, methodology=name) for f in one.findings(results[name], language)]
+        for name, one in older.items()
     }
 
 
@@ -53,18 +69,6 @@ def read_results(
     types = found.get(TYPE_NAMES)
     known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
     return Results(methodology, presentation, from_json(presentation, found), known, language)
-
-
-def agent_findings(presentation: Presentation, analysis: Analysis) -> Iterator[AgentFinding]:
-    """Columns of agents.csv: what declared tables say of every single agent."""
-    for table, column in presentation.agent_columns:
-        frame = analysis.tables[table.name]
-        if len(frame) and frame[column.name].notna().any():
-            values = pd.Series(frame[column.name].tolist(), index=frame[table.key[0]].tolist())
-            kind = "categorical" if column.format in ("code", "reference", "flag", "text") else "numeric"
-            yield AgentFinding(
-                column.name, kind, column.label, values if kind == "categorical" else values.astype(float)
-            )
 
 
 def headlines(results: Results) -> Iterator[Headline]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,10 @@ from enquete.locale import tell
 from enquete.nodes.provenance import as_file
 from enquete.nodes.study_graph import Closed
 from enquete.nodes.workplace import Workplace
+from enquete.reports import narrative
 from enquete.reports.accounts import every_call_failed
 from enquete.reports.citations import citations
-from enquete.reports.context import statuses, with_ids
-from enquete.reports.crossing import narrative
-from enquete.reports.crossing.agents import agent_table
-from enquete.reports.crossing.associations import associate
-from enquete.reports.crossing.joined import cross
+from enquete.reports.context import statuses
 from enquete.reports.evaluation import evaluations
 from enquete.reports.exports import reached, write_exports, write_stage
 from enquete.reports.figures import drawn
@@ -33,13 +30,16 @@ from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
 from enquete.reports.health.verdicts import Health, examine
+from enquete.reports.key_findings import KeyFinding, ranked
 from enquete.reports.preference.found import preferences
 from enquete.reports.remembering import remember
 from enquete.reports.replicates.again import replicate
 from enquete.reports.report import Material, write_report
+from enquete.reports.results import names_of, results_of, stated
 from enquete.reports.run_reading import RunReading, open_run, read_result
-from enquete.reports.table.items import items
-from enquete.reports.table.rows import participants_table, persona_columns, responses
+from enquete.reports.table.items import Asked, items
+from enquete.reports.table.rows import responses
+from enquete.reports.views import Results
 from enquete.reports.writing import write_json
 from enquete.state.asking import RESPONDED, Language, Participant
 from enquete.state.errors import LedgerError
@@ -64,6 +64,7 @@ class Prepared:
 
     frame: pd.DataFrame
     found: Findings
+    findings: Sequence[narrative.FindingData] = ()
 
 
 async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, partial: bool = False) -> Closed:
@@ -99,14 +100,11 @@ async def synthesise(workplace: Workplace, planned: list[tuple[str, str]], *, pa
 
 
 async def _narrate(workplace: Workplace, planned: Sequence[tuple[str, str]]) -> Prepared | None:
-    """The model's summary, if it has not written one of these claims yet. A bug costs the summary, nothing else."""
+    """The model's summary, if it has not written one of these findings yet. A bug costs the summary, nothing else."""
     prepared = None
     try:
         prepared = await asyncio.to_thread(prepare, workplace.folder, planned, workplace.population)
-        crossing = await asyncio.to_thread(
-            cross, evaluations(workplace.record.methods), prepared.found.results, prepared.frame
-        )
-        await narrative.write(workplace, crossing.claims, frozenset(with_ids(prepared.frame)["answer_id"]))
+        await narrative.write(workplace, prepared.findings)
     except LedgerError:
         raise
     except Exception as error:
@@ -124,7 +122,24 @@ def prepare(folder: Path, planned: Sequence[tuple[str, str]], population: list[P
     """Response table and findings of a run whose interviews are over."""
     with open_run(folder, population=population) as reading:
         frame = responses(reading, planned, plain=True)
-        return Prepared(frame, find(reading, frame))
+        found = find(reading, frame)
+        _, findings = _findings(reading, found, items(reading, frame))
+        return Prepared(frame, found, narrative.shown(_listed(findings), frame, reading.run))
+
+
+def _findings(
+    reading: RunReading, found: Findings, asked: Sequence[Asked]
+) -> tuple[Mapping[str, Results], Mapping[str, list[KeyFinding]]]:
+    """What is declared, in the reader's language, and every finding by methodology."""
+    own = evaluations(reading.record.methods)
+    titles = {name: _title(reading, name) for name in own}
+    declared = results_of(own, found.analyses, names_of(reading, list(asked), titles), reading.language)
+    return declared, stated(own, found.results, declared, reading.language)
+
+
+def _listed(findings: Mapping[str, list[KeyFinding]]) -> list[KeyFinding]:
+    """All of them, the best ranked first."""
+    return ranked(one for own in findings.values() for one in own)
 
 
 def write_synthesis(
@@ -141,7 +156,8 @@ def write_synthesis(
     """Rebuild all files of the run in `folder` from its ledger. Needs neither its lock nor a model.
 
     prepared: table and findings that were just made of the same ledger; without a bug in them they are not made again.
-    language: of what is read, where it is not to be that of the interviews. by: what agents are compared by, where it is not to be what the run named. population: see `open_run`.
+    language: of what is read, where it is not to be that of the interviews. by: what agents are compared by,
+        where it is not to be what the run named. population: see `open_run`.
     Raises LedgerError where the ledger cannot be read, ValueError where a row is not what the table promises.
     """
     with open_run(folder, language, population, by) as reading:
@@ -179,26 +195,18 @@ def _material(
         trace = "".join(traceback.format_exception(error))
         found.bugs.append(Failure(reading.record.main.id, name, "", 0, UNIT, f"{type(error).__name__}: {error}", trace))
 
-    own = evaluations(reading.record.methods)
-    crossing = cross(own, found.results, frame)
-    agents = agent_table(
-        own,
-        found.results,
-        frame,
-        participants_table(reading.population),
-        persona_columns(reading.ledger),
-        found.analyses,
-    )
-    replicates = replicate(reading, frame, found.results, crossing.claims)
+    asked = items(reading, frame)
+    declared, findings = _findings(reading, found, asked)
+    replicates = replicate(reading, frame, found.results)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
     against = preferences(reading)
     record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
     files |= {"preference": against.as_json()} if against else {}
+    prose = narrative.stored(reading, narrative.shown(_listed(findings), frame, reading.run))
     return Material(
-        frame, stages, found, crossing, narrative.stored(reading, crossing.claims), health, items(reading, frame), replicates, agents,
-        associate(agents), drawn(record.methods, found.results, reading.language, file, **files), against,
-        citations(reading, frame),
+        frame, stages, found, findings, declared, prose, health, asked, replicates,
+        drawn(record.methods, found.results, reading.language, file, **files), against, citations(reading, frame),
     )  # fmt: skip
 
 

@@ -77,10 +77,10 @@ class Results:
         """A column of a row as it is read, plain text; a dash where it is missing."""
         language = self.language
         if column.parts is not None:
-            first, second = (row.get(part) for part in column.parts)
+            first, second = (row[part] if part in row else None for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second))
-            if _missing(first) or _missing(second):
+            if first is None or second is None or _missing(first) or _missing(second):
                 return MISSING
             return (
                 f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"

@@ -76,7 +76,9 @@ class Population:
         """The name of a column that agents may be compared by, "" for none. Raises SettingsError naming those there are."""
         known = sorted({column for own in self.columns.values() for column in own})
         if name and name not in known:
-            there = f"there are {', '.join(known)}" if known else "this population has none: they come with a personas file"
+            there = (
+                f"there are {', '.join(known)}" if known else "this population has none: they come with a personas file"
+            )
             raise SettingsError(f"by: no persona column {name!r}; {there}")
         return name
 

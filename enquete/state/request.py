@@ -352,7 +352,10 @@ class RunRequest(BaseModel):
     ] = 0.5
     by: Annotated[
         str,
-        Field(max_length=200, description="what agents are compared by: a column of the personas file; stakeholder types unless named"),
+        Field(
+            max_length=200,
+            description="what agents are compared by: a column of the personas file; stakeholder types unless named",
+        ),
         Offered(*EVERYWHERE, about="study", value="COLUMN"),
     ] = ""
     baseline: Annotated[

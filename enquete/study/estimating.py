@@ -99,7 +99,7 @@ def _narrative(record: RunRecord, prices: Prices, url: str) -> list[Line]:
     main = record.main
     if main.respondent != "llm":
         return []
-    from enquete.reports.crossing import narrative  # noqa: PLC0415 - pulls in pandas
+    from enquete.reports import narrative  # noqa: PLC0415 - pulls in pandas
 
     read, written = narrative.bounds()
     line = priced_line(

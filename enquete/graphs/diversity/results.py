@@ -11,7 +11,6 @@ from enquete.analysis.health.coherence import coherence
 from enquete.analysis.health.order import order_smoothness
 from enquete.analysis.health.plausibility import two_components
 from enquete.analysis.health.quality import persona_flattening
-from enquete.graphs.diversity import across
 from enquete.graphs.diversity.analysis import analyse
 from enquete.graphs.diversity.exchange import complete_sorts, pqmethod_dat, sorts_csv
 from enquete.graphs.diversity.figures import figures
@@ -111,13 +110,5 @@ EVALUATION = Evaluation(
     figures=figures,
     item_facts=item_facts,
     health=health,
-    agents=across.agents,
-    kinds=across.KINDS,
-    pairs=across.PAIRS,
-    groupings=across.groupings,
-    claims=across.claims,
     remembered=remembered,
-    headlines=across.headlines,
-    sentences=across.SENTENCES,
-    alike=across.named_alike,
 )

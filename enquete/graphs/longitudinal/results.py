@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.graphs.longitudinal import across, findings, health
+from enquete.graphs.longitudinal import findings, health
 from enquete.graphs.longitudinal.analysis import analyse
 from enquete.graphs.longitudinal.figures import figures
 from enquete.graphs.longitudinal.instrument import LongitudinalInstrument
@@ -58,9 +58,4 @@ EVALUATION = Evaluation(
     figures=figures,
     health=health.health,
     probed=health.probed,
-    agents=across.agents,
-    kinds=across.KINDS,
-    measures=across.measures,
-    headlines=across.headlines,
-    sentences=across.SENTENCES,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.graphs.roundtable import across, health
+from enquete.graphs.roundtable import health
 from enquete.graphs.roundtable.analysis import analyse
 from enquete.graphs.roundtable.figures import figures
 from enquete.graphs.roundtable.findings import findings
@@ -95,7 +95,4 @@ EVALUATION = Evaluation(
     health=health.health,
     checks=health.CHECKS,
     glossary=GLOSSARY,
-    agents=across.agents,
-    headlines=across.headlines,
-    sentences=across.SENTENCES,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from enquete.analysis.health.plausibility import rated_alike
-from enquete.graphs.scenario import across, findings
+from enquete.graphs.scenario import findings
 from enquete.graphs.scenario.analysis import analyse
 from enquete.graphs.scenario.figures import figures
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
@@ -65,10 +65,5 @@ EVALUATION = Evaluation(
     figures=figures,
     item_facts=item_facts,
     health=health,
-    agents=across.agents,
-    kinds=across.KINDS,
-    measures=across.measures,
     remembered=remembered,
-    headlines=across.headlines,
-    sentences=across.SENTENCES,
 )

@@ -1,25 +1,23 @@
 """What a run's replicates say: where its answers vary, and which findings hold when all is asked again.
 
-A replicate is an arm that was asked everything again under another seed or by another model. Claims across methods and
-the methodologies' headlines are made anew from every replicate alone, with that arm in the main arm's place. The main
+A replicate is an arm that was asked everything again under another seed or by another model. The
+methodologies' verdicts are made anew from every replicate alone, with that arm in the main arm's place. The main
 arm chose what to claim and is no witness of it: `judge_claim` counts the replicates only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
 from pydantic import JsonValue
 
-from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim, sign
+from enquete.analysis.agreement.held import ALPHA, Replicated, fewest, judge_claim
 from enquete.analysis.agreement.variance import VarianceComponents, variance_components
 from enquete.checkpoints.ledger import Failure
 from enquete.reports.context import Found, jsonable
-from enquete.reports.crossing.claims import DIGITS, Claim
-from enquete.reports.crossing.joined import cross
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
 from enquete.reports.findings import find
 from enquete.reports.health.occasions import rounds
@@ -31,8 +29,6 @@ from enquete.state.asking import Language
 Results = Mapping[str, Found]
 
 ROLES = ("main", "replicate")
-ABSENT = "absent"
-"""What a replicate says that has answers to all that a claim rests on, and does not make it of the same groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +54,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Replicates:
-    """arms: the main arm first. claims: by claim id, empty where the run has no replicate."""
+    """arms: the main arm first; empty where the run has no replicate."""
 
     arms: tuple[str, ...] = ()
-    claims: Mapping[str, Judged] = field(default_factory=dict)
     headlines: Sequence[tuple[Headline, Judged]] = ()
     shared_t0: bool = False  # an earlier run's T0 is that of all arms
     spread: tuple[Spread, ...] = ()
@@ -69,7 +64,7 @@ class Replicates:
 
     @property
     def judged(self) -> list[Judged]:
-        return [*self.claims.values(), *(found for _, found in self.headlines)]
+        return [found for _, found in self.headlines]
 
     def as_json(self) -> JsonValue:
         listed = {
@@ -77,44 +72,34 @@ class Replicates:
             for one, found in self.headlines
         }
         return jsonable(
-            {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,
-             "claims": {name: one.as_json() for name, one in self.claims.items()}, "headlines": listed,
+            {"arms": list(self.arms), "alpha": ALPHA, "fewest": fewest(), "shared_t0": self.shared_t0,  "headlines": listed,
              "variance_components": [asdict(one) for one in self.spread]}
         )  # fmt: skip
 
 
-def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims: Sequence[Claim]) -> Replicates:
+def replicate(reading: RunReading, frame: pd.DataFrame, results: Results) -> Replicates:
     """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
         return Replicates()
     earlier, own = taken_over(frame, reading.own_runs), evaluations(reading.record.methods)
-    again: list[Again] = []
+    again: list[Results] = []
     bugs: list[Failure] = []
     for arm in arms:
         rows = standing_in(frame, arm.id, earlier)
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
-        again.append(Again(found.results, of(cross(own, alike(own, found.results, results), rows).claims)))
+        again.append(found.results)
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
     main = headlines(own, results, language)
-    others = [headlines(own, one.results, language) for one in again]
+    others = [headlines(own, alike(own, one, results), language) for one in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
-        judged(claims, again, shared_t0),
         judged_headlines(main, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
     )
-
-
-@dataclass(frozen=True)
-class Again:
-    """What one replicate finds: by methodology, and across them."""
-
-    results: Results
-    claims: Mapping[str, Claim]
 
 
 def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Results:
@@ -136,10 +121,6 @@ def _headlines(name: str, own: Evaluation, found: Found, language: Language) -> 
     return declared_headlines(read_results(name, own.presentation, found, language))
 
 
-def of(claims: Sequence[Claim]) -> dict[str, Claim]:
-    return {claim.id: claim for claim in claims}
-
-
 def taken_over(frame: pd.DataFrame, own_runs: Iterable[str]) -> pd.DataFrame:
     """Rows of the main arm that an earlier run measured; a T0 among them is that of every arm."""
     return frame[frame["arm_role"].eq("main") & ~frame["run_id"].isin(list(own_runs))]
@@ -152,41 +133,6 @@ def standing_in(frame: pd.DataFrame, arm: str, earlier: pd.DataFrame) -> pd.Data
 
 
 # --- findings --------------------------------------------------------------------------------------------------------
-
-
-def judged(claims: Sequence[Claim], again: Sequence[Again], shared_t0: Collection[str] = ()) -> dict[str, Judged]:
-    """Each claim of the main arm by the replicates."""
-    found = {}
-    for claim in claims:
-        main = contrast(claim, claim)
-        said = [answer(claim, one) for one in again]
-        held = judge_claim(sign(main) or 0, [one for one, _ in said], independent=_apart(claim.methods, shared_t0))
-        found[claim.id] = Judged(main, tuple(figure for _, figure in said), held)
-    return found
-
-
-def answer(claim: Claim, again: Again) -> tuple[Hashable | None, float | None]:
-    """What a replicate says about a claim, and its figure. It says nothing where a methodology of the claim is missing."""
-    if any(name not in again.results for name in claim.methods):
-        return None, None
-    made = again.claims.get(claim.id)
-    if made is None or any(made.terms.get(name) != claim.terms.get(name) for name in claim.subjects):
-        return ABSENT, None
-    figure = contrast(claim, made)
-    return (ABSENT, None) if figure is None else (sign(figure), figure)
-
-
-def contrast(claim: Claim, made: Claim) -> float | None:
-    """The claim's figure in a run: its largest group minus its smallest, the groups as the claim names them.
-
-    0 where both print alike. None where the run lacks a group.
-    """
-    values = {group.group: group.value for group in made.groups}
-    high, low = (values.get(claim.groups[place].group) for place in (0, -1))
-    if high is None or low is None:
-        return None
-    digits = DIGITS["mean"]
-    return 0.0 if f"{high:.{digits}f}" == f"{low:.{digits}f}" else high - low
 
 
 def judged_headlines(

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from enquete.analysis.agreement.held import ALPHA, Replicated, fewest
-from enquete.locale import N_, in_language, tell
-from enquete.reports.crossing.claims import Claim
+from enquete.locale import N_, tell
 from enquete.reports.evaluation import Evaluation, Shown
 from enquete.reports.markdown import MISSING, share
 from enquete.reports.replicates.again import Judged, Replicates
@@ -34,22 +33,6 @@ SOURCES: Mapping[str, str] = {
     "residual": N_("residual"),
 }
 """Of variance."""
-_HELD: Mapping[str, str] = {
-    "held": N_("{verdict}: same direction in {agree} of {n} further runs (chance: {chance})"),
-    "unjudged": N_("not judged: no further run"),
-    "absent": N_(", the method is missing in {n}"),
-}
-
-
-def mark(claim: str, replicates: Replicates, language: Language) -> str:
-    """What stands beside a claim: the verdict, how many further runs agree, and what chance does; plain text."""
-    words, found = in_language(_HELD, language), replicates.claims.get(claim)
-    if found is None or not found.held.n:
-        return words["unjudged"]
-    held = found.held
-    verdict = tell(VERDICTS[held.verdict], language)
-    said = words["held"].format(verdict=verdict, agree=held.n_agreeing, n=held.n, chance=_chance(held, language))
-    return said + (words["absent"].format(n=held.n_missing) if held.n_missing else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +48,6 @@ class Row:
 
 def section(
     replicates: Replicates,
-    claims: Sequence[Claim],
     own: Mapping[str, Evaluation],
     titles: Mapping[str, str],
     language: Language,
@@ -77,7 +59,6 @@ def section(
     return render(
         "enquete.reports.replicates:section.md.j2", language, main=main, further=further, alpha=ALPHA, least=fewest(),
         shared_t0=replicates.shared_t0, n=Counter(one.held.verdict for one in replicates.judged),
-        claims=[(claim, _row(replicates.claims[claim.id])) for claim in claims],
         headlines=[(one, _sentences(own[one.methodology], language), _row(found)) for one, found in replicates.headlines],
         spread=replicates.spread, titles=titles, most=ROWS, verdicts=VERDICTS, sources=SOURCES,
         chance=lambda held: _chance(held, language),
