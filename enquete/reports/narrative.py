@@ -258,11 +258,12 @@ def _of_paragraph(paragraph: Paragraph, findings: Mapping[str, FindingData]) -> 
 
 def figures(text: str, said: str) -> Iterator[str]:
     """Figures of `text` that are none of those in `said`."""
-    for name in sorted(set(_names(said)), key=len, reverse=True):
-        text = text.replace(name, "…")  # a name may hold digits
+    bare = said
+    for name in sorted(set(_names(said)), key=len, reverse=True):  # a name may hold digits
+        text, bare = text.replace(name, "…"), bare.replace(name, "…")
     odd = sorted({one for one in text if unicodedata.category(one) in ("No", "Nl")})
     yield from (f"{one!r} is a figure that cannot be checked" for one in odd)
-    allowed = {reading for found in _TOKEN.finditer(said) for reading in _readings(found, said)}
+    allowed = {reading for found in _TOKEN.finditer(bare) for reading in _readings(found, bare)}
     for found in _TOKEN.finditer(text):
         written = found[0].rstrip(".,' \u00a0\u202f")
         if not _PLAIN.fullmatch(written):

@@ -1,4 +1,4 @@
-"""The summary by the model: printed only if every figure and answer in it is the claims', else the claims' sentences."""
+"""The summary by the model: printed only if every figure and answer in it is the findings'."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ import pytest
 import enquete
 from enquete.nodes.planning import planned
 from enquete.nodes.workplace import using
-from enquete.reports.context import with_ids
-from enquete.reports.crossing import narrative
-from enquete.reports.crossing.joined import cross
+from enquete.reports import narrative
 from enquete.reports.synthesis import prepare, write_synthesis
 from enquete.state.settings import Machine
 from enquete.study.run import Run
-from tests.reports.test_reports_crossing import EVALUATIONS
 from tests.support.ledgers import ScriptedSender
 from tests.support.model_server import ModelServer
 from tests.support.studies import call_keys, personas
@@ -29,30 +26,34 @@ ENOUGH = 50_000_000
 Body = dict[str, Any]
 
 
-def shown_claims(body: Body) -> list[dict[str, Any]] | None:
+def shown_findings(body: Body) -> list[dict[str, Any]] | None:
     """The claims that a request for a narrative shows; None for any other request."""
     text = body["messages"][-1]["content"]
-    return claims_in(text) if '"claim_ids"' in text else None
+    return findings_in(text) if '"finding_ids"' in text else None
 
 
-def claims_in(text: str) -> list[dict[str, Any]]:
+def findings_in(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith('{"id"')]
 
 
 def truthful(claims: list[dict[str, Any]]) -> str:
     first = claims[0]
     text = f"Auffällig ist: {first['says']}"
-    return json.dumps({"paragraphs": [{"text": text, "claim_ids": [first["id"]], "answer_ids": first["answers"][:1]}]})
+    return json.dumps(
+        {"paragraphs": [{"text": text, "finding_ids": [first["id"]], "answer_ids": first["answers"][:1]}]}
+    )
 
 
 def lying(claims: list[dict[str, Any]]) -> str:
     first = claims[0]
     text = "Die Zustimmung stieg um 98,76 Punkte."
-    return json.dumps({"paragraphs": [{"text": text, "claim_ids": [first["id"]], "answer_ids": first["answers"][:1]}]})
+    return json.dumps(
+        {"paragraphs": [{"text": text, "finding_ids": [first["id"]], "answer_ids": first["answers"][:1]}]}
+    )
 
 
 def inventing(claims: list[dict[str, Any]]) -> str:
-    paragraph = {"text": "Alles wie gehabt.", "claim_ids": [claims[0]["id"]], "answer_ids": ["run/main/x"]}
+    paragraph = {"text": "Alles wie gehabt.", "finding_ids": [claims[0]["id"]], "answer_ids": ["run/main/x"]}
     return json.dumps({"paragraphs": [paragraph]})
 
 
@@ -66,7 +67,7 @@ def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServ
     asked: list[int] = []
 
     def script(body: Body) -> str | None:
-        claims = shown_claims(body)
+        claims = shown_findings(body)
         if claims is None:
             return None
         asked.append(len(claims))
@@ -76,7 +77,7 @@ def scripted(*replies: Callable[[list[dict[str, Any]]], str]) -> tuple[ModelServ
 
 
 def summary(run: enquete.Run) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((run.path / "crossing.json").read_text("utf-8"))["summary"]
+    found: dict[str, Any] = json.loads((run.path / "narrative.json").read_text("utf-8"))
     return found
 
 
@@ -91,7 +92,7 @@ def test_a_truthful_text_is_printed_and_says_who_wrote_it(tmp_path: Path) -> Non
     assert run.status == "completed"
     assert asked[0] > 1
     assert summary(run)["by"] == "model"
-    assert "Auffällig ist: Das Szenario" in run.report
+    assert "Auffällig ist: " in run.report
     assert "Diese Zusammenfassung hat das Modell m aus den Befunden geschrieben" in run.report
     (key,) = narratives(run)
     assert key[:3] == ("synthesis", "", "main")
@@ -105,25 +106,24 @@ def appendix(run: Run) -> str:
 
 
 @pytest.mark.parametrize("reply", [lying, inventing])
-def test_a_false_text_is_refused_twice_and_the_claims_stand(tmp_path: Path, reply: Any) -> None:
+def test_a_false_text_is_refused_twice(tmp_path: Path, reply: Any) -> None:
     server, asked = scripted(reply)
     with server:
         run = interview(tmp_path, server)
     assert run.status == "completed"
     assert len(asked) == 2  # one corrective retry
     assert summary(run)["by"] == "refused"
-    assert "wurde auch nach einer Korrektur zurückgewiesen" in appendix(run)
+    assert "wurde auch nach einer Korrektur zurückgewiesen" in run.report
     assert "98,76 Punkte" not in run.report
-    assert "- Das Szenario" in appendix(run)
 
 
 def test_a_corrected_text_is_printed(tmp_path: Path) -> None:
     server, _ = scripted(lying, truthful)
     with server:
         run = interview(tmp_path, server)
-        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_claims(entry.body)]
+        told = [entry.body["messages"][-1]["content"] for entry in server.requests if shown_findings(entry.body)]
     assert summary(run)["by"] == "model"
-    assert "98,76 is no figure of the claims cited" in told[1]
+    assert "98,76 is no figure of the findings cited" in told[1]
 
 
 def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_path: Path) -> None:
@@ -143,19 +143,15 @@ def test_walked_again_nothing_is_bought_and_rebuilt_the_bytes_are_the_same(tmp_p
 def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_written(tmp_path: Path) -> None:
     run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
     prepared = prepare(run.folder, planned(run.record))
-    claims = cross(EVALUATIONS, prepared.found.results, prepared.frame).claims
-    known = frozenset(with_ids(prepared.frame)["answer_id"])
-    sender = ScriptedSender(lambda prompt: truthful(claims_in(prompt.messages[-1]["content"])))
+    sender = ScriptedSender(lambda prompt: truthful(findings_in(prompt.messages[-1]["content"])))
 
     async def written(cap: int) -> object:
         async with using(str(run.folder), Machine(cap_tokens=cap)) as workplace:
             answering = run.record.main.model_copy(update={"respondent": "llm", "model": "m"})
             workplace.record = run.record.model_copy(update={"arms": [answering]})
             workplace._sources = replace(workplace._sources, sender=sender)
-            await narrative.write(workplace, claims, known)
-            return workplace.ledger.frozen(
-                "main", "synthesis", "", narrative.subject(claims, "de", workplace.record.run_id)
-            )
+            await narrative.write(workplace, prepared.findings)
+            return workplace.ledger.frozen("main", "synthesis", "", narrative.subject(prepared.findings, "de"))
 
     assert asyncio.run(written(run.spent["tokens"] + 100)) is None  # no room for a narrative
     assert sender.sent == []
@@ -166,22 +162,20 @@ def test_without_budget_nothing_is_sent_or_frozen_and_with_it_the_text_is_writte
     assert len(sender.sent) == 1
 
 
-def test_a_server_that_answers_no_json_leaves_the_claims_and_a_complete_run(tmp_path: Path) -> None:
+def test_a_server_that_answers_no_json_leaves_a_complete_run(tmp_path: Path) -> None:
     server, asked = scripted(lambda claims: "I would rather not.")
     with server:
         run = interview(tmp_path, server)
     assert asked
     assert run.status == "completed"
     assert summary(run)["by"] == "unwritten"
-    assert "Ein Text des Modells liegt nicht vor" in appendix(run)
-    assert "- Das Szenario" in appendix(run)
+    assert "Ein Text des Modells liegt nicht vor" in run.report
 
 
 def test_a_synthetic_run_buys_no_narrative(tmp_path: Path) -> None:
     run = enquete.conduct_interviews(personas(tmp_path, 22), out=str(tmp_path / "out"), methods=["scenario"])
     assert narratives(run) == []
-    assert summary(run)["by"] == "rule"
-    assert "kein Modell hat sie geschrieben" in appendix(run)
+    assert summary(run)["by"] == "nobody"
 
 
 def test_another_run_with_the_same_answers_makes_the_same_request(
@@ -193,7 +187,7 @@ def test_another_run_with_the_same_answers_makes_the_same_request(
     with server:
         first = interview(tmp_path, server, cache=True)
         before = len(server.requests)
-        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_claims(e.body))
+        told = next(e.body["messages"][-1]["content"] for e in server.requests if shown_findings(e.body))
         second = interview(tmp_path, server, cache=True)
         assert len(server.requests) == before
     assert first.run_id != second.run_id
@@ -203,4 +197,43 @@ def test_another_run_with_the_same_answers_makes_the_same_request(
         assert summary(run)["by"] == "model"
         cited = [one for paragraph in summary(run)["paragraphs"] for one in paragraph["answer_ids"]]
         assert cited
-        assert all(one.startswith(f"{run.run_id}/") for one in cited)
+
+
+SAID = "“Quotas of 2027” fell by 0.64 (scale 1–5; 95% interval 0.46 to 0.82; adjusted p < 0.01; n = 48/50)."
+FINDING = narrative.FindingData(id="longitudinal.drift", says=SAID, answers=["main/longitudinal/a"])
+
+
+def wrong(
+    text: str, ids: tuple[str, ...] = ("longitudinal.drift",), answers: tuple[str, ...] = ("main/longitudinal/a",)
+) -> list[str]:
+    paragraph = narrative.Paragraph(text=text, finding_ids=list(ids), answer_ids=list(answers))
+    return narrative.problems(narrative.Narrative(paragraphs=[paragraph]), [FINDING])
+
+
+@pytest.mark.parametrize("text", [
+    "It fell by 0.64, 0,64 in German.", "The 95 % interval is 0.46 to 0.82 for 48 of 50, from T0 to T1.",
+        "“Quotas of 2027” fell.", "It fell a lot.",
+])  # fmt: skip
+def test_figures_and_quotations_of_the_findings_are_right(text: str) -> None:
+    assert wrong(text) == []
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("It fell by 0.65.", "0.65 is no figure"), ("It fell by 64%.", "64 is no figure"),
+        ("It fell by -0.64.", "-0.64 is no figure"),
+    ("In 2027 it fell.", "2027 is no figure"), ("It is “a disaster”.", "nobody is quoted"),
+        ("½ of them", "cannot be checked"), ("x2 of them", "cannot be checked"),
+])  # fmt: skip
+def test_others_are_wrong(text: str, said: str) -> None:
+    (line,) = wrong(text)
+    assert said in line
+
+
+def test_ids_must_be_those_of_the_findings() -> None:
+    assert wrong("It fell.", ()) == [
+        "paragraph 1: cites no finding",
+        "paragraph 1: answer 'main/longitudinal/a' belongs to none of the findings that it cites",
+    ]
+    assert wrong("It fell.", ("x",), ()) == ["paragraph 1: finding 'x' does not exist"]
+    assert wrong("It fell.", answers=()) == ["paragraph 1: cites no answer"]
+    assert wrong(" ") == ["the text is empty"]
