@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from enquete.reports.charts import ChartData
 
-Format = Literal["integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list"]
-"""list: several codes, references or texts in one cell, in their order."""
+Format = Literal["integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list", "json"]
+"""json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
 Place = Literal["section", "appendix", "digest", "memory"]
 MOST_SPREAD = 8
 """Columns that a spread makes in a report; files have all."""
@@ -110,6 +110,11 @@ def reference(name: str, label: str, to: str, **more: Any) -> Column:
 def several(name: str, label: str = "", **more: Any) -> Column:
     """A list of codes (levels=) or references (to=)."""
     return Column(name=name, label=label, format="list", **more)
+
+
+def nested(name: str, label: str = "", **more: Any) -> Column:
+    """What has a structure of its own, as JSON."""
+    return Column(name=name, label=label, format="json", **more)
 
 
 def of(n: str, total: str, label: str) -> Column:
@@ -432,7 +437,7 @@ def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
             return pd.to_numeric(known).astype("float64")
         dtype: Any = DTYPES[column.format]
         return known.astype(dtype)
-    return values.astype(object).where(values.map(lambda one: isinstance(one, list | tuple)) | values.notna(), None)
+    return values.astype(object).where(values.map(lambda one: isinstance(one, list | tuple | dict)) | values.notna(), None)
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:

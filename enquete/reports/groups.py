@@ -133,7 +133,7 @@ def compared(
         means += [
             {subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
         ]
-        several = len(by_group) > 1
+        several = len(by_group) > 1 and found.p is not None
         tests.append({
             subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values),
                 "n_groups": len(by_group),

@@ -7,6 +7,7 @@ number stands the same wherever it is read, because all places read the same cel
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -110,6 +111,8 @@ class Results:
                 return tell(YES_NO[bool(value)], language)
             case "list":
                 return ", ".join(self._named(column, each) for each in value) or MISSING
+            case "json":
+                return json.dumps(value, ensure_ascii=False)
         return self._named(column, value)
 
     def _named(self, column: Column, value: Any) -> str:
@@ -250,8 +253,12 @@ class Results:
                 yield self._spread(table, view.spread, part)
             else:
                 columns = [table.column(name) for name in view.columns] if view.columns else list(table.columns)
-                columns = [column for column in columns if column.name not in view.by]
+                columns = [column for column in columns if column.name not in view.by and self._has(column, part)]
                 yield self._grid(columns, [column.label for column in columns], dictionaries(part))
+
+    def _has(self, column: Column, frame: pd.DataFrame) -> bool:
+        """Whether any row has something there: a column without anything is not printed."""
+        return any(frame[name].notna().any() for name in column.parts or (column.name,))
 
     def _parts(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         if not view.by:

@@ -6,7 +6,6 @@ import pandas as pd
 
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
-from enquete.graphs.discovery.findings import read_by_rule
 from enquete.locale import N_
 from enquete.reports.context import Found, at, listed
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
@@ -64,14 +63,14 @@ def _empty(found: Found) -> Diagnostic:
 
 
 def _unsaid(found: Found) -> Diagnostic:
-    unsaid = int((at(found, "problems") or {}).get("not_said", 0))
-    read = unsaid + sum(len(one["told"]) for one in listed(found, "records"))
+    unsaid = int(at(found, "not_said") or 0)
+    read = unsaid + int(at(found, "values") or 0)
     return judged(UNSAID, unsaid / read if read else None, {"values": read}, rule=CHECKS[UNSAID].rule)
 
 
 def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
     """A synthetic run has no model; any other is meant to have one."""
-    rule, answers = read_by_rule(found)
+    rule, answers = (int(at(found, name) or 0) for name in ("read_by_rule", "answers_read"))
     why_not = "no_model" if synthetic else ""
     return judged(
         BY_RULE, rule / answers if answers else None, {"answers": answers}, why_not=why_not, rule=CHECKS[BY_RULE].rule

@@ -11,18 +11,13 @@ from pydantic import JsonValue
 
 from enquete.graphs.discovery import health
 from enquete.graphs.discovery.analysis import analyse
-from enquete.graphs.discovery.figures import figures
-from enquete.graphs.discovery.findings import findings
 from enquete.graphs.discovery.instrument import DiscoveryInstrument
-from enquete.graphs.discovery.shown import shown
+from enquete.graphs.discovery.tables import PRESENTATION
 from enquete.graphs.discovery.talks import talks
 from enquete.locale import N_
 from enquete.reports.context import Files, ItemFacts
 from enquete.reports.evaluation import Evaluation
 from enquete.reports.table.lines import lines
-
-HEAD = ("participant", "name", "stakeholder_type", "complete", "questions", "missing")
-"""Columns of records.csv before those of the schema's fields."""
 
 
 def item_facts(item_id: str, instrument: DiscoveryInstrument) -> ItemFacts:
@@ -31,38 +26,29 @@ def item_facts(item_id: str, instrument: DiscoveryInstrument) -> ItemFacts:
 
 
 def files(findings: Mapping[str, JsonValue], frame: pd.DataFrame, phase: str) -> Files:
-    """Answers, transcript, the record table (CSV, a column a field), records with quotes, coverage by field."""
+    """Answers, transcript, records as they are and as a table (CSV, a column a field), coverage by field."""
     found: Mapping[str, Any] = findings
+    names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
+    paths = [str(one["path"]) for one in found["fields"] if one["type"] != "object"]
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": found["turns"],
-        "records.csv": record_table(
-            found["records"], [str(one["path"]) for one in found["fields"] if one["type"] != "object"]
-        ),
+        "transcript.jsonl": [{**one, "name": names.get(one["participant"])} for one in found["turns"]],
+        "records.csv": record_table(found["records"], names, paths),
         "records.jsonl": found["records"],
-        "coverage.json": {
-            key: found[key] for key in ("ds", "complete_when", "interviews", "fields", "curve", "models", "problems")
-        },
+        "coverage.json": {key: value for key, value in found.items() if key not in ("records", "turns", "flags")},
     }
 
 
-def record_table(held: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> pd.DataFrame:
-    """A row an agent, a column a field by its path, and beside it the words that it rests on."""
-    columns = [*HEAD, *(column for path in paths for column in (path, f"{path} (quote)"))]
-    return pd.DataFrame([_row(one, paths) for one in held], columns=columns)
-
-
-def _row(one: Mapping[str, Any], paths: Sequence[str]) -> list[object]:
-    head = [
-        one["participant"],
-        one["name"],
-        one["stakeholder_type"],
-        one["complete"],
-        one["questions"],
-        "; ".join(one["missing"]),
-    ]
-    cells = [(_cell(one["record"], path.split(".")), _quotes(one["told"], path.split("."))) for path in paths]
-    return [*head, *(part for cell in cells for part in cell)]
+def record_table(held: Sequence[Mapping[str, Any]], names: Mapping[str, str], paths: Sequence[str]) -> pd.DataFrame:
+    """A row an agent, a column a field by its path; words behind values are in tables/said.csv."""
+    rows = [
+        {"participant": one["participant"], "name": names.get(one["participant"]),
+            "stakeholder_type": one["stakeholder_type"],
+         "complete": one["complete"], "questions": one["questions"], "missing": "; ".join(one["missing"]),
+         **{path: _cell(one["record"], path.split(".")) for path in paths}}
+        for one in held
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _cell(record: Any, path: Sequence[str]) -> str:
@@ -71,10 +57,12 @@ def _cell(record: Any, path: Sequence[str]) -> str:
         return ""
     if isinstance(record, list) and record and isinstance(record[0], Mapping):
         keys = [str(next(iter(entry.values()))) for entry in record]
-        if not path:
-            return "; ".join(keys)
-        parts = [(key, _cell(entry.get(path[0]), path[1:])) for key, entry in zip(keys, record, strict=True)]
-        return "; ".join(f"{key}: {part}" for key, part in parts if part)
+        parts = (
+            [(key, _cell(entry.get(path[0]), path[1:])) for key, entry in zip(keys, record, strict=True)]
+            if path
+            else []
+        )
+        return "; ".join(f"{key}: {part}" for key, part in parts if part) if path else "; ".join(keys)
     if path:
         return _cell(record.get(path[0]), path[1:]) if isinstance(record, Mapping) else ""
     if isinstance(record, list):
@@ -84,31 +72,11 @@ def _cell(record: Any, path: Sequence[str]) -> str:
     )
 
 
-def _quotes(told: Sequence[Mapping[str, Any]], path: Sequence[str]) -> str:
-    """Quotes of every value at a field: a path that has the keys of entries between the names."""
-    quotes = [str(one["quote"]) for one in told if _is_at([str(step) for step in one["path"]], list(path))]
-    return " | ".join(dict.fromkeys(quotes))
-
-
-def _is_at(told: list[str], path: list[str]) -> bool:
-    """Whether the names of `path` are those of `told`, apart from an entry's key after a list."""
-    if not path or not told or told[0] != path[0]:
-        return False
-    rest = told[1:]
-    if len(path) == 1:
-        return len(rest) <= 1
-    return _is_at(rest, path[1:]) or _is_at(rest[1:], path[1:])
-
-
 EVALUATION = Evaluation(
     analyse=analyse,
-    findings=findings,
-    section="enquete.graphs.discovery:section.md.j2",
-    appendix="enquete.graphs.discovery:appendix.md.j2",
-    shown=shown,
+    presentation=PRESENTATION,
     files=files,
     item_facts=item_facts,
-    figures=figures,
     talks=talks,
     health=health.health,
     checks=health.CHECKS,

@@ -1,0 +1,47 @@
+"""Discovery's charts: how records fill question by question, and which fields are known in which group."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from enquete.locale import N_
+from enquete.reports.charts import ChartData
+
+EVERYBODY = N_("all")
+
+
+def completeness(data: ChartData) -> alt.TopLevelMixin:
+    """Shares of complete records and of known fields, after each question."""
+    curve = data.frame("curve", told=("question", "complete", "n_total", "known"))
+    lines = {name: data.label("curve", name) for name in ("complete_share", "known")}
+    kept = ["question", "told"]
+    tidy = pd.concat([curve[kept].assign(line=words, share=curve[name]) for name, words in lines.items()])
+    shape = alt.StrokeDash("line:N", sort=list(lines.values()))
+    return (
+        data.chart(tidy)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("question:Q", title=data.label("curve", "question"), axis=alt.Axis(tickMinStep=1, format="d")),
+            y=alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
+            color=alt.Color("line:N", sort=list(lines.values())), strokeDash=shape,
+        )
+        .properties(height=220)
+    )  # fmt: skip
+
+
+def coverage(data: ChartData) -> alt.TopLevelMixin:
+    """Fields × groups of five agents or more: the share of agents of whom something is known; everybody first."""
+    fields = data.top(data.rows(told=("label", "n_of_n_total")), "label")
+    everybody = fields.assign(group=data.tell(EVERYBODY), share=fields["n"] / fields["n_total"])
+    groups = data.frame("groups", told=("path", "group", "n", "mean"))
+    groups = groups.assign(label=groups["path"], share=groups["mean"])[groups["path_id"].isin(fields["path"])]
+    cells = pd.concat([everybody, groups])[["label", "group", "share", "told"]]
+    base = data.chart(cells).encode(
+        y=data.names(cells, "label"),
+        x=alt.X("group:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
+    )
+    colour = alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", "#2166ac"]), legend=None)
+    words = alt.condition("datum.share > .6", alt.value("white"), alt.value("#1c2329"))
+    text = base.mark_text().encode(text=alt.Text("share:Q", format=".0%"), color=words)
+    return alt.layer(base.mark_rect().encode(color=colour), text).properties(height=alt.Step(30))
