@@ -13,6 +13,7 @@ import pytest
 import enquete
 from enquete.graphs.discovery.results import record_table
 from enquete.reports.declarations import records
+from enquete.respondents.quoting import normal
 from tests.support.studies import personas
 
 
@@ -33,7 +34,7 @@ def test_what_is_known_and_named_is_counted_in_the_records(found: dict[str, Any]
     own = [one["record"] for one in found["records"]]
     for field in found["fields"]:
         assert (field["n"], field["n_total"]) == (sum(bool(one.get(field["path"])) for one in own), 12)
-    goals = Counter(goal for one in own for goal in one["goals"])
+    goals = Counter(goal for one in own for goal in {normal(goal) for goal in one["goals"]})
     named = {one["value"]: one for one in found["named"] if one["path"] == "goals"}
     assert sorted(one["agents"] for one in named.values()) == sorted(goals.values())
     most = max(goals.values())
