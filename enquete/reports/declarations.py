@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
     from enquete.reports.charts import ChartData
 
-Format = Literal["integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list", "json"]
+Format = Literal[
+    "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list", "json"
+]
 """json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
 Place = Literal["section", "appendix", "digest", "memory"]
 MOST_SPREAD = 8
@@ -423,7 +425,13 @@ def _frame(table: Table, rows: pd.DataFrame | Iterable[Mapping[str, Any]] | None
     if wrong:
         raise TypeError(f"table {table.name!r}: {', '.join(sorted(map(str, wrong)))} declared or given alone")
     frame = frame[names].reset_index(drop=True)
-    return pd.DataFrame({one.name: _cast(frame[one.name], one) for one in table.stored})
+    made = {}
+    for one in table.stored:
+        try:
+            made[one.name] = _cast(frame[one.name], one)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{table.name}.{one.name}, declared as {one.format}: {error}") from error
+    return pd.DataFrame(made)
 
 
 def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
@@ -437,7 +445,9 @@ def _cast(values: pd.Series[Any], column: Column) -> pd.Series[Any]:
             return pd.to_numeric(known).astype("float64")
         dtype: Any = DTYPES[column.format]
         return known.astype(dtype)
-    return values.astype(object).where(values.map(lambda one: isinstance(one, list | tuple | dict)) | values.notna(), None)
+    return values.astype(object).where(
+        values.map(lambda one: isinstance(one, list | tuple | dict)) | values.notna(), None
+    )
 
 
 def records(frame: pd.DataFrame) -> list[JsonValue]:

@@ -89,7 +89,10 @@ def ranked(findings: Iterable[KeyFinding]) -> list[KeyFinding]:
 
 
 def leading(by_methodology: Mapping[str, Sequence[KeyFinding]], across: Sequence[KeyFinding] = ()) -> list[KeyFinding]:
-    """Of every methodology its first, the best ranked first; then the next best of all; last, one that joins methodologies."""
-    firsts = ranked(own[0] for own in by_methodology.values() if own)
-    others = ranked(one for own in by_methodology.values() for one in own[1:] if one.kind != "null")
-    return [*firsts, *others, *across[:1]][:ON_PAGE_ONE]
+    """Of every methodology its first, the best ranked first; then the next best of all, and of what joins methodologies; nulls last."""
+    own = [ranked(found) for found in by_methodology.values() if found]
+    firsts = ranked(found[0] for found in own)
+    others = ranked(one for found in (*own, ranked(across)) for one in (found[1:] if found in own else found))
+    return [*firsts, *(one for one in others if one.kind != "null"), *(one for one in others if one.kind == "null")][
+        :ON_PAGE_ONE
+    ]

@@ -393,7 +393,12 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     """Rows of which a declared query holds; a comparison with what is missing does not."""
     if not where or frame.empty:
         return frame
-    return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    try:
+        return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    except TypeError:  # a fact that is missing cannot be compared
+        if any(value is None for value in facts.values()):
+            return frame.iloc[:0]
+        raise
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -8,78 +8,86 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import pandas as pd
-from pydantic import JsonValue
+import scipy
 
+from enquete.analysis.agreement.held import sign
+from enquete.analysis.inference import detectable_difference
+from enquete.analysis.means import share_interval
 from enquete.graphs.roundtable.discussion import Discussion, discussions
 from enquete.graphs.roundtable.instrument import RoundtableInstrument
-from enquete.graphs.roundtable.layers import four_layers
-from enquete.graphs.roundtable.measures.arguments import argument_table, for_movement, held
+from enquete.graphs.roundtable.layers import FourLayers, four_layers
+from enquete.graphs.roundtable.measures.arguments import Raised, argument_table, for_movement, held
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters, mean_confidence, voiced
 from enquete.graphs.roundtable.measures.groupthink import groupthink
-from enquete.graphs.roundtable.measures.movement import Move, beyond_control, moves, persuasion, summed
-from enquete.graphs.roundtable.measures.reason import PEOPLE, Rated, conformity, deliberative_reason
+from enquete.graphs.roundtable.measures.movement import Move, moves, persuasion, summed
+from enquete.graphs.roundtable.measures.reason import PEOPLE, Rated, Reason, conformity, deliberative_reason
+from enquete.graphs.roundtable.presentation import AFTER, BEFORE, MEASURES, PRESENTATION
 from enquete.graphs.roundtable.settings import RoundtableSettings
-from enquete.reports.context import UNIT, AnalysisContext, Found, counted, findings
+from enquete.reports.context import AnalysisContext, shallow
+from enquete.reports.declarations import Analysis, shaped
+from enquete.reports.groups import compared
+from enquete.respondents.roles import RULE
 
-BEFORE, AFTER = "before", "after"
-"""Names of the two private stages, beside the rounds' numbers."""
+VERBATIM = 2
+"""Groups told verbatim in the appendix; all are in the transcript."""
+
+Row = dict[str, Any]
 
 
 def analyse(
     frame: pd.DataFrame, instrument: RoundtableInstrument, settings: RoundtableSettings, context: AnalysisContext
-) -> Found:
-    """Findings over the main arm's discussions; see reports/findings.py for the contract."""
+) -> Analysis:
+    """Tables over the main arm's discussions."""
     run = Run.of(frame, settings, context)
     coded = held(context.frozen)
     mode, language = settings.played.mode, context.language
-    table = argument_table(coded, run.groups, [one.unit for one in run.groups] if mode.order == "sequential" else [])
+    raised = argument_table(coded, run.groups, [one.unit for one in run.groups] if mode.order == "sequential" else [])
     arguments = for_movement(coded)
     moved = [(talk, move) for talk in run.groups for move in moves(talk.before, talk.afterwards, arguments)]
-    read = [move for talk in run.controls for move in moves(talk.before, talk.afterwards)]
+    read = [(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)]
+    layers = {talk.unit: four_layers(talk, language, mode) for talk in run.groups}
+    reason = {talk.unit: _before_after([talk]) for talk in run.groups}
     scale = instrument.scales[str(instrument.scale)]
-    found = {
-        "unit_of_inference": UNIT,
-        "answers": counted(frame),
-        "question": settings.question or instrument.question.in_(language),
-        "mode": {"id": settings.mode, "title": mode.title.in_(language), "order": mode.order,
-                 "groupthink": mode.groupthink, "assigned": mode.assigns_stances},
-        "compose": settings.compose,
-        "limits": settings.limits.model_dump(),
-        "seats": run.seats(),
-        "groups": [_group(talk, run, suspicious=mode.groupthink) for talk in run.groups],
-        "exits": dict(Counter(talk.exit.reason for talk in run.groups if talk.over and talk.exit)),
-        "curve": _curve(run.groups, assigned=mode.assigns_stances),
+    curve = _curve(run.groups, assigned=mode.assigns_stances)
+    toward = [row for talk, move in moved for row in _persuasion(talk, move, run)]
+    tables = {
+        "discussions": [_discussion(talk, layers[talk.unit], reason[talk.unit], mode.groupthink,
+            mode.assigns_stances) for talk in run.groups],
+        "seats": [row for talk in run.groups for row in run.seated(talk)],
+        "rounds": [row for talk in run.groups for row in _rounds(talk)],
+        "curve": [{**one, "place": place} for place, one in enumerate(curve)],
         "positions": [row for talk in run.talks for row in _positions(talk, run)],
-        "moves": [
-            *(run.named(talk, move) for talk, move in moved),
-            *(run.named(talk, move) for talk in run.controls for move in moves(talk.before, talk.afterwards)),
-        ],
-        "persuasion": list(_persuasion(moved, run)),
-        "movement": {
-            "groups": asdict(summed([move for _, move in moved])),
-            "control": asdict(summed(read)),
-            "beyond_control": beyond_control([move for _, move in moved], read),
-            "joined": _joined(run.groups),
-        },
-        "reason": _reason(run),
+        "moves": [run.moved(talk, move) for talk, move in (*moved, *read)],
+        "persuasion": toward,
+        "movement": [_movement(side, [move for _, move in own]) for side,
+            own in (("discussed", moved), ("read", read))],
+        "beyond_reading": _beyond([move for _, move in moved], [move for _, move in read]),
+        "reason": [*_reason("discussed", list(reason.values())), *_reason("read", [_before_after(run.controls)])],
         "conformity": _conformity(run, (float(scale.min), float(scale.max))),
-        "people": dict(PEOPLE),
-        "arguments": [_argument(one, run) for one in map(asdict, table)],
-        "uncoded": len(coded.uncoded),
-        "violations": _violations(run.talks),
-        "models": _models(run.talks),
-        "layers": {talk.unit: four_layers(talk, language, mode).model_dump(mode="json") for talk in run.groups},
-        "remarks": [
-            {"group": talk.unit, "round": one.round, "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer
-        ],
+        "arguments": [_argument(one) for one in raised],
+        "arguments_answered": _answered(raised),
+        "checks": _checks(run.talks),
+        "remarks": [{"group": talk.unit, "round": one.round,
+            "text": one.answer} for talk in run.groups for one in talk.remarks if one.answer],
         "turns": [row for talk in run.talks for row in run.transcript(talk)],
+        "agents": [_agent(move) for _, move in moved],
+        "compared": [{"measure": name, "label": name} for name in ("moved", "before")],
+        **_by_group([move for _, move in moved], context.groups_of(frame)),
     }  # fmt: skip
-    return findings(context, found)
+    facts = {
+        "question": settings.question or instrument.question.in_(language), "mode": settings.mode,
+            "mode_title": mode.title.in_(language),
+        "assigned": mode.assigns_stances, "judges_groupthink": mode.groupthink, "compose": settings.compose,
+        "consensus_limit": settings.limits.consensus, **run.seats(), **_facts(run, tables, curve),
+            "uncoded": len(coded.uncoded),
+        "layers": {unit: one.model_dump(mode="json") for unit, one in layers.items()}, "models": _models(run.talks),
+    }  # fmt: skip
+    return shaped(PRESENTATION, tables, facts)
 
 
 # --- discussions rebuilt ------------------------------------------------------------------------------------------------
@@ -91,23 +99,20 @@ class Run:
 
     groups: Sequence[Discussion]
     controls: Sequence[Discussion]
-    names: Mapping[str, str]
     types: Mapping[str, str]
     seating: Mapping[str, Any]
     people: frozenset[str]
 
     @classmethod
     def of(cls, frame: pd.DataFrame, settings: RoundtableSettings, context: AnalysisContext) -> Run:
-        people = frame.drop_duplicates("participant")[["participant", "agent_name", "stakeholder_type"]].astype(str)
-        known = list(people.itertuples(index=False, name=None))
+        people = frame.drop_duplicates("participant")
         stored = context.frozen.get("groups")
         seating: Mapping[str, Any] = stored if isinstance(stored, dict) else {}
         talks = [talk for talk in discussions(context.frozen, settings.mode) if talk.turns]
         return cls(
             [one for one in talks if one.seated],
             [one for one in talks if one.reads],
-            {who: name for who, name, _ in known},
-            {who: kind for who, _, kind in known},
+            dict(zip(people["participant"].astype(str), people["stakeholder_type"].astype(str), strict=True)),
             seating,
             frozenset(frame.loc[frame["respondent"].eq("human"), "participant"].astype(str)),
         )
@@ -116,85 +121,90 @@ class Run:
     def talks(self) -> list[Discussion]:
         return [*self.groups, *self.controls]
 
-    def name(self, who: str) -> str:
-        return self.names.get(who, who)
-
-    def seats(self) -> dict[str, JsonValue]:
+    def seats(self) -> Row:
         """Groups begun, over, and planned; participants in them, of these people; agents among the readers, and without a seat."""
         seated = {who for talk in self.groups for who in talk.participants}
         planned = self.seating.get("groups") or {talk.unit: None for talk in self.groups}
+        unseated = len(self.seating.get("unseated") or [])
         return {
-            "begun": len(self.groups),
-            "over": sum(talk.over for talk in self.groups),
-            "total": len(planned),
-            "participants": len(seated),
-            "people": len(seated & self.people),
-            "readers": len(self.controls),
-            "unseated": len(self.seating.get("unseated") or []),
-            "unknown": list(self.seating.get("unknown") or []),
-        }
-
-    def named(self, talk: Discussion, move: Move) -> dict[str, Any]:
-        return {
-            "group": talk.unit, "reads": talk.reads, "name": self.name(move.participant),
-            "stakeholder_type": self.types.get(move.participant, ""),
-            **asdict(move), "toward": list(move.toward), "toward_names": [self.name(who) for who in move.toward],
-            "surer": move.surer, "moved_by": talk.afterwards[move.participant].sections.get("moved_by", ""),
+            "begun": len(self.groups), "over": sum(talk.over for talk in self.groups), "planned": len(planned),
+                "n": len(seated),
+            "people": len(seated & self.people), "readers": len(self.controls), "unseated": unseated,
+            "n_total": len(seated) + unseated + len(self.controls), "unknown": list(self.seating.get("unknown") or []),
         }  # fmt: skip
 
-    def transcript(self, talk: Discussion) -> Iterator[dict[str, Any]]:
+    def seated(self, talk: Discussion) -> Iterator[Row]:
+        seats = {turn.participant: turn for turn in talk.spoken}
+        for who in talk.participants:
+            turn = seats.get(who)
+            yield {"group": talk.unit, "participant": who, "stakeholder_type": self.types.get(who),
+                "number": turn.number if turn else None,
+                   "role": turn.role if turn else None}  # fmt: skip
+
+    def moved(self, talk: Discussion, move: Move) -> Row:
+        return {
+            "group": talk.unit, "reads": bool(talk.reads), "stakeholder_type": self.types.get(move.participant),
+                **shallow(move),
+            "toward": list(move.toward), "surer": move.surer,
+                "moved_by": talk.afterwards[move.participant].sections.get("moved_by") or None,
+        }  # fmt: skip
+
+    def transcript(self, talk: Discussion) -> Iterator[Row]:
         for turn in talk.spoken:
+            response = turn.response.model_dump(mode="json")
             yield {
                 "group": talk.unit, "turn": turn.turn, "round": turn.round, "private": turn.private,
-                "participant": turn.participant, "name": self.name(turn.participant), "number": turn.number, "role": turn.role,
-                "status": turn.status, "retried": turn.retried, **turn.response.model_dump(mode="json"),
-                "by": dict(turn.by),
+                    "participant": turn.participant,
+                "number": turn.number, "role": turn.role, "status": turn.status, "retried": turn.retried,
+                    "by": dict(turn.by),
+                **{name: response[name] for name in ("stance", "confidence", "position", "reasoning")},
+                    "response": response,
             }  # fmt: skip
 
 
 # --- of each group ------------------------------------------------------------------------------------------------------
 
 
-def _group(talk: Discussion, run: Run, *, suspicious: bool) -> dict[str, Any]:
-    rounds = talk.rounds()
-    last = groupthink(rounds[-1]) if rounds and suspicious else None
-    seats = {turn.participant: turn for turn in talk.spoken}
+def _discussion(
+    talk: Discussion, layers: FourLayers, reason: Mapping[str, Reason], suspicious: bool, assigned: bool
+) -> Row:  # fmt: skip
+    """Agreement of assigned stances is none of the group's."""
+    rounds, decision = talk.rounds(), layers.decision
+    agreed = [] if assigned else [one for said in rounds if (one := agreement(said)) is not None]
+    signs = groupthink(rounds[-1]) if rounds and suspicious else None
     return {
-        "group": talk.unit,
-        "participants": [
-            {
-                "participant": who,
-                "name": run.name(who),
-                "stakeholder_type": run.types.get(who, ""),
-                "number": seats[who].number if who in seats else None,
-                "role": seats[who].role if who in seats else "",
-            }
-            for who in talk.participants
-        ],
-        BEFORE: agreement(talk.before),
-        "rounds": [_round(number, said) for number, said in enumerate(rounds, 1)],
-        AFTER: agreement(talk.afterwards),
-        "over": talk.over,
-        "exit_reason": talk.exit.reason if talk.exit else "",
-        "exit_details": dict(talk.exit.details) if talk.exit else {},
-        "analysed": [
-            {"round": turn.round, **turn.weighed.analysed}
-            for turn in talk.spoken
-            if turn.weighed and turn.weighed.analysed
-        ],
-        "groupthink": {**asdict(last), "indicators": list(last.indicators)} if last else None,
-    }
-
-
-def _round(number: int, said: Mapping[str, Any]) -> dict[str, Any]:
-    found = clusters(said)
-    return {
-        "round": number, "agreement": agreement(said), "positions": len(found), "largest": len(found[0]) if found else 0,
-        "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
+        "group": talk.unit, "n": len(talk.participants), "rounds": len(rounds), "over": talk.over,
+        "exit": talk.exit.reason if talk.exit and talk.over else "",
+            "exit_details": dict(talk.exit.details) if talk.exit else {},
+        "before": agreement(talk.before), "first": agreed[0] if agreed else None,
+            "last": agreed[-1] if agreed else None,
+        "after": agreement(talk.afterwards), "positions": len(clusters(rounds[-1])) if agreed else None,
+        "groupthink": signs.detected if signs else None,
+            "signs": list(signs.indicators) if signs and signs.detected else [],
+        "recommendation": (signs.recommendation or None) if signs else None, "stance": decision.stance or None,
+            "held": len(decision.held_by),
+        "level": decision.consensus_level, "action": decision.action, "reason_before": reason[BEFORE].adjusted,
+        "reason_after": reason[AFTER].adjusted,
     }  # fmt: skip
 
 
-def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[dict[str, Any]]:
+def _rounds(talk: Discussion) -> Iterator[Row]:
+    """By rule, and where a model read the round too, by the model."""
+    analysed = {turn.round: turn.weighed.analysed for turn in talk.spoken if turn.weighed and turn.weighed.analysed}
+    for number, said in enumerate(talk.rounds(), 1):
+        found, read = clusters(said), analysed.get(number, {})
+        is_model = bool(read) and read["by"] != RULE
+        yield {
+            "group": talk.unit, "round": number, "agreement": agreement(said), "positions": len(found),
+                "largest": len(found[0]) if found else 0,
+            "n": len(voiced(said)), "mean_confidence": mean_confidence(said),
+                "read": read["agreement"] if is_model else None,
+            "camps": len(set(read["camp_of"].values())) if is_model else None,
+                "conflicts": list(read["conflicts"]) if is_model else [],
+        }  # fmt: skip
+
+
+def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[Row]:
     """Mean agreement privately before, after each round, and privately after; a group that has ended stays where it ended.
     Rounds in which stances were assigned show no agreement of the group's."""
     rounds_of = [[] if assigned else talk.rounds() for talk in groups]
@@ -216,7 +226,7 @@ def _curve(groups: Sequence[Discussion], *, assigned: bool) -> list[dict[str, An
     return [one for one in (before, *rounds, after) if one["n"]] if rounds or (before["n"] and after["n"]) else []
 
 
-def _mean(stage: str, found: Sequence[float], talking: int) -> dict[str, Any]:
+def _mean(stage: str, found: Sequence[float], talking: int) -> Row:
     return {"stage": stage, "agreement": fmean(found) if found else None, "talking": talking, "n": len(found)}
 
 
@@ -234,9 +244,10 @@ def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
         stage = str(turn.round) if not turn.private else BEFORE if turn.round == 0 else AFTER
         said = turn.response
         yield {
-            "group": talk.unit, "participant": turn.participant, "name": run.name(turn.participant),
-            "stakeholder_type": run.types.get(turn.participant, ""), "number": turn.number, "role": turn.role,
-            "reads": talk.reads, "stage": stage, "stance": said.stance, "confidence": said.confidence,
+            "group": talk.unit, "participant": turn.participant, "stakeholder_type": run.types.get(turn.participant),
+                "number": turn.number,
+            "role": turn.role, "reads": bool(talk.reads), "stage": stage, "stance": said.stance or None,
+                "confidence": said.confidence,
             "cluster": alike.get((stage, turn.participant)), "position": said.position,
         }  # fmt: skip
 
@@ -244,17 +255,90 @@ def _positions(talk: Discussion, run: Run) -> Iterator[dict[str, Any]]:
 # --- of all -------------------------------------------------------------------------------------------------------------
 
 
-def _persuasion(moved: Sequence[tuple[Discussion, Move]], run: Run) -> Iterator[dict[str, Any]]:
-    for talk, move in moved:
-        for (mover, other), weight in persuasion([move]).items():
-            yield {
-                "group": talk.unit, "mover": mover, "mover_name": run.name(mover), "mover_type": run.types.get(mover, ""),
-                "toward": other, "toward_name": run.name(other), "toward_type": run.types.get(other, ""), "weight": weight,
-                "argument": move.argument,
-            }  # fmt: skip
+def _persuasion(talk: Discussion, move: Move, run: Run) -> Iterator[Row]:
+    for (mover, other), weight in persuasion([move]).items():
+        yield {
+            "group": talk.unit, "mover": mover, "mover_type": run.types.get(mover), "toward": other,
+                "toward_type": run.types.get(other),
+            "weight": weight, "argument": move.argument or None,
+        }  # fmt: skip
 
 
-def _joined(groups: Sequence[Discussion]) -> dict[str, int]:
+def _movement(side: str, found: Sequence[Move]) -> Row:
+    own = summed(found)
+    interval = share_interval(own.moved, own.n) if own.n else {}
+    return {"side": side, "n": own.n, "n_total": own.n, "moved": own.moved, "share": own.share, "surer": own.surer,
+            **{end: interval.get(end) for end in ("low", "high")}}  # fmt: skip
+
+
+def _beyond(groups: Sequence[Move], readers: Sequence[Move]) -> list[Row]:
+    """Fisher's exact test of who moved by whether they discussed; nothing where nobody only read. All of a run share a model."""
+    own, read = summed(groups), summed(readers)
+    if own.share is None or read.share is None:
+        return []
+    table = [[own.moved, own.n - own.moved], [read.moved, read.n - read.moved]]
+    share = (own.moved + read.moved) / (own.n + read.n)
+    difference = own.share - read.share
+    return [{
+        "verdict": {1: "more", -1: "less", 0: "same"}[sign(round(difference, 2)) or 0], "discussed": own.share,
+            "read": read.share,
+        "difference": difference, "n": own.n + read.n, "n_total": own.n + read.n, "test": "Fisher",
+        "p": float(scipy.stats.fisher_exact(table).pvalue),
+        "detectable": detectable_difference([own.n, read.n], (share * (1 - share)) ** 0.5 or 0.5),
+    }]  # fmt: skip
+
+
+def _by_group(found: Sequence[Move], groups: pd.Series[str]) -> Row:
+    """Of those who discussed: the shares that moved, and that said yes before."""
+    values = pd.DataFrame(
+        {"moved": [float(one.moved) for one in found],
+            "before": [float(one.before == "yes") if one.before else None for one in found]},
+        index=[one.participant for one in found], dtype=float,
+    )  # fmt: skip
+    return compared(values, groups, "measure") if len(values) else {}
+
+
+def _agent(move: Move) -> Row:
+    return {"participant": move.participant, "roundtable_before": move.before or None,
+        "roundtable_moved": float(move.moved),
+            "after": move.after or None}  # fmt: skip
+
+
+def _facts(run: Run, tables: Mapping[str, Any], curve: Sequence[Row]) -> Row:
+    discussed = tables["discussions"]
+    exits = Counter(one["exit"] for one in discussed)
+    reason = next((one for one in tables["reason"] if one["side"] == "discussed"), {})
+    spread = next((one["discussed"] for one in tables["conformity"] if one["measure"] == "spread"), None)
+    said = [turn for talk in run.talks for turn in talk.spoken if not turn.private]
+    answered = [turn for turn in said if turn.response.position]
+    after = Counter(one["after"] for one in tables["agents"] if one["after"]).most_common(2)
+    toward: Counter[str] = Counter()
+    for row in tables["persuasion"]:
+        toward[row["toward"]] += row["weight"]
+    minority, joined = _joined(run.groups)
+    return {
+        "first_agreement": curve[0]["agreement"] if curve else None,
+            "last_agreement": curve[-1]["agreement"] if curve else None,
+        "agreed": exits["consensus"] + exits["confidence"], "settled": exits["convergence"],
+        "groupthink_groups": sum(bool(one["groupthink"]) for one in discussed),
+        "judged_groups": sum(one["groupthink"] is not None for one in discussed), "minority": minority,
+            "joined": joined,
+        "reason_before": reason.get("before"), "reason_after": reason.get("after"),
+            "reason_rising": reason.get("rising"),
+        "reason_groups": reason.get("groups"), "people_before": PEOPLE["reason_before"],
+            "people_after": PEOPLE["reason_after"],
+        "spread": spread, "spread_n": _rated_both(run.groups), "public_turns": len(answered),
+            "asked_again": sum(turn.retried for turn in answered),
+        "not_kept": sum(bool(turn.response.violations) for turn in answered), "said": len(said),
+        "silent": sum(not turn.response.position.strip() for turn in said), "n_arguments": len(tables["arguments"]),
+        "unanswered": sum(not one["answered"] for one in tables["arguments"]),
+            "first_two": [talk.unit for talk in run.groups[:VERBATIM]],
+        "held_after": after[0][0] if after and (len(after) == 1 or after[0][1] > after[1][1]) else None,
+        "most_toward": max(toward, key=lambda who: (toward[who], who), default=None), "n_moves": sum(toward.values()),
+    }  # fmt: skip
+
+
+def _joined(groups: Sequence[Discussion]) -> tuple[int, int]:
     """Those whose stance was in their group's minority before, and how many of them had the majority's after."""
     minority = joined = 0
     for talk in groups:
@@ -265,7 +349,7 @@ def _joined(groups: Sequence[Discussion]) -> dict[str, int]:
         others = [who for who, stance in before.items() if stance != most[0][0] and who in talk.afterwards]
         minority += len(others)
         joined += sum(talk.afterwards[who].stance == most[0][0] for who in others)
-    return {"minority": minority, "joined": joined}
+    return minority, joined
 
 
 def _ratings(talks: Sequence[Discussion], *, after: bool) -> Rated:
@@ -286,54 +370,74 @@ def _rankings(talks: Sequence[Discussion], *, after: bool) -> dict[str, tuple[st
     }
 
 
-def _reason(run: Run) -> dict[str, Any]:
-    """By group, over groups that have both (weighted by pairs), and over all readers taken as one group."""
-    by_group = [{"group": talk.unit, **_before_after([talk])} for talk in run.groups]
-    both = [one for one in by_group if one["before"]["adjusted"] is not None and one["after"]["adjusted"] is not None]
-    pairs = sum(one["before"]["pairs"] for one in both)
-    mean = {
-        stage: sum(one[stage]["adjusted"] * one["before"]["pairs"] for one in both) / pairs if pairs else None
-        for stage in (BEFORE, AFTER)
-    }
-    rising = sum(one["after"]["adjusted"] > one["before"]["adjusted"] for one in both)
-    readers = _before_after(run.controls)
-    return {"by_group": by_group, **mean, "rising": rising, "groups": len(both), "readers": readers}
-
-
-def _before_after(talks: Sequence[Discussion]) -> dict[str, Any]:
+def _before_after(talks: Sequence[Discussion]) -> dict[str, Reason]:
     return {
-        stage: asdict(deliberative_reason(_ratings(talks, after=after), _rankings(talks, after=after)))
+        stage: deliberative_reason(_ratings(talks, after=after), _rankings(talks, after=after))
         for stage, after in ((BEFORE, False), (AFTER, True))
     }
 
 
-def _conformity(run: Run, scale: tuple[float, float]) -> dict[str, Any]:
+def _reason(side: str, groups: Sequence[Mapping[str, Reason]]) -> list[Row]:
+    """Means over groups that have both, weighted by pairs."""
+    both = [(one[BEFORE], one[AFTER]) for one in groups]
+    known = [(b.adjusted, a.adjusted, b.pairs) for b, a in both if b.adjusted is not None and a.adjusted is not None]
+    pairs = sum(n for *_, n in known)
+    if not pairs:
+        return []
+    before, after = (sum(one[place] * one[2] for one in known) / pairs for place in (0, 1))
+    direction = {1: "rose", -1: "fell", 0: "same"}[sign(round(after - before, 2)) or 0]
+    rising = sum(a > b for b, a, _ in known)
+    return [
+        {"side": side, "before": before, "after": after, "direction": direction, "groups": len(known), "rising": rising}
+    ]
+
+
+def _conformity(run: Run, scale: tuple[float, float]) -> list[Row]:
     groups = {who: talk.unit for talk in run.talks for who in talk.participants}
+    own, read = (
+        shallow(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
+        for talks in (run.groups, run.controls)
+    )
+    return [
+        {"measure": name, "discussed": own[name], "read": read[name],
+            "people": PEOPLE.get(name)} for name in MEASURES if own[name] is not None
+    ]  # fmt: skip
+
+
+def _rated_both(talks: Sequence[Discussion]) -> int:
+    return len(_ratings(talks, after=False).keys() & _ratings(talks, after=True).keys())
+
+
+def _argument(one: Raised) -> Row:
+    how = {kind: [each.participant for each in one.answered if each.how == kind] for kind in ("took_up", "countered")}
     return {
-        name: asdict(conformity(_ratings(talks, after=False), _ratings(talks, after=True), groups, scale))
-        for name, talks in (("groups", run.groups), ("control", run.controls))
+        "id": one.id,
+        "label": one.label,
+        "group": one.group,
+        "turn": one.turn,
+        "raised": list(one.raised),
+        "answered": len(one.answered),
+        **how,
     }
 
 
-def _argument(one: dict[str, Any], run: Run) -> dict[str, Any]:
-    return {
-        **one,
-        "raised": list(one["raised"]),
-        "raised_names": [run.name(who) for who in one["raised"]],
-        "answered": [{**each, "name": run.name(each["participant"])} for each in one["answered"]],
-    }
+def _answered(raised: Sequence[Raised]) -> list[Row]:
+    """Over all groups: in how many an argument was raised, and how many answered it."""
+    labels = {one.id: one.label for one in raised}
+    groups, answers = Counter(one.id for one in raised), Counter(dict.fromkeys(labels, 0))
+    for one in raised:
+        answers[one.id] += len(one.answered)
+    return [
+        {"id": name, "label": label, "groups": groups[name], "answered": answers[name]}
+        for name, label in labels.items()
+    ]
 
 
-def _violations(talks: Sequence[Discussion]) -> dict[str, Any]:
-    """Public turns that were answered; those asked twice, those that still did not keep to a check, and which."""
+def _checks(talks: Sequence[Discussion]) -> list[Row]:
+    """Checks of the mode that public turns did not keep to, also when asked once more."""
     said = [turn for talk in talks for turn in talk.spoken if not turn.private and turn.response.position]
-    checks = Counter(one.check for turn in said for one in turn.response.violations)
-    return {
-        "turns": len(said),
-        "asked_again": sum(turn.retried for turn in said),
-        "kept": sum(bool(turn.response.violations) for turn in said),
-        "by_check": dict(sorted(checks.items())),
-    }
+    found = Counter(one.check for turn in said for one in turn.response.violations)
+    return [{"check": name, "n": n} for name, n in sorted(found.items())]
 
 
 def _models(talks: Sequence[Discussion]) -> dict[str, dict[str, int]]:

@@ -7,7 +7,7 @@ import pandas as pd
 from enquete.analysis.health.diagnostics import Diagnostic, judged
 from enquete.analysis.health.thresholds import FREE, Threshold
 from enquete.locale import N_
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, at, figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 
 UNPLAYED, GROUPTHINK, SPREAD, SILENT = (
@@ -71,24 +71,22 @@ def health(found: Found, rows: pd.DataFrame, humans: Humans) -> Made:
 
 
 def _unplayed(found: Found) -> Diagnostic:
-    turns, kept = (int(at(found, "violations", key) or 0) for key in ("turns", "kept"))
+    turns, kept = (int(at(found, name) or 0) for name in ("public_turns", "not_kept"))
     return judged(UNPLAYED, kept / turns if turns else None, {"turns": turns}, rule=CHECKS[UNPLAYED].rule)
 
 
 def _groupthink(found: Found) -> Diagnostic:
-    judged_ = [one["groupthink"] for one in listed(found, "groups") if one["groupthink"]]
-    flagged = sum(bool(one["detected"]) for one in judged_)
-    why_not = "" if at(found, "mode", "groupthink") else "not_judged"
-    value = flagged / len(judged_) if judged_ else None
-    return judged(GROUPTHINK, value, {"groups": len(judged_)}, why_not=why_not, rule=CHECKS[GROUPTHINK].rule)
+    judged_, flagged = (int(at(found, name) or 0) for name in ("judged_groups", "groupthink_groups"))
+    why_not = "" if at(found, "judges_groupthink") else "not_judged"
+    value = flagged / judged_ if judged_ else None
+    return judged(GROUPTHINK, value, {"groups": judged_}, why_not=why_not, rule=CHECKS[GROUPTHINK].rule)
 
 
 def _spread(found: Found) -> Diagnostic:
-    own = at(found, "conformity", "groups") or {}
-    return judged(SPREAD, figure(own, "spread"), {"participants": int(own.get("n") or 0)}, rule=CHECKS[SPREAD].rule)
+    n = int(at(found, "spread_n") or 0)
+    return judged(SPREAD, figure(found, "spread"), {"participants": n}, rule=CHECKS[SPREAD].rule)
 
 
 def _silent(found: Found) -> Diagnostic:
-    said = [turn for turn in listed(found, "turns") if not turn["private"]]
-    silent = sum(not str(turn["position"]).strip() for turn in said)
-    return judged(SILENT, silent / len(said) if said else None, {"turns": len(said)}, rule=CHECKS[SILENT].rule)
+    said, silent = (int(at(found, name) or 0) for name in ("said", "silent"))
+    return judged(SILENT, silent / said if said else None, {"turns": said}, rule=CHECKS[SILENT].rule)

@@ -10,9 +10,9 @@ from pydantic_core import to_json
 from enquete.checkpoints.folders import write_atomically
 from enquete.graphs.roundtable.discussion import Discussion
 from enquete.graphs.roundtable.measures.clusters import agreement, clusters
+from enquete.graphs.roundtable.presentation import ACTIONS, EXITS, LEVELS, ROUND, STAGES
 from enquete.graphs.roundtable.responses import STANCES
 from enquete.graphs.roundtable.settings import MOST_ROUNDS
-from enquete.graphs.roundtable.shown import ACTIONS, EXITS, LEVELS, ROUND, STAGES
 from enquete.graphs.roundtable.tables import OpenTable, Tables
 from enquete.graphs.roundtable.telling import (
     Stage,

@@ -10,8 +10,11 @@ import pandas as pd
 import pytest
 
 import enquete
-from enquete.graphs.roundtable.figures import figures
-from enquete.graphs.roundtable.results import EVALUATION
+from enquete.graphs.roundtable.presentation import PRESENTATION
+from enquete.reports.charts import drawn
+from enquete.reports.page_findings import stated
+from enquete.reports.results import headlines, read_results
+from enquete.reports.views import Names
 from tests.support.studies import personas
 
 
@@ -32,42 +35,50 @@ def table(run: enquete.Run, name: str) -> pd.DataFrame:
 
 def test_the_like_minded_are_flagged_in_every_group_and_the_page_says_so(run: enquete.Run) -> None:
     found = run.results["roundtable"]
-    assert found["seats"] | {"unknown": []} == {
-        "begun": 2, "over": 2, "total": 2, "participants": 6, "people": 0, "readers": 2, "unseated": 0, "unknown": [],
-    }  # fmt: skip
-    assert [one["groupthink"]["indicators"] for one in found["groups"]] == [["all_sure", "one_side", "same_words"]] * 2
-    assert found["exits"] == {"consensus": 2}  # one position in the same words from the first round on
+    assert [found[name] for name in ("begun", "over", "planned", "n", "people", "readers", "unseated")] == [
+        2,
+        2,
+        2,
+        6,
+        0,
+        2,
+        0,
+    ]
+    assert [one["signs"] for one in found["discussions"]] == [["all_sure", "one_side", "same_words"]] * 2
+    assert {one["exit"] for one in found["discussions"]} == {
+        "consensus"
+    }  # one position in the same words from the first round on
     assert "2 of 2 groups show signs of groupthink" in run.report
-    assert "weak evidence" in run.report
 
 
 def test_nobody_moves_where_all_are_stubborn_and_nobody_persuades(run: enquete.Run) -> None:
     found = run.results["roundtable"]
-    assert (found["movement"]["groups"]["n"], found["movement"]["groups"]["moved"]) == (6, 0)
-    assert found["movement"]["control"]["n"] == 2
-    assert found["movement"]["beyond_control"] == 0
+    assert {one["side"]: (one["n"], one["moved"]) for one in found["movement"]} == {"discussed": (6, 0), "read": (2, 0)}
+    (beyond,) = found["beyond_reading"]
+    assert (beyond["difference"], beyond["verdict"], beyond["p"]) == (0, "same", 1)
     assert found["persuasion"] == []
-    assert found["reason"]["groups"] == 2
+    assert found["reason_groups"] == 2
 
 
 def test_tables_have_every_stage_of_everybody(run: enquete.Run) -> None:
     """Six participants privately before, in one round, privately after, and two readers before and after: 6 · 3 + 2 · 2."""
     assert len(table(run, "positions.csv")) == 22
     assert len(table(run, "moves.csv")) == 8
-    agreement = table(run, "agreement.csv")
+    agreement = table(run, "rounds.csv")
     assert agreement["round"].tolist() == [1, 1]
     assert agreement["agreement"].ge(0.9).all()
-    assert agreement["exit_reason"].eq("consensus").all()
     assert set(table(run, "arguments.csv")["id"]) == {one["id"] for one in run.results["roundtable"]["arguments"]}
 
 
 def test_every_argument_is_raised_by_somebody_of_its_group(run: enquete.Run) -> None:
     found = run.results["roundtable"]
-    members = {one["group"]: {each["participant"] for each in one["participants"]} for one in found["groups"]}
+    members: dict[str, set[str]] = {}
+    for one in found["seats"]:
+        members.setdefault(one["group"], set()).add(one["participant"])
     assert found["arguments"]
     for one in found["arguments"]:
         assert set(one["raised"]) <= members[one["group"]]
-        assert one["answered"] == []  # all spoke at once, in the only round
+        assert one["answered"] == 0  # all spoke at once, in the only round
 
 
 def test_the_answer_in_four_layers_stands_in_a_file(run: enquete.Run) -> None:
@@ -81,41 +92,51 @@ def test_the_answer_in_four_layers_stands_in_a_file(run: enquete.Run) -> None:
     assert all(one["evidence"]["groupthink_warning"] for one in layers.values())
 
 
-def test_figures_are_drawn_and_one_without_data_is_left_out(run: enquete.Run) -> None:
-    drawn = [one.name for one in figures(run.results["roundtable"], "de")]
-    assert drawn == ["agreement", "positions"]  # nobody moved: no network
-    assert list(figures({}, "de")) == []
+def test_charts_are_drawn_and_one_without_data_is_left_out(run: enquete.Run) -> None:
+    told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
+    pictures = drawn(told, footer="")
+    assert [one.name for one in pictures] == [
+        "roundtable/agreement",
+        "roundtable/positions",
+    ]  # nobody moved: no network
+    assert all("<svg" in one.svg() for one in pictures)
+    assert drawn(read_results("roundtable", PRESENTATION, {}, "de"), footer="") == []
 
 
-def test_the_network_shows_people_where_they_fit_and_types_where_they_do_not() -> None:
-    def moved(number: int) -> dict[str, object]:
-        ends = {"mover": f"m{number}", "mover_name": f"Mover {number}", "mover_type": "angler"}
-        return {**ends, "toward": "t", "toward_name": "Tess", "toward_type": "trader", "weight": 1.0}
-
-    def names(n: int) -> str:
-        (network,) = figures({"persuasion": [moved(number) for number in range(n)]}, "en")
-        return " ".join(str(one["text"]) for one in network.spec["layout"]["annotations"])
-
-    assert "Mover 1" in names(2)
-    assert "Mover 1" not in names(13)  # of more than twelve only the types
-    assert "trader" in names(13)
+@pytest.mark.parametrize(("n", "named"), [(2, True), (31, False)])
+def test_the_network_shows_people_where_they_fit_and_their_groups_where_they_do_not(n: int, named: bool) -> None:
+    moved = [
+        {
+            "group": "g",
+            "mover": f"m{k}",
+            "mover_type": "angler",
+            "toward": "t",
+            "toward_type": "trader",
+            "weight": 1.0,
+            "argument": None,
+        }
+        for k in range(n)
+    ]
+    names = Names(agents={"t": "Tess", **{f"m{k}": f"Mover {k}" for k in range(n)}})
+    (network,) = drawn(read_results("roundtable", PRESENTATION, {"persuasion": moved}, "en", names), footer="")
+    assert ("Mover 1" in network.svg(), "angler" in network.svg()) == (named, not named)
 
 
 def test_findings_name_numbers_and_a_run_without_discussions_has_none(run: enquete.Run) -> None:
-    named = {one.id.split(".")[0]: one for one in EVALUATION.findings(run.results["roundtable"], "de")}
-    assert {"moved", "agreement", "groupthink", "reason"} <= set(named)
+    told = read_results("roundtable", PRESENTATION, run.results["roundtable"], "de")
+    named = {one.id.split(".")[0]: one for one in stated(told)}
+    assert {"moved", "agreement", "groupthink", "reason", "beyond"} <= set(named)
     assert (named["moved"].n, named["moved"].n_total, named["moved"].size) == (6, 6, 0)
-    assert list(EVALUATION.findings({}, "de")) == []
+    assert named["beyond"].kind == "null"
+    assert list(stated(read_results("roundtable", PRESENTATION, {}, "de"))) == []
 
 
-def test_headlines_are_signs_that_a_further_run_can_confirm(run: enquete.Run) -> None:
-    said = {one.id: one.said for one in EVALUATION.headlines(run.results["roundtable"], "en")}
-    assert (said["roundtable.stance"], said["roundtable.beyond_control"]) == (
-        "yes",
-        0,
-    )  # the cast says yes, and nobody moves
-    nothing = list(EVALUATION.headlines({}, "en"))
-    assert all(one.said is None and not one.leads for one in nothing)
+def test_replicates_are_compared_on_directions_and_the_stance_that_most_have(run: enquete.Run) -> None:
+    said = {
+        one.id: one.said for one in headlines(read_results("roundtable", PRESENTATION, run.results["roundtable"], "en"))
+    }
+    assert said["roundtable.beyond_reading.verdict.same"] == "same"  # nobody moves
+    assert run.results["roundtable"]["held_after"] == "yes"  # the cast says yes
 
 
 def test_agents_have_a_column_of_where_they_began_and_whether_they_moved(run: enquete.Run) -> None:
