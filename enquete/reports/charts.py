@@ -33,7 +33,7 @@ import vl_convert
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Table, View
-from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER
+from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER, readable_on
 from enquete.reports.figures.text import SIZE, broken
 from enquete.reports.markdown import MISSING
 from enquete.reports.views import Results, chosen_rows, dictionaries
@@ -54,6 +54,9 @@ LEVELS = ("#0072b2", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
 """Colours of a code's levels in their order: told apart by colour-blind readers, the first five in grey as well."""
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
+ENDS = (0.125, 0.805)
+"""Shares of a diverging scale below and above which text on it is pale, as `readable_on` finds them."""
+
 THEME: Mapping[str, Any] = {
     "background": PAPER,
     "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
@@ -65,7 +68,7 @@ THEME: Mapping[str, Any] = {
     },
     "axis": {
         "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
-        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "lineHeight": LINE,
+        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "labelLineHeight": LINE,
     },
     "axisY": {"labelOverlap": False},
     "axisBand": {"grid": False},
@@ -291,15 +294,22 @@ def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFra
     return parts.assign(left=right - parts[share], right=right)
 
 
-def shades(value: str, low: float, high: float, title: str | None = None) -> alt.Color:
-    """Orange at `low`, white between, blue at `high`; for cells of a matrix and the points of a scale."""
+def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title: str) -> alt.LayerChart:
+    """Cells of a matrix, orange at `low`, white between and blue at `high`, and in each its text, the column `said`."""
     scale = alt.Scale(
         domain=[low + (high - low) * stop for stop, _ in DIVERGING],
         range=[colour for _, colour in DIVERGING],
         clamp=True,
     )
-    return alt.Color(
-        f"{value}:Q", scale=scale, title=title, legend=alt.Legend(gradientLength=160, format="~g", title=title)
+    colour = alt.Color(
+        f"{value}:Q", scale=scale, legend=alt.Legend(title=title, gradientLength=160, titleFontWeight="normal")
+    )
+    own = base.transform_filter(f"isValid(datum.{value})")
+    part = f"(datum.{value} - {low}) / {high - low}"
+    dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
+    ink = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
+    return alt.layer(
+        own.mark_rect(stroke=PAPER).encode(color=colour), own.mark_text().encode(text=f"{said}:N", color=ink)
     )
 
 
