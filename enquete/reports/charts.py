@@ -50,7 +50,7 @@ FOLDER = "figures"
 SCALE = 2.0
 """px of a PNG by px of the picture."""
 
-LEVELS = ("#0072b2", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
+LEVELS = ("#005a9c", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
 """Colours of a code's levels in their order: told apart by colour-blind readers, the first five in grey as well."""
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
@@ -61,7 +61,7 @@ THEME: Mapping[str, Any] = {
     "background": PAPER,
     "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
     "padding": 6,
-    "view": {"stroke": None},
+    "view": {"stroke": None, "step": 30},
     "title": {
         "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED, "subtitleFontSize": SIZE,
         "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
@@ -70,6 +70,7 @@ THEME: Mapping[str, Any] = {
         "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
         "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "labelLineHeight": LINE,
     },
+    "axisQuantitative": {"tickCount": 6},
     "axisY": {"labelOverlap": False},
     "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
@@ -93,7 +94,7 @@ Href: TypeAlias = Callable[[str], str | None]
 Kind: TypeAlias = Literal["svg", "png", "pdf"]
 
 PROPERTIES: Mapping[str, str] = {
-    INK: "--ink", LEVELS[3]: "--ink", MUTED: "--muted", GRID: "--rule",
+    INK: "--ink", LEVELS[3]: "--ink", LEVELS[0]: "--series-1", MUTED: "--muted", GRID: "--rule",
     **{colour.lower(): f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)},
 }  # fmt: skip
 """Custom properties by which a page may set colours, in the dark say."""
@@ -275,7 +276,12 @@ def whole(field: str, low: int, high: int, title: str | None = None, *, room: fl
     """A horizontal axis of whole numbers, a tick each; every fifth where there are many."""
     ticks = range(low, high + 1) if high - low <= 20 else [low, *(n for n in range(low + 1, high + 1) if n % 5 == 0)]
     scale = alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=list(ticks), format="d", title=title))
+    return alt.X(
+        f"{field}:Q",
+        title=title,
+        scale=scale,
+        axis=alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title),
+    )
 
 
 def along(at: alt.X, field: str) -> alt.X:
@@ -287,7 +293,7 @@ def along(at: alt.X, field: str) -> alt.X:
 
 def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
     """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on either side."""
-    parts = frame.sort_values([row, value], kind="stable")
+    parts = frame.sort_values(value, kind="stable")
     middle = (parts[value].min() + parts[value].max()) / 2
     below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
     right = parts.groupby(row, sort=False)[share].cumsum() - below.groupby(parts[row], sort=False).transform("sum")

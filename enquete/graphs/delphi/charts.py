@@ -84,4 +84,4 @@ def ranking(data: ChartData) -> alt.TopLevelMixin:
     if rows["first"].ne(rows["last"]).any():
         data.note(data.tell(N_("grey: ranks that tied themes share")))
     own = intervals(base.encode(**data.levels(rows, "ratings", "label")), at, "low", "high")
-    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own).properties(height=alt.Step(30))
+    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own)
