@@ -196,11 +196,9 @@ LEVEL = {"first": "first level", "second": "second level", "third": "third level
 def bars(data: ChartData) -> alt.TopLevelMixin:
     rows = data.rows(told=("name", "part"))
     at = alt.X("part:Q", title=data.label("parts", "part"), axis=alt.Axis(format=".1%"))
-    return (
-        data.chart(rows)
-        .mark_bar()
-        .encode(y=data.names(rows, "name"), x=at, color=data.levels(rows, "parts", "level")["color"])
-    )
+    colour, _ = data.levels(rows, "parts", "level")
+    base: alt.Chart = data.chart(rows).encode(y=data.names(rows, "name"), x=at, color=colour)
+    return base.mark_bar()
 
 
 def broken_chart(data: ChartData) -> alt.TopLevelMixin:
@@ -300,7 +298,8 @@ def test_a_bug_in_one_chart_leaves_the_others() -> None:
 
 def test_a_chart_that_vega_cannot_draw_is_a_bug_too() -> None:
     def unknown(data: ChartData) -> alt.TopLevelMixin:
-        return data.chart(data.rows()).mark_bar().encode(x=alt.X("part:Q", axis=alt.Axis(labelExpr="nothing(")))
+        base: alt.Chart = data.chart(data.rows()).encode(x=alt.X("part:Q", axis=alt.Axis(labelExpr="nothing(")))
+        return base.mark_bar()
 
     bugs: list[str] = []
     assert drawn(parts(chart(draw=unknown)), footer=FOOTER, file=lambda name, _: bugs.append(name)) == []

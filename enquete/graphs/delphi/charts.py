@@ -49,9 +49,11 @@ def dissent(data: ChartData) -> alt.TopLevelMixin:
     counts = counts[counts["item"].isin(rows["item"])]
     points = sorted(counts["value"].unique().tolist())
     width, heads = beside(PANELS, label=0), {}
-    for one in rows.itertuples():
-        under = f"{one.dimension}, A = {data.told('dissent', 'agreement', one.agreement)}"
-        heads[one.item] = [*broken(one.theme, width / 1.1, 3), *broken(under, width / 1.1)]  # bold text is wider
+    for item, theme, dimension, a in zip(
+        *(rows[name] for name in ("item", "theme", "dimension", "agreement")), strict=True
+    ):
+        under = f"{dimension}, A = {data.told('dissent', 'agreement', a)}"
+        heads[item] = [*broken(theme, width / 1.2, 3), *broken(under, width / 1.2)]  # bold text is wider
     base = data.chart(counts).encode(
         x=alt.X("value:O", title=None, axis=alt.Axis(labelAngle=0, domain=True, domainColor=MUTED)),
         y=alt.Y("n:Q", axis=None, scale=alt.Scale(domain=[0, int(counts["n"].max()) * 1.2], nice=False)),
@@ -61,12 +63,9 @@ def dissent(data: ChartData) -> alt.TopLevelMixin:
     numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text=alt.Text("n:Q", format=",d"))
     header = alt.Header(labelExpr=worded(heads), labelAnchor="start", labelFontWeight="bold")
     panels = alt.Facet("item:N", sort=list(heads), header=header)
-    return (
-        alt.layer(bars, numbers)
-        .properties(width=width, height=96)
-        .facet(panels, columns=PANELS)
-        .resolve_axis(x="independent")
-    )
+    drawn: alt.FacetChart = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)
+    drawn = drawn.resolve_axis(x="independent")
+    return drawn
 
 
 def ranking(data: ChartData) -> alt.TopLevelMixin:
@@ -83,5 +82,5 @@ def ranking(data: ChartData) -> alt.TopLevelMixin:
     tied = base.transform_filter("datum.first != datum.last").mark_rule(strokeWidth=12, color=GRID)
     if rows["first"].ne(rows["last"]).any():
         data.note(data.tell(N_("grey: ranks that tied themes share")))
-    own = intervals(base.encode(**data.levels(rows, "ratings", "label")), at, "low", "high")
+    own = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
     return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own)
