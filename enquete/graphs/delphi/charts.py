@@ -63,9 +63,8 @@ def dissent(data: ChartData) -> alt.TopLevelMixin:
     numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text=alt.Text("n:Q", format=",d"))
     header = alt.Header(labelExpr=worded(heads), labelAnchor="start", labelFontWeight="bold")
     panels = alt.Facet("item:N", sort=list(heads), header=header)
-    drawn: alt.FacetChart = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)
-    drawn = drawn.resolve_axis(x="independent")
-    return drawn
+    drawn = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)
+    return drawn.resolve_axis(x="independent")
 
 
 def ranking(data: ChartData) -> alt.TopLevelMixin:
