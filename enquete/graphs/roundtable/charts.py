@@ -53,7 +53,7 @@ def positions(data: ChartData) -> alt.TopLevelMixin:
     if rows["stance_id"].isna().all():  # no stance was asked for: the same number, the same position in a group
         return base.mark_text().encode(text="cluster:O").properties(height=alt.Step(24))
     data.note(data.tell(N_("fainter: less sure")))
-    colour = data.levels(rows, "positions", "stance")["color"]
+    colour = data.levels(rows, "positions", "stance")[0]
     return (
         base.mark_rect()
         .encode(
