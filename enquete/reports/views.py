@@ -341,7 +341,8 @@ class Results:
                         for row in dictionaries(every.head(view.top or 20))
                     ]
                     tables[table.name] = jsonable({"rows": len(every), "shown": rows})
-        return {"facts": {name: jsonable(value) for name, value in self.facts.items()}, "tables": tables}
+        facts = {name: _four_digits(jsonable(value)) for name, value in self.facts.items() if value is not None}
+        return {"facts": facts, "tables": tables}
 
     def _value(self, column: Column, row: Row) -> Any:
         value = row.get(column.name)
@@ -349,7 +350,7 @@ class Results:
             return None if column.parts is None and _missing(value) else self.cell(column, row)
         if _missing(value):
             return None
-        return float(f"{value:.4g}") if isinstance(value, float) else value
+        return _four_digits(value)
 
     def remembered(self) -> Iterator[tuple[str, str]]:
         """(id, sentence) of every row that is told to a memory."""
@@ -411,6 +412,10 @@ def shortened(wording: str, most: int) -> str:
     """The first words of a statement, without the full stop that would end the sentence around it."""
     words = wording.strip().rstrip(".").split()
     return " ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",;:–-") + " …"
+
+
+def _four_digits(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _missing(value: Any) -> bool:

@@ -11,11 +11,13 @@ from pydantic import JsonValue
 from enquete.analysis.health.diagnostics import NOT_USABLE
 from enquete.interfaces.mcp.shapes import Entry
 from enquete.locale import N_, tell
-from enquete.reports.evaluation import evaluations
+from enquete.reports.context import TYPE_NAMES
+from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.key_findings import tested
 from enquete.reports.page_findings import stated as told
 from enquete.reports.results import read_results
 from enquete.reports.run_reading import read_result
+from enquete.reports.views import Names
 from enquete.state.asking import Language, Spoken
 from enquete.study.run import Run
 
@@ -59,10 +61,9 @@ def _sentences(run: Run, methodology: str, language: Language) -> dict[str, str]
 
 def _stated(run: Run, methodology: str, found: JsonValue, language: Language) -> dict[str, str]:
     """By id, from the findings as they were written."""
-    dotted = {name: path for name, path in run.record.methods.items() if name == methodology}
-    if not (isinstance(found, dict) and found and dotted):
+    own = _own(run, methodology)
+    if own is None or not (isinstance(found, dict) and found):
         return {}
-    own = evaluations(dotted)[methodology]
     stated = (
         own.findings(found, language)
         if own.presentation is None
@@ -72,6 +73,22 @@ def _stated(run: Run, methodology: str, found: JsonValue, language: Language) ->
         one["methodology"] == methodology and one["standing"] == NOT_USABLE for one in run.page_one.get("usable", ())
     )
     return {one.id: one.text for one in (tested(stated) if not_usable else stated)}
+
+
+def digest(run: Run, methodology: str, found: JsonValue, language: Language = CALLER) -> dict[str, JsonValue]:
+    """The tables that the methodology declares for a program, in words where ids say nothing; {} where it declares none."""
+    own = _own(run, methodology)
+    if own is None or own.presentation is None or not isinstance(found, dict):
+        return {}
+    types = found.get(TYPE_NAMES)
+    groups = {str(kind): str(name) for kind, name in types.items()} if isinstance(types, dict) else {}
+    names = Names(_agents(run), groups, _items(run, language))
+    return read_results(methodology, own.presentation, found, language, names).digest()
+
+
+def _own(run: Run, methodology: str) -> Evaluation | None:
+    dotted = {name: path for name, path in run.record.methods.items() if name == methodology}
+    return evaluations(dotted)[methodology] if dotted else None
 
 
 def rounded(value: JsonValue) -> JsonValue:

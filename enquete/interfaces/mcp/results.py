@@ -11,7 +11,7 @@ from mcp.types import CallToolResult
 from pydantic import Field
 
 import enquete
-from enquete.interfaces.mcp.leading import CALLER, labels, lines, rounded
+from enquete.interfaces.mcp.leading import CALLER, digest, labels, lines, rounded
 from enquete.interfaces.mcp.office import Ctx, Office, told
 from enquete.interfaces.mcp.paging import (
     as_json,
@@ -110,6 +110,7 @@ def get_interview_results(
             page=page,
             pages=len(pages),
             findings=lines(run, methodology, found, language) if section is None else [],
+            digest=digest(run, methodology, found, language) if section is None else {},
             sections=sections if section is None else [],
             entries=chosen,
             labels=labels(run, chosen, language),

@@ -82,7 +82,8 @@ class SectionOf(BaseModel):
 
 
 class ResultsState(BaseModel):
-    """Without a section: ten sentences of findings and the sections there are. With one: a page of it, numbers with two decimals."""
+    """Without a section: ten sentences of findings, a digest of its tables, and the sections. With one: a page of it, numbers
+    with two decimals."""
 
     run_id: str
     methodology: str
@@ -90,6 +91,9 @@ class ResultsState(BaseModel):
     page: int
     pages: int
     findings: Annotated[list[str], Field(description="the methodology's findings as sentences; without a section")]
+    digest: Annotated[
+        dict[str, JsonValue], Field(description="facts and the leading rows of its tables; without a section")
+    ] = {}
     sections: list[SectionOf]
     entries: list[Entry]
     labels: Annotated[dict[str, str], Field(description="what ids of agents and items in the entries stand for")] = {}
