@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from enquete.nodes.planning import load_methodology
 from enquete.reports.context import AnalysisContext, Files, Found, ItemFacts
 from enquete.reports.declarations import Analysis, Presentation
-from enquete.reports.figures.canvas import Figure
 from enquete.reports.health.checks import Humans, Made, OwnCheck, any_other
 from enquete.reports.health.probes import Arms, repeated
 from enquete.reports.key_findings import KeyFinding
@@ -28,6 +27,9 @@ from enquete.reports.talks import Talks, no_talks
 from enquete.state.asking import Language
 from enquete.state.imported import loaded
 from enquete.state.methodology import Methodology
+
+if TYPE_CHECKING:
+    from enquete.reports.figures.canvas import Figure
 
 Shown = float | str | None
 
@@ -114,8 +116,8 @@ class Evaluation:
     # Terms of its own that a reader meets, with what they mean, for the glossary.
     glossary: Mapping[str, str] = field(default_factory=dict)
 
-    # Files of one phase from findings and all its rows; what the instrument says of an item id; figures, plain data that need
-    # no plotly, the most telling first: one whose data are missing is not yielded.
+    # Files of one phase from findings and all its rows; what the instrument says of an item id; figures of the older engine, of
+    # which those whose data are missing are not yielded.
     files: Callable[[Found, pd.DataFrame, str], Files] = plain_files
     item_facts: Callable[[str, Any], ItemFacts] = by_path
     figures: Callable[[Found, Language], Iterable[Figure]] = no_figures

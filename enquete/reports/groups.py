@@ -78,11 +78,14 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
     return by_group, tests
 
 
-def group_finding(subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "") -> Finding:
+def group_finding(
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", scale: str = ""
+) -> Finding:  # fmt: skip
+    """scale: see `Finding`; both means stand on it, where it is known."""
     return Finding(
         name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says,
             null=null, estimate="effect",
-        items="item", test="test", chart=chart,
+        items="item", test="test", chart=chart, scale=scale, dots=("mean_highest", "mean_lowest"),
     )  # fmt: skip
 
 

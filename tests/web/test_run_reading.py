@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from enquete.reports.figures.spoken import Spoken, spoken
 
 from enquete.interfaces.web.run.chapters import named, others, untitled, with_links
 from enquete.interfaces.web.run.requests import Key
 from enquete.interfaces.web.run.table import COLUMNS, NUMBERS, AnswerTable, Where, as_written, marked, phrases
-from enquete.reports.figures.spoken import Spoken, spoken
 from enquete.state.kept import Kept
 
 REPORT = "# T\n\nfirst\n\n## A \\| B\n\n- said so\n\n## C\n\nlast"

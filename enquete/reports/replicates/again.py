@@ -47,9 +47,10 @@ class Judged:
     main: Shown
     further: tuple[Shown, ...]  # by replicate, in their order
     held: Replicated
+    agreeing: tuple[bool | None, ...] = ()  # by replicate; None where it does not measure it
 
     def as_json(self) -> dict[str, JsonValue]:
-        return {**asdict(self.held), "main": self.main, "further": list(self.further)}
+        return {**asdict(self.held), "main": self.main, "further": list(self.further), "agreeing": list(self.agreeing)}
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,9 @@ def judged_headlines(
             others = [made.get(name) for made in again]
             said = [other.said if other else None for other in others]
             held = judge_claim(one.said, said, independent=_apart((one.methodology,), shared_t0))
-            found.append((one, Judged(one.shown, tuple(other.shown if other else None for other in others), held)))
+            shown = tuple(other.shown if other else None for other in others)
+            agreeing = tuple(None if each is None else each == one.said for each in said)
+            found.append((one, Judged(one.shown, shown, held, agreeing)))
     return found
 
 

@@ -6,12 +6,12 @@ import json
 import re
 
 import pytest
+from enquete.reports.figures.spoken import spoken
 
 from enquete.graphs.registry import dotted_paths
 from enquete.reports.evaluation import evaluations
 from enquete.reports.figures import as_plotly, chosen, drawn
 from enquete.reports.figures.canvas import Figure
-from enquete.reports.figures.spoken import spoken
 from enquete.reports.figures.svg import svg
 from enquete.state.asking import Language
 from enquete.state.errors import InputError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from enquete.reports.figures.strip import LEFT, RIGHT, Strip, draw, strip_of
+
 from enquete.reports.key_findings import KeyFinding
 
 

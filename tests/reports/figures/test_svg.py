@@ -8,9 +8,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from enquete.reports.figures.files import save, write_figures
 
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, titled, told
-from enquete.reports.figures.files import save, write_figures
 from enquete.reports.figures.palette import COLOURS, INK, on_scale, readable_on
 from enquete.reports.figures.svg import svg
 from enquete.reports.figures.text import lines, width, wrapped
