@@ -302,7 +302,8 @@ AGENTS = Table(
 
 FACTS = (
     integer("last_round"), reference("main_dimension", "", to="dimension"), several("dimensions", to="dimension"),
-    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus", N_("themes in consensus")), integer("n_open"),
+    integer("scale_min"), integer("scale_max"), integer("n_themes"), integer("n_judged"), integer("n_consensus", N_("themes in consensus")),
+    integer("n_open"),
     integer("n_disputed"), N, TOTAL, number("consensus_iqr", digits=1), number("disagreement_iqr", digits=1),
     number("polarised_below", digits=1), integer("n_rounds"), integer("n_questions"), integer("uncoded"), integer("dropped"),
     code("second_coding_state", "", levels=CODINGS), number("alpha"), integer("coded_twice"), share("coded_alike"),

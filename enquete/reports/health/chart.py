@@ -9,7 +9,7 @@ import pandas as pd
 
 from enquete.locale import N_
 from enquete.reports import declarations as d
-from enquete.reports.charts import WIDER, WIDTH, ChartData, beside, fitting, worded
+from enquete.reports.charts import LINE, WIDER, WIDTH, ChartData, beside, fitting, worded
 from enquete.reports.figures.text import broken
 from enquete.reports.health.verdicts import Health
 from enquete.reports.health.words import VERDICTS
@@ -95,7 +95,8 @@ def glance(data: ChartData) -> alt.TopLevelMixin:
     heads = {name: broken(name, beside(len(methods), label=LABEL, gap=8), 3) for name in methods}
     columns = alt.X(
         "methodology:N", sort=methods, title=None,
-        axis=alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold"),
+        axis=alt.Axis(orient="top", labelExpr=worded(heads), labelAngle=0, labelFontWeight="bold",
+                      labelPadding=6 + LINE * (max(map(len, heads.values())) - 1)),  # lines go down from there
     )  # fmt: skip
     base = data.chart(cells).encode(x=columns, y=data.names(cells, "check", px=LABEL, most=1))
     looks = alt.Scale(domain=list(words.values()), range=[shade for shade, _ in LOOKS.values()])

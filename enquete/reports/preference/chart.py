@@ -21,8 +21,9 @@ STAND_IN = N_("the critic is a stand-in without a model")
 PRESENTATION = d.Presentation(
     tables=(
         d.Table(name="rates", title=N_("Win rates of respondent B"), key=("methodology", "question_type"), columns=(
-            d.text("methodology"), d.text("question_type"), d.text("label", N_("Pairs")), d.share("rate", N_("win rate of B (one half: neither)")),
-            d.share("low", N_("lower bound")), d.share("high", N_("upper bound")), d.interval("low", "high", N_("95% interval")), d.integer("n", "n"))),
+            d.text("methodology"), d.text("question_type"), d.text("label", N_("Pairs")),
+            d.share("rate", N_("win rate of B (one half: neither)")), d.share("low", N_("lower bound")),
+            d.share("high", N_("upper bound")), d.integer("n", "n"))),
     ),
     facts=(d.text("critic"), d.flag("stand_in")),
     charts=(d.Chart(

@@ -29,15 +29,14 @@ LOOKS = {"same": (COLOURS[0], "circle"), "other": (COLOURS[1], "diamond"), "miss
 PRESENTATION = d.Presentation(
     tables=(
         d.Table(name="runs", title=N_("Findings by run"), key=("finding", "run"), columns=(
-            d.text("finding", N_("Finding")), d.text("label", N_("Finding")), d.reference("methodology", N_("Methodology"), to="methodology"),
+            d.text("finding"), d.text("label", N_("Finding")), d.reference("methodology", N_("Methodology"), to="methodology"),
             d.integer("run", N_("further run")), d.text("main", N_("main arm")), d.text("said", N_("further run")),
-            d.code("says", N_("further run"), SAYS), d.share("agreeing", N_("found again in"))),
-            views=(d.View(at="section", order=("agreeing",)),)),
+            d.code("says", N_("further run"), SAYS), d.share("agreeing", N_("found again in")))),
     ),
     facts=(d.integer("n_findings"), d.integer("n_alike"), d.integer("n_runs")),
     charts=(d.Chart(
         name="findings", title=N_("Replicates: what further runs say of the main arm's findings"), needs=("runs",),
-        draw="enquete.reports.replicates.chart:findings", at="appendix",
+        draw="enquete.reports.replicates.chart:findings", at="appendix", over=d.View(at="appendix", order=("agreeing", "finding")),
         alt=N_("{n_findings} findings over {n_runs} further runs; {n_alike} of them are found again in all."),
     ),),
 )  # fmt: skip

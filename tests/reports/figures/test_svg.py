@@ -3,19 +3,16 @@ are there, and what cannot be drawn is refused."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from enquete.reports.figures.files import save, write_figures
 
 from enquete.reports.figures.canvas import Canvas, Figure, answers, counted, note, rows, titled, told
 from enquete.reports.figures.palette import COLOURS, INK, on_scale, readable_on
 from enquete.reports.figures.svg import svg
 from enquete.reports.figures.text import lines, width, wrapped
 from enquete.state.asking import Language
-from enquete.state.errors import InputError
 from tests.support.pictures import NAMESPACE, placed_texts
 
 BARS: dict[str, Any] = {"type": "bar", "orientation": "h", "x": [2, 4], "y": [0, 1], "width": [0.5, 0.5]}
@@ -156,21 +153,3 @@ def test_who_answered() -> None:
         note("en", counted({"n_responded": 3, "n_total": 4}, "en", "T0"), "")
         == "simulated respondents · T0: 3 of 4 answers"
     )
-
-
-def test_files_by_ending(tmp_path: Path) -> None:
-    one = figure(BARS)
-    assert save(one, tmp_path / "f.svg").read_text("utf-8").startswith("<svg")
-    with pytest.raises(InputError, match="saved as"):
-        save(one, tmp_path / "f.gif")
-    pytest.importorskip("vl_convert", reason="the extra 'figures' is not installed")
-    assert save(one, tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
-    assert save(one, tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_figures_that_are_no_longer_drawn_are_taken_away(tmp_path: Path) -> None:
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "old.svg").write_text("<svg/>", "utf-8")
-    (tmp_path / "figures" / "mine.txt").write_text("notes", "utf-8")
-    write_figures(tmp_path, [figure(BARS)])
-    assert sorted(file.name for file in (tmp_path / "figures").iterdir()) == ["f.svg", "mine.txt"]
