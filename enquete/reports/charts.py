@@ -380,20 +380,22 @@ class Picture:
 
     def svg(self, href: Href | None = None) -> str:
         """A file of its own, on white and without links; with `href` part of a page, which sets colours, where links lead."""
-        drawn = self._rendered
+        drawn = _ID.sub(rf"\1{self.stem}-", self._rendered)  # of two pictures in one page or notebook
         titled = (
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
         )
         if href is None:
             return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
-        drawn = _ID.sub(rf"\1{self.stem}-", drawn)  # of two pictures in one page
         return _COLOUR.sub(_property, drawn).replace(">", f' role="group" overflow="visible">{titled}', 1)
 
     @cached_property
     def _rendered(self) -> str:
         """As Vega draws it and we want it: see `_tidied`. vl-convert: no browser, no network."""
-        return _tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        drawn = _tidied(vl_convert.vegalite_to_svg(json.dumps(self.spec), allowed_base_urls=[]))
+        if _SIZE.search(drawn) is None:  # "Infinity": a legend or an axis of nothing
+            raise ValueError(f"{self.name} has no size")
+        return drawn
 
     def marks(self) -> Iterator[Mark]:
         """What each mark says and the answers behind it, for those who do not see or point."""

@@ -34,7 +34,7 @@ def show(page: Callable[[], str], drawn: Callable[[], Sequence[Picture]]) -> Non
     notebook = importlib.import_module("IPython.display")  # there, because this is a notebook
     notebook.display(notebook.HTML(page()))
     for picture in drawn():
-        notebook.display(picture.chart())
+        notebook.display(notebook.SVG(picture.svg()))
 
 
 def in_notebook() -> bool:

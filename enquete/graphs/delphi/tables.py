@@ -413,7 +413,8 @@ CHARTS = (
                  "= {agreement}.")),
     Chart(name="ranking", title=N_("Delphi: ranking of themes by agreement, with 95% intervals"), needs=("ranking",),
         draw="enquete.graphs.delphi.charts:ranking",
-          over=View(at="section", where="by == 'consensus' and dimension == @main_dimension", order=("rank",)),
+          over=View(at="section", where="by == 'consensus' and dimension == @main_dimension and rank == rank",
+              order=("rank",)),
           alt=N_("Ranks of {n_themes} themes by agreement on {dimension}; first: {theme}.")),
 )  # fmt: skip
 
