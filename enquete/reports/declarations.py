@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from enquete.reports.charts import ChartData
 
 Format = Literal[
-    "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "list", "json"
-]
+    "integer", "number", "share", "p", "text", "code", "flag", "reference", "of", "interval", "bounds", "list", "json",
+]  # fmt: skip
 """json: a value that programs read, told as JSON. list: several codes, references or texts in one cell, in their order."""
 Place = Literal["section", "appendix", "digest", "memory"]
 MOST_SPREAD = 8
@@ -53,8 +53,9 @@ class Column:
     """One fact of a row. `of` and `interval` are cells made of two other columns; frames and files do not have them.
 
     levels: words of a code, in their order. to: whose name a reference stands for: a table of the same presentation, or
-    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. A fact that is read in sentences alone
-    needs no label.
+    "agent", "group", "item", "dimension", "methodology". means: for the codebook; the label where nothing is said. unit: the
+    column that says of each row what its figure is: a share, a count or a number. A fact that is read in sentences alone needs
+    no label.
     replicates: further runs of the study are compared on it. agents: joins agents.csv, is compared between groups and
     associated with those of other methodologies. tests: p of a test that no finding corrects.
     """
@@ -67,6 +68,7 @@ class Column:
     to: str = ""
     parts: tuple[str, str] | None = None
     means: str = ""
+    unit: str = ""
     replicates: bool = False
     agents: bool = False
 
@@ -124,8 +126,12 @@ def of(n: str, total: str, label: str) -> Column:
     return Column(name=f"{n}_of_{total}", label=label, format="of", parts=(n, total))
 
 
-def interval(low: str, high: str, label: str, digits: int = 2) -> Column:
-    return Column(name=f"{low}_to_{high}", label=label, format="interval", parts=(low, high), digits=digits)
+def interval(
+    low: str, high: str, label: str, digits: int = 2, *, format: Format = "interval", unit: str = ""
+) -> Column:
+    """Two columns in one cell: [low; high], or as bounds: ≥ low, ≤ high, low to high."""
+    parts, name = (low, high), f"{low}_to_{high}"
+    return Column(name=name, label=label, format=format, parts=parts, digits=digits, unit=unit)
 
 
 ADJUSTED = "p_adjusted"

@@ -27,7 +27,6 @@ from enquete.reports.evaluation import Evaluation, evaluations
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.strip import draw, strip_of
 from enquete.reports.findings import Findings
-from enquete.reports.health import presented
 from enquete.reports.health.verdicts import Health
 from enquete.reports.key_findings import KeyFinding
 from enquete.reports.limitations import limitations
@@ -111,7 +110,7 @@ class Report:
         self.own = evaluations(reading.record.methods)
         self.declared = material.declared
         self.page = page_one(
-            reading, material.frame, self.own, material.findings, material.health, notices=list(self._notices()),
+            reading, material.frame, self.own, material.findings, material.health, self.declared[HEALTH], notices=list(self._notices()),
                 interim=partial,
         )  # fmt: skip
         self.parts = [*self._parts()]
@@ -134,7 +133,7 @@ class Report:
             methodologies=self.parts, across=self._across(), between=self.declared[ACROSS].at("section"),
                 run=self.reading.record, idle=self.reading.idle,
             prose=self.material.prose, model=self.reading.record.main.model, health_figures=health,
-            health=presented.section(self.material.health, self.page.titles, self.language),
+            health=self.declared[HEALTH].at("section"),
             limits=self.limits[:LIMITS], problems=[escape(line) for line in self.problems[:LIMITS]],
             against=preference_text.section(self.material.preference, self.page.titles, self.language),
             against_title=preference_text.TITLE,
@@ -241,24 +240,15 @@ class Report:
         material, language = self.material, self.language
         again = replicates_text.section(material.replicates, self.own, self.page.titles, language)
         again += "".join(f"\n\n{_image(one)}" for one in material.figures if one.name.startswith(f"{REPLICATES}/"))
-        checks = presented.sections(material.health, self.page.titles, language)
         for title, text in (
             (N_("Across the methodologies"), self.declared[ACROSS].at("appendix")),
-            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, checks),
-            (N_("Distribution shapes"), self._shapes()),
+            (N_("Replicates"), again), (N_("What answers name of a memory"), self._named()), (CHECKS_TITLE, self.declared[HEALTH].at("appendix")),
         ):  # fmt: skip
             if text:
                 yield tell(title, language), text
 
     def _named(self) -> str:
         return citations.section(self.material.citations, self.material.frame, self.language)
-
-    def _shapes(self) -> str:
-        shapes = self.material.health.shapes
-        if not shapes:
-            return ""
-        wordings = {(one.methodology, one.item_id): one.text(self.language) for one in self.material.asked}
-        return self._render("health/shapes.md.j2", shapes=shapes, titles=self.page.titles, wordings=wordings)
 
 
 GLOSSARY = {

@@ -29,7 +29,9 @@ from enquete.reports.figures import drawn
 from enquete.reports.figures.files import write_figures
 from enquete.reports.findings import UNIT, Findings, find
 from enquete.reports.health.presented import flags as health_flags
-from enquete.reports.health.verdicts import Health, examine
+from enquete.reports.health.tables import HEALTH
+from enquete.reports.health.tables import results as health_results
+from enquete.reports.health.verdicts import examine
 from enquete.reports.key_findings import KeyFinding, ranked
 from enquete.reports.preference.found import preferences
 from enquete.reports.remembering import remember
@@ -171,7 +173,7 @@ def write_synthesis(
             if reached(reading, methodology, phase, frame):
                 write_stage(reading, frame, methodology, phase, found.results.get(methodology))
         target = synthesis_folder(folder)
-        _raise_flags(reading, found, material.health)
+        _raise_flags(found, material)
         write_exports(target, reading, material, frame)
         write_figures(target, material.figures)
         page = write_report(target, reading, material, status=status, partial=partial)
@@ -200,6 +202,11 @@ def _material(
     replicates = replicate(reading, frame, found.results)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
+    names = next(iter(declared.values())).names
+    declared = {
+        **declared,
+        HEALTH: health_results(health, evaluations(reading.record.methods), names, reading.language),
+    }
     against = preferences(reading)
     record, files = reading.record, {"health": health.as_json(), "replicates": replicates.as_json()}
     files |= {"preference": against.as_json()} if against else {}
@@ -210,10 +217,10 @@ def _material(
     )  # fmt: skip
 
 
-def _raise_flags(reading: RunReading, found: Findings, health: Health) -> None:
+def _raise_flags(found: Findings, material: Material) -> None:
     """Flags of analyses, sentences in the run's language, and one for each check of instrument health that failed."""
     for name, result in found.results.items():
-        checks = health_flags(health, name, _title(reading, name), reading.language)
+        checks = health_flags(material.health, material.declared[HEALTH], name)
         said: list[JsonValue] = [*dict.fromkeys((*_texts(result.get("flags")), *checks))]
         found.results[name] = {**result, "flags": said}
 

@@ -39,8 +39,8 @@ from enquete.state.asking import Language
 Row = Mapping[str, Any]
 
 YES_NO = {True: N_("yes"), False: N_("no")}
-FIGURES = ("integer", "number", "share", "of", "interval", "flag")
-RIGHT = ("integer", "number", "share", "p", "of", "interval")
+FIGURES = ("integer", "number", "share", "of", "interval", "bounds", "flag")
+RIGHT = ("integer", "number", "share", "p", "of", "interval", "bounds")
 """Formats that stand on the right of a cell."""
 
 
@@ -76,20 +76,32 @@ class Results:
 
     def cell(self, column: Column, row: Row) -> str:
         """A column of a row as it is read, plain text; a dash where it is missing."""
-        language = self.language
         if column.parts is not None:
             first, second = (row[part] if part in row else None for part in column.parts)
             if column.format == "of":
                 return of(_whole(first), _whole(second))
-            if first is None or second is None or _missing(first) or _missing(second):
-                return MISSING
-            return (
-                f"[{number(float(first), language, column.digits)}; {number(float(second), language, column.digits)}]"
-            )
+            low, high = (None if _missing(end) else self._figure(column, end, row) for end in (first, second))
+            if column.format == "bounds":
+                return self._bounds(low, high)
+            return MISSING if low is None or high is None else f"[{low}; {high}]"
         value = row.get(column.name)
         if _missing(value):
             return MISSING
-        return self._told(column, value)
+        return self._figure(column, value, row) if column.format == "number" else self._told(column, value)
+
+    def _figure(self, column: Column, value: Any, row: Row) -> str:
+        """A number as its unit is told, which may be the row's own."""
+        unit = row.get(column.unit) if column.unit else None
+        if unit == "share":
+            shown = round(100.0 * float(value), 1)
+            return share(float(value), self.language, 0 if shown.is_integer() else 1)
+        return number(float(value), self.language, 0 if unit == "count" else column.digits)
+
+    def _bounds(self, low: str | None, high: str | None) -> str:
+        """≥ low, ≤ high, low to high; a dash where nothing bounds."""
+        if low is not None and high is not None:
+            return tell(N_("{low} to {high}"), self.language).format(low=low, high=high)
+        return MISSING if low is None and high is None else f"≥ {low}" if low is not None else f"≤ {high}"
 
     def markdown(self, column: Column, row: Row) -> str:
         """The same where Markdown is read: only words of others need to be escaped, figures do not."""
@@ -101,8 +113,6 @@ class Results:
         match column.format:
             case "integer":
                 return number(int(value), language)
-            case "number":
-                return number(float(value), language, column.digits)
             case "share":
                 return share(float(value), language, column.digits)
             case "p":
