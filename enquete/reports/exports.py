@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,23 @@ from enquete.nodes.planning import CRITIC
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
 from enquete.reports.crossing import associations
+from enquete.reports.crossing.agents import agent_table
 from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
-from enquete.reports.evaluation import evaluation
+from enquete.reports.evaluation import evaluation, evaluations
+from enquete.reports.file_formats import FileFormat, write_package, write_standing
+from enquete.reports.files import Layout, data_files
+from enquete.reports.findings import Findings, find
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
-from enquete.reports.run_reading import RunReading
-from enquete.reports.table.codebook import codebook, markdown
+from enquete.reports.run_reading import RunReading, open_run
+from enquete.reports.table.codebook import markdown
+from enquete.reports.table.items import items
 from enquete.reports.table.row import ANSWER, ResponseRow
-from enquete.reports.table.rows import PLAIN
+from enquete.reports.table.rows import PLAIN, participants_table, persona_columns, responses
+from enquete.reports.views import Results
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
 
@@ -50,20 +56,19 @@ def validate(frame: pd.DataFrame) -> None:
 
 
 def write_exports(folder: Path, reading: RunReading, material: Material, frame: pd.DataFrame) -> None:
-    """exports/ (table, codebook, episodes, agents), and beside the report what it says across methods and about its health."""
+    """exports/ (answers, agents, items, declared tables, codebook, episodes), and beside the report what it says across methods and
+    about its health."""
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    write_csv(exports / "all_responses.csv", frame)
-    book = codebook(reading, frame, material.asked)
-    write_json(exports / "codebook.json", book)
+    files = data_files(reading, frame, material.asked, material.agents, declared(material.found), "long")
+    book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
         said = episodes(reading, material.frame, material.asked, material.found.results)
         write_jsonl(exports / "episodes.jsonl", said)
     write_jsonl(exports / "citations.jsonl", citation_rows(material.citations))
     write_json(folder / "crossing.json", crossing_file(material, language))
-    write_csv(exports / "agents.csv", material.agents.table.reset_index(names="participant"))
     write_json(folder / associations.FILE, associations.as_json(material.agents, material.associations, language))
     write_json(folder / "health.json", material.health.as_json())
     if material.replicates.arms:
@@ -74,6 +79,30 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     spoken = [call for name in (SYNTHESIS, CRITIC) for call in audit(reading, name, "")]
     if spoken:
         write_jsonl(folder / "audit.jsonl", spoken)
+
+
+def declared(found: Findings) -> Mapping[str, Results]:
+    """Results of methodologies that declare their tables; those that do not have none yet."""
+    return {}
+
+
+def export_files(
+    folder: Path, formats: Iterable[FileFormat], to: Path, *, layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = ""
+) -> list[Path]:  # fmt: skip
+    """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
+
+    layout: see `data_files`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot hold a file.
+    """
+    with open_run(folder, language) as reading:
+        frame = responses(reading, plain=True)
+        found = find(reading, frame, partial=partial)
+        frame = frame.drop(columns=list(PLAIN))
+        validate(frame)
+        asked = items(reading, frame)
+        people, personas = participants_table(reading.population), persona_columns(reading.ledger)
+        agents = agent_table(evaluations(reading.record.methods), found.results, frame, people, personas)
+        files = data_files(reading, frame, asked, agents, declared(found), layout)
+        return write_package(to, reading, asked, files, formats, bom=bom)
 
 
 def crossing_file(material: Material, language: Language) -> dict[str, Any]:

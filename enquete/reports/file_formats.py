@@ -1,0 +1,417 @@
+"""Files of a package, each format by its own library: CSV, Parquet (Arrow), SPSS .sav (ReadStat), .xlsx (openpyxl).
+
+A large frame is written some rows at a time, but for SPSS, whose library takes it whole. Missing is an empty cell or null; in .sav
+the answers' numbers have user-missing codes that say why. The libraries are imported when a format is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from pydantic import JsonValue
+
+from enquete.checkpoints.folders import draft_of
+from enquete.locale import N_, tell
+from enquete.reports.files import MISSING, DataFile, Variable, descriptor, plain_name, resource
+from enquete.reports.run_reading import RunReading, read_result
+from enquete.reports.table.columns import STATUS_MEANINGS
+from enquete.reports.table.items import Asked
+from enquete.reports.writing import write_csv, write_json
+from enquete.state.asking import Language
+from enquete.state.errors import InputError
+from enquete.state.showing import as_cell, visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FileFormat = Literal["csv", "parquet", "sav", "xlsx"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+AT_ONCE = 20_000
+"""Rows."""
+YES_NO = {1: N_("yes"), 0: N_("no")}
+
+
+class Writer(ABC):
+    """Takes one file after the other; `close` finishes what they have in common."""
+
+    format: ClassVar[FileFormat]
+    mediatype: ClassVar[str]
+
+    def __init__(self, folder: Path, name: str, language: Language, *, bom: bool = False) -> None:
+        """name: of the package."""
+        self.folder, self.name, self.language, self.bom = folder, name, language, bom
+        self.paths: list[Path] = []
+
+    @abstractmethod
+    def add(self, file: DataFile) -> dict[str, JsonValue]:
+        """Writes it; how a Data Package describes it."""
+
+    def close(self) -> None:  # noqa: B027 - most files have nothing in common
+        ...
+
+    @contextmanager
+    def _written(self, path: Path) -> Iterator[Path]:
+        """A draft, which takes the file's place once it is whole."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = draft_of(path)
+        try:
+            yield draft
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+        self.paths.append(path)
+
+    def _described(self, file: DataFile) -> dict[str, JsonValue]:
+        path = f"{file.path}.{self.format}"
+        return {**resource(file, path), "format": self.format, "mediatype": self.mediatype, "encoding": "utf-8"}
+
+
+class CsvWriter(Writer):
+    """RFC 4180, UTF-8. bom: Excel then knows the encoding."""
+
+    format = "csv"
+    mediatype = "text/csv"
+
+    def add(self, file: DataFile) -> dict[str, JsonValue]:
+        path = self.folder / f"{file.path}.csv"
+        plain = {one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in ("array", "boolean")}
+        write_csv(path, file.frame.assign(**plain) if plain else file.frame, bom=self.bom)
+        self.paths.append(path)
+        return self._described(file)
+
+
+def _plain(values: pd.Series[Any], one: Variable) -> pd.Series[Any]:
+    """Lists as JSON, flags as words that may be missing."""
+    if one.type == "array":
+        return values.map(_listed).astype(object)
+    return values.map({True: "true", False: "false"}).astype(object)
+
+
+def _listed(value: Any) -> str | None:
+    return json.dumps(list(value), ensure_ascii=False) if isinstance(value, list | tuple) else None
+
+
+def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    for start in range(0, max(len(frame), 1), AT_ONCE):
+        yield frame.iloc[start : start + AT_ONCE]
+
+
+class ParquetWriter(Writer):
+    """Types as declared; what a column is called and means stands in its field's metadata (label, description)."""
+
+    format = "parquet"
+    mediatype = "application/vnd.apache.parquet"
+
+    def add(self, file: DataFile) -> dict[str, JsonValue]:
+        import pyarrow as pa  # noqa: PLC0415 - for this format alone
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        kinds = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), "string": pa.string(), "array": pa.list_(pa.string())}
+        told = {"label": lambda one: one.label, "description": lambda one: one.means or one.label}
+        fields = [
+            pa.field(one.name, kinds[one.type], metadata={name: says(one) for name, says in told.items()}) for one in file.variables
+        ]
+        schema = pa.schema(fields, metadata={"title": file.title, "description": file.means})
+        with self._written(self.folder / f"{file.path}.parquet") as draft, pq.ParquetWriter(draft, schema) as writer:
+            for piece in _pieces(file.frame):
+                columns = [_arrow(piece[one.name], one, kinds[one.type]) for one in file.variables]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        return self._described(file)
+
+
+def _arrow(values: pd.Series[Any], one: Variable, kind: pa.DataType) -> pa.Array[Any]:
+    import pyarrow as pa  # noqa: PLC0415 - see above
+
+    if one.type == "array":
+        return pa.array([[str(each) for each in value] if isinstance(value, list | tuple) else None for value in values], kind)
+    if one.type == "string":
+        return pa.array([value or None for value in _texts(values)], kind)
+    if one.type == "integer":
+        return pa.array(values.astype("Int64"), kind, from_pandas=True)
+    if one.type == "boolean":
+        return pa.array(values.astype("boolean"), kind, from_pandas=True)
+    return pa.array(values.to_numpy(dtype=float, na_value=np.nan), kind, from_pandas=True)
+
+
+def _texts(values: pd.Series[Any]) -> list[str]:
+    """"" where there is none."""
+    return ["" if value is None or value is pd.NA or value != value else str(value) for value in values.tolist()]
+
+
+class SavWriter(Writer):
+    """SPSS: labels of variables and values in the package's language, codes as numbers with their words, why an answer is missing as
+    user-missing codes."""
+
+    format = "sav"
+    mediatype = "application/x-spss-sav"
+    LONGEST: ClassVar[int] = 32_767
+    """Bytes of a text."""
+
+    def add(self, file: DataFile) -> dict[str, JsonValue]:
+        import pyreadstat  # noqa: PLC0415 - for this format alone
+
+        taken: set[str] = set()
+        codes = self._missing_codes(file)
+        columns: dict[str, Any] = {}
+        fields: list[JsonValue] = []
+        options: dict[str, dict[str, Any]] = {name: {} for name in ("labels", "values", "missing", "measure", "format")}
+        described = self._described(file)
+        for one, entry in zip(file.variables, described["schema"]["fields"], strict=True):  # type: ignore[index,arg-type,call-overload]
+            name = plain_name(one.name, taken)
+            reasons = file.reasons.get(one.name)
+            columns[name], words = self._coded(file.frame[one.name], one, reasons, codes)
+            options["labels"][name] = one.label[:250]
+            options["measure"][name] = "ordinal" if one.ordered else "scale" if one.type in ("integer", "number") and not words else "nominal"
+            if one.type != "string" or one.levels:
+                options["format"][name] = "F8.0" if one.type != "number" else f"F10.{2 if one.digits is None else one.digits}"
+            if reasons is not None and one.type == "number":
+                words = {**words, **{code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()}}
+                options["missing"][name] = [{"lo": min(codes.values()), "hi": max(codes.values())}]
+            if words:
+                options["values"][name] = words
+            fields.append(self._field(dict(entry), name, one, words, codes if name in options["missing"] else {}))
+        frame = pd.DataFrame(columns, copy=False)
+        with self._written(self.folder / f"{file.path}.sav") as draft:
+            pyreadstat.write_sav(
+                frame, draft, file_label=file.title.encode()[:64].decode(errors="ignore"), column_labels=options["labels"], row_compress=True,
+                variable_value_labels=options["values"], missing_ranges=options["missing"], variable_measure=options["measure"],
+                variable_format=options["format"],
+            )  # fmt: skip
+        renamed = dict(zip((one.name for one in file.variables), columns, strict=True))
+        schema: dict[str, Any] = {"fields": fields, "missingValues": [""]}
+        if file.key:
+            schema["primaryKey"] = [renamed[name] for name in file.key]
+        return {**described, "schema": schema}
+
+    @staticmethod
+    def _missing_codes(file: DataFile) -> dict[str, int]:
+        """-99 and upwards, or further from 0 where an answer lies there."""
+        lowest = min((float(np.nanmin(file.frame[name])) for name in file.reasons if _has_numbers(file.frame, name)), default=0.0)
+        base = 99
+        while lowest <= -base + len(MISSING):
+            base = base * 10 + 9
+        return {status: -base + place for place, status in enumerate(reversed(MISSING))}
+
+    def _coded(
+        self, values: pd.Series[Any], one: Variable, reasons: pd.Series[Any] | None, codes: Mapping[str, int]
+    ) -> tuple[Any, dict[Any, str]]:
+        """The column as SPSS holds it, and words of its values."""
+        if one.levels and one.type == "string":
+            places = {level: float(place) for place, level in enumerate(one.levels, 1)}
+            words: dict[Any, str] = {place: one.levels[level] for level, place in places.items()}
+            return values.astype(object).map(places).to_numpy(dtype=float), words
+        if one.type == "boolean":
+            return values.to_numpy(dtype=float, na_value=np.nan), {place: tell(word, self.language) for place, word in YES_NO.items()}
+        if one.type in ("integer", "number"):
+            numbers = values.to_numpy(dtype=float, na_value=np.nan)
+            if reasons is not None:
+                why = reasons.astype(object).map(codes).to_numpy(dtype=float)
+                numbers = np.where(np.isnan(numbers), why, numbers)
+            return numbers, dict(one.names)
+        if one.type == "array":
+            values = values.map(_listed)
+        kept = {str(value): words[:120] for value, words in one.names.items()}
+        return _cut(values, self.LONGEST), kept
+
+    @staticmethod
+    def _field(
+        entry: dict[str, JsonValue], name: str, one: Variable, words: Mapping[Any, str], codes: Mapping[str, int]
+    ) -> dict[str, JsonValue]:
+        """As it stands in this file: codes are numbers, flags are 0 and 1, lists are texts."""
+        entry["name"] = name
+        if one.levels or one.type == "boolean":
+            entry["type"] = "integer"
+            entry.pop("constraints", None)
+        elif one.type == "array":
+            entry["type"] = "string"
+        if words:
+            coded = [value for value in words if value not in codes.values()]
+            entry["categories"] = [{"value": int(value) if isinstance(value, float) else value, "label": words[value]} for value in coded]
+        if one.levels:
+            entry["codes"] = list(one.levels)
+        if codes:
+            entry["missingValues"] = ["", *(str(code) for code in codes.values())]
+            entry["missingLabels"] = {str(code): status for status, code in codes.items()}
+        return entry
+
+
+def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
+    return pd.api.types.is_numeric_dtype(frame[name]) and bool(frame[name].notna().any())
+
+
+def _cut(values: pd.Series[Any], most: int) -> Any:
+    """Texts that a program takes whole. Of few different ones each is looked at once."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        named = {each: _shortened(str(each), most) for each in values.cat.categories}
+        return np.array([*named.values(), ""], dtype=object)[values.cat.codes.to_numpy()]
+    found = np.empty(len(values), dtype=object)
+    found[:] = [_shortened(text, most) for text in _texts(values)]
+    return found
+
+
+def _shortened(text: str, most: int) -> str:
+    shown = visible(text)
+    if len(shown) * 4 <= most or len(shown.encode()) <= most:
+        return shown
+    return shown.encode()[: most - 3].decode(errors="ignore") + "…"
+
+
+class XlsxWriter(Writer):
+    """One workbook: a sheet with the codebook, then a sheet a file. A text is a text, never a formula."""
+
+    format = "xlsx"
+    mediatype = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    MOST_ROWS: ClassVar[int] = 1_048_575
+    LONGEST: ClassVar[int] = 32_767
+    """Characters of a cell."""
+
+    def __init__(self, folder: Path, name: str, language: Language, *, bom: bool = False) -> None:
+        from openpyxl import Workbook  # noqa: PLC0415 - for this format alone
+
+        super().__init__(folder, name, language, bom=bom)
+        self._book = Workbook(write_only=True)
+        self._names: set[str] = set()
+        self._codebook: list[list[str | int | float | None]] = []
+        self._sheet_named(tell(N_("Codebook"), language))
+
+    def add(self, file: DataFile) -> dict[str, JsonValue]:
+        if len(file.frame) > self.MOST_ROWS:
+            raise InputError(
+                f"xlsx: {file.name} has {len(file.frame):,} rows, a sheet takes {self.MOST_ROWS:,}; choose parquet, csv or sav, or layout wide"
+            )
+        sheet = self._sheet_named(file.name)
+        self._head(sheet, [one.name for one in file.variables], [one.label for one in file.variables])
+        for piece in _pieces(file.frame):
+            columns = [self._cells(sheet, piece[one.name], one) for one in file.variables]
+            for row in zip(*columns, strict=True):
+                sheet.append(row)
+        self._codebook += [
+            [sheet.title, one.name, one.label, one.means or one.label, one.type, "; ".join(f"{value} = {word}" for value, word in {**one.levels, **one.names}.items())]
+            for one in file.variables
+        ]
+        described = {**self._described(file), "path": f"{self.name}.xlsx", "dialect": {"sheetName": sheet.title, "excel": {"sheet": sheet.title}}}
+        return {key: value for key, value in described.items() if key != "encoding"}
+
+    def close(self) -> None:
+        said = (N_("sheet"), N_("column"), N_("label"), N_("meaning"), N_("type"), N_("values"))
+        sheet = self._book.worksheets[0]
+        self._head(sheet, [tell(one, self.language) for one in said], ["x" * width for width in (18, 24, 40, 60, 8, 60)])
+        for row in self._codebook:
+            sheet.append([self._text(sheet, str(one)) for one in row])
+        with self._written(self.folder / f"{self.name}.xlsx") as draft:
+            self._book.save(draft)
+
+    def _sheet_named(self, name: str) -> Any:
+        """Thirty-one characters, none twice, case apart."""
+        wanted, number = name[:31], 1
+        while wanted.lower() in self._names:
+            number += 1
+            wanted = f"{name[:27]}~{number}"
+        self._names.add(wanted.lower())
+        return self._book.create_sheet(wanted)
+
+    def _head(self, sheet: Any, names: Sequence[str], labels: Sequence[str]) -> None:
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - see above
+        from openpyxl.styles import Font  # noqa: PLC0415
+        from openpyxl.utils import get_column_letter  # noqa: PLC0415
+
+        sheet.freeze_panes = "A2"
+        head = []
+        for place, (name, label) in enumerate(zip(names, labels, strict=True), 1):
+            sheet.column_dimensions[get_column_letter(place)].width = min(max(len(name) + 2, len(label) // 2, 8), 60)
+            cell = WriteOnlyCell(sheet, value=name)
+            cell.data_type, cell.font = "s", Font(bold=True)
+            head.append(cell)
+        sheet.append(head)
+
+    def _cells(self, sheet: Any, values: pd.Series[Any], one: Variable) -> Iterable[Any]:
+        if one.type == "array":
+            values = values.map(_listed)
+        if one.type in ("string", "array"):
+            texts = _texts(values)
+            known = {text: self._text(sheet, text) if text else None for text in set(texts)}
+            return [known[text] for text in texts]
+        kinds = {"integer": "Int64", "boolean": "boolean", "number": "Float64"}
+        exact = values.astype(kinds[one.type])
+        return [None if value is pd.NA else value for value in exact.tolist()]
+
+    def _text(self, sheet: Any, text: str) -> Any:
+        """As a cell of text; one that would run as a formula once somebody edits it is marked as quoted."""
+        shown = visible(text)
+        if len(shown) > self.LONGEST:
+            shown = shown[: self.LONGEST - 1] + "…"
+        if as_cell(shown) == shown and not shown.startswith("#"):  # "#N/A" would be an error
+            return shown
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - see above
+
+        cell = WriteOnlyCell(sheet, value=shown)
+        cell.data_type, cell.quotePrefix = "s", True
+        return cell
+
+
+WRITERS: Mapping[str, type[Writer]] = {one.format: one for one in (CsvWriter, ParquetWriter, SavWriter, XlsxWriter)}
+
+
+PACKAGE = "datapackage.json"
+CODEBOOK = "codebook.json"
+"""The Data Package of the files that every run has."""
+
+
+def write_package(
+    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile], formats: Iterable[FileFormat], *, bom: bool = False
+) -> list[Path]:  # fmt: skip
+    """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left goes."""
+    writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
+    resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
+    for file in files:
+        for writer, described in zip(writers, resources, strict=True):
+            described.append(writer.add(file))
+    written: list[Path] = []
+    for writer, described in zip(writers, resources, strict=True):
+        writer.close()
+        written += _finished(writer, descriptor(reading, asked, described), PACKAGE)
+    return written
+
+
+def write_standing(
+    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile]
+) -> dict[str, Any]:
+    """The CSV files that every run has, with the codebook, which is their Data Package. Packages of other formats were made of what
+    the run had before and go."""
+    for each in FORMATS:
+        remove_package(folder / each)
+    writer = CsvWriter(folder, reading.run, reading.language)
+    book = descriptor(reading, asked, [writer.add(file) for file in files])
+    _finished(writer, book, CODEBOOK)
+    return book
+
+
+def _finished(writer: Writer, book: Mapping[str, Any], name: str) -> list[Path]:
+    path = writer.folder / name
+    for old in _described_in(path) - set(writer.paths):
+        old.unlink(missing_ok=True)
+    write_json(path, book)
+    return [*dict.fromkeys(writer.paths), path]
+
+
+def remove_package(folder: Path) -> None:
+    """What was written there, and nothing else."""
+    for old in [*_described_in(folder / PACKAGE), folder / PACKAGE]:
+        old.unlink(missing_ok=True)
+    for place in (*sorted(folder.glob("*/")), folder):
+        with suppress(OSError):  # somebody keeps files of his own there, or there is none
+            place.rmdir()
+
+
+def _described_in(path: Path) -> set[Path]:
+    """Files of a package; none below another folder."""
+    resources = read_result(path).get("resources", [])
+    named = {path.parent / str(one.get("path", "")) for one in resources if isinstance(one, dict)}
+    return {one for one in named if ".." not in one.parts and one.is_file()}
