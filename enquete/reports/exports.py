@@ -20,8 +20,8 @@ from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation, evaluations
-from enquete.reports.file_formats import FileFormat, write_package, write_standing
-from enquete.reports.files import Layout, data_files
+from enquete.reports.file_formats import write_package, write_standing
+from enquete.reports.files import data_files
 from enquete.reports.findings import Findings, find
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
@@ -34,6 +34,7 @@ from enquete.reports.table.rows import PLAIN, participants_table, persona_column
 from enquete.reports.views import Results
 from enquete.reports.writing import records, write_csv, write_files, write_json, write_jsonl
 from enquete.state.asking import Language
+from enquete.state.data_formats import FileFormat, Layout
 
 VALIDATED = 20_000
 """Rows validated one by one; of a larger table an even sample. Keys are checked in all rows."""
@@ -87,7 +88,8 @@ def declared(found: Findings) -> Mapping[str, Results]:
 
 
 def export_files(
-    folder: Path, formats: Iterable[FileFormat], to: Path, *, layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = ""
+    folder: Path, formats: Iterable[FileFormat], to: Path, *,
+    layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
 ) -> list[Path]:  # fmt: skip
     """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
 

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,14 +25,13 @@ from enquete.reports.table.columns import STATUS_MEANINGS
 from enquete.reports.table.items import Asked
 from enquete.reports.writing import write_csv, write_json
 from enquete.state.asking import Language
+from enquete.state.data_formats import FORMATS, FileFormat
 from enquete.state.errors import InputError
 from enquete.state.showing import as_cell, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FileFormat = Literal["csv", "parquet", "sav", "xlsx"]
-FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 AT_ONCE = 20_000
 """Rows."""
 YES_NO = {1: N_("yes"), 0: N_("no")}
@@ -81,7 +80,9 @@ class CsvWriter(Writer):
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         path = self.folder / f"{file.path}.csv"
-        plain = {one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in ("array", "boolean")}
+        plain = {
+            one.name: _plain(file.frame[one.name], one) for one in file.variables if one.type in ("array", "boolean")
+        }
         write_csv(path, file.frame.assign(**plain) if plain else file.frame, bom=self.bom)
         self.paths.append(path)
         return self._described(file)
@@ -113,10 +114,12 @@ class ParquetWriter(Writer):
         import pyarrow as pa  # noqa: PLC0415 - for this format alone
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-        kinds = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), "string": pa.string(), "array": pa.list_(pa.string())}
-        told = {"label": lambda one: one.label, "description": lambda one: one.means or one.label}
+        kinds = {
+            "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), "string": pa.string(), "array": pa.list_(pa.string()),
+        }  # fmt: skip
         fields = [
-            pa.field(one.name, kinds[one.type], metadata={name: says(one) for name, says in told.items()}) for one in file.variables
+            pa.field(one.name, kinds[one.type], metadata={"label": one.label, "description": one.means or one.label})
+            for one in file.variables
         ]
         schema = pa.schema(fields, metadata={"title": file.title, "description": file.means})
         with self._written(self.folder / f"{file.path}.parquet") as draft, pq.ParquetWriter(draft, schema) as writer:
@@ -130,7 +133,9 @@ def _arrow(values: pd.Series[Any], one: Variable, kind: pa.DataType) -> pa.Array
     import pyarrow as pa  # noqa: PLC0415 - see above
 
     if one.type == "array":
-        return pa.array([[str(each) for each in value] if isinstance(value, list | tuple) else None for value in values], kind)
+        return pa.array(
+            [[str(each) for each in value] if isinstance(value, list | tuple) else None for value in values], kind
+        )
     if one.type == "string":
         return pa.array([value or None for value in _texts(values)], kind)
     if one.type == "integer":
@@ -141,7 +146,7 @@ def _arrow(values: pd.Series[Any], one: Variable, kind: pa.DataType) -> pa.Array
 
 
 def _texts(values: pd.Series[Any]) -> list[str]:
-    """"" where there is none."""
+    """An empty one where there is none."""
     return ["" if value is None or value is pd.NA or value != value else str(value) for value in values.tolist()]
 
 
@@ -167,20 +172,26 @@ class SavWriter(Writer):
             name = plain_name(one.name, taken)
             reasons = file.reasons.get(one.name)
             columns[name], words = self._coded(file.frame[one.name], one, reasons, codes)
-            options["labels"][name] = one.label[:250]
-            options["measure"][name] = "ordinal" if one.ordered else "scale" if one.type in ("integer", "number") and not words else "nominal"
-            if one.type != "string" or one.levels:
-                options["format"][name] = "F8.0" if one.type != "number" else f"F10.{2 if one.digits is None else one.digits}"
+            options["labels"][name] = _within(one.label, 255)
+            numeric = one.type in ("integer", "number")
+            options["measure"][name] = "ordinal" if one.ordered else "scale" if numeric and not words else "nominal"
+            if one.type == "number":
+                options["format"][name] = f"F10.{2 if one.digits is None else one.digits}"
+            elif one.type in ("integer", "boolean") or one.levels:
+                options["format"][name] = "F8.0"
             if reasons is not None and one.type == "number":
-                words = {**words, **{code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()}}
+                words = {
+                    **words,
+                    **{code: tell(STATUS_MEANINGS[status], self.language) for status, code in codes.items()},
+                }
                 options["missing"][name] = [{"lo": min(codes.values()), "hi": max(codes.values())}]
             if words:
-                options["values"][name] = words
+                options["values"][name] = {value: _within(said, 120) for value, said in words.items()}
             fields.append(self._field(dict(entry), name, one, words, codes if name in options["missing"] else {}))
         frame = pd.DataFrame(columns, copy=False)
         with self._written(self.folder / f"{file.path}.sav") as draft:
             pyreadstat.write_sav(
-                frame, draft, file_label=file.title.encode()[:64].decode(errors="ignore"), column_labels=options["labels"], row_compress=True,
+                frame, draft, file_label=_within(file.title, 64), column_labels=options["labels"], row_compress=True,
                 variable_value_labels=options["values"], missing_ranges=options["missing"], variable_measure=options["measure"],
                 variable_format=options["format"],
             )  # fmt: skip
@@ -193,7 +204,9 @@ class SavWriter(Writer):
     @staticmethod
     def _missing_codes(file: DataFile) -> dict[str, int]:
         """-99 and upwards, or further from 0 where an answer lies there."""
-        lowest = min((float(np.nanmin(file.frame[name])) for name in file.reasons if _has_numbers(file.frame, name)), default=0.0)
+        lowest = min(
+            (float(np.nanmin(file.frame[name])) for name in file.reasons if _has_numbers(file.frame, name)), default=0.0
+        )
         base = 99
         while lowest <= -base + len(MISSING):
             base = base * 10 + 9
@@ -208,7 +221,9 @@ class SavWriter(Writer):
             words: dict[Any, str] = {place: one.levels[level] for level, place in places.items()}
             return values.astype(object).map(places).to_numpy(dtype=float), words
         if one.type == "boolean":
-            return values.to_numpy(dtype=float, na_value=np.nan), {place: tell(word, self.language) for place, word in YES_NO.items()}
+            return values.to_numpy(dtype=float, na_value=np.nan), {
+                place: tell(word, self.language) for place, word in YES_NO.items()
+            }
         if one.type in ("integer", "number"):
             numbers = values.to_numpy(dtype=float, na_value=np.nan)
             if reasons is not None:
@@ -217,8 +232,7 @@ class SavWriter(Writer):
             return numbers, dict(one.names)
         if one.type == "array":
             values = values.map(_listed)
-        kept = {str(value): words[:120] for value, words in one.names.items()}
-        return _cut(values, self.LONGEST), kept
+        return _cut(values, self.LONGEST), {str(value): said for value, said in one.names.items()}
 
     @staticmethod
     def _field(
@@ -233,7 +247,9 @@ class SavWriter(Writer):
             entry["type"] = "string"
         if words:
             coded = [value for value in words if value not in codes.values()]
-            entry["categories"] = [{"value": int(value) if isinstance(value, float) else value, "label": words[value]} for value in coded]
+            entry["categories"] = [
+                {"value": int(value) if isinstance(value, float) else value, "label": words[value]} for value in coded
+            ]
         if one.levels:
             entry["codes"] = list(one.levels)
         if codes:
@@ -249,18 +265,18 @@ def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
 def _cut(values: pd.Series[Any], most: int) -> Any:
     """Texts that a program takes whole. Of few different ones each is looked at once."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        named = {each: _shortened(str(each), most) for each in values.cat.categories}
+        named = {each: _within(visible(str(each)), most) for each in values.cat.categories}
         return np.array([*named.values(), ""], dtype=object)[values.cat.codes.to_numpy()]
     found = np.empty(len(values), dtype=object)
-    found[:] = [_shortened(text, most) for text in _texts(values)]
+    found[:] = [_within(visible(text), most) for text in _texts(values)]
     return found
 
 
-def _shortened(text: str, most: int) -> str:
-    shown = visible(text)
-    if len(shown) * 4 <= most or len(shown.encode()) <= most:
-        return shown
-    return shown.encode()[: most - 3].decode(errors="ignore") + "…"
+def _within(text: str, most: int) -> str:
+    """most: bytes."""
+    if len(text) * 4 <= most or len(text.encode()) <= most:
+        return text
+    return text.encode()[: most - 3].decode(errors="ignore") + "…"
 
 
 class XlsxWriter(Writer):
@@ -278,33 +294,43 @@ class XlsxWriter(Writer):
         super().__init__(folder, name, language, bom=bom)
         self._book = Workbook(write_only=True)
         self._names: set[str] = set()
-        self._codebook: list[list[str | int | float | None]] = []
+        self._codebook: list[list[str]] = []
         self._sheet_named(tell(N_("Codebook"), language))
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
         if len(file.frame) > self.MOST_ROWS:
             raise InputError(
-                f"xlsx: {file.name} has {len(file.frame):,} rows, a sheet takes {self.MOST_ROWS:,}; choose parquet, csv or sav, or layout wide"
+                f"xlsx: {file.name} has {len(file.frame):,} rows and a sheet takes {self.MOST_ROWS:,}; choose parquet, csv or sav, "
+                "or answers with a row an agent (wide)"
             )
+        from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415 - see above
+
         sheet = self._sheet_named(file.name)
+        empty = WriteOnlyCell(sheet)  # at the end of a row, which some readers would find short
+        empty.number_format = "@"  # without one it is not written
         self._head(sheet, [one.name for one in file.variables], [one.label for one in file.variables])
         for piece in _pieces(file.frame):
             columns = [self._cells(sheet, piece[one.name], one) for one in file.variables]
             for row in zip(*columns, strict=True):
-                sheet.append(row)
-        self._codebook += [
-            [sheet.title, one.name, one.label, one.means or one.label, one.type, "; ".join(f"{value} = {word}" for value, word in {**one.levels, **one.names}.items())]
-            for one in file.variables
-        ]
-        described = {**self._described(file), "path": f"{self.name}.xlsx", "dialect": {"sheetName": sheet.title, "excel": {"sheet": sheet.title}}}
+                sheet.append((*row[:-1], empty) if row[-1] is None else row)
+        for one in file.variables:
+            values = "; ".join(f"{value} = {word}" for value, word in {**one.levels, **one.names}.items())
+            self._codebook.append([sheet.title, one.name, one.label, one.means or one.label, one.type, values])
+        dialect: JsonValue = {
+            "sheetName": sheet.title,
+            "excel": {"sheet": sheet.title},
+        }  # the second is what frictionless 5 reads
+        described = {**self._described(file), "path": f"{self.name}.xlsx", "dialect": dialect}
         return {key: value for key, value in described.items() if key != "encoding"}
 
     def close(self) -> None:
         said = (N_("sheet"), N_("column"), N_("label"), N_("meaning"), N_("type"), N_("values"))
         sheet = self._book.worksheets[0]
-        self._head(sheet, [tell(one, self.language) for one in said], ["x" * width for width in (18, 24, 40, 60, 8, 60)])
+        self._head(
+            sheet, [tell(one, self.language) for one in said], ["x" * width for width in (18, 24, 40, 60, 8, 60)]
+        )
         for row in self._codebook:
-            sheet.append([self._text(sheet, str(one)) for one in row])
+            sheet.append([self._text(sheet, one) for one in row])
         with self._written(self.folder / f"{self.name}.xlsx") as draft:
             self._book.save(draft)
 
@@ -365,7 +391,8 @@ CODEBOOK = "codebook.json"
 
 
 def write_package(
-    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile], formats: Iterable[FileFormat], *, bom: bool = False
+    folder: Path, reading: RunReading, asked: Sequence[Asked], files: Iterable[DataFile], formats: Iterable[FileFormat], *,
+    bom: bool = False,
 ) -> list[Path]:  # fmt: skip
     """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left goes."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]

@@ -26,13 +26,12 @@ from enquete.reports.table.items import Asked
 from enquete.reports.table.row import ANSWER, COLUMNS, ResponseRow
 from enquete.reports.views import Results
 from enquete.state.asking import RESPONDED, Language
+from enquete.state.data_formats import Layout
 
 if TYPE_CHECKING:
     from enquete.reports.crossing.agents import AgentTable
 
 Type = Literal["integer", "number", "boolean", "string", "array"]
-Layout = Literal["both", "long", "wide"]
-LAYOUTS: tuple[Layout, ...] = ("both", "long", "wide")
 MISSING = tuple(status for status in STATUS_MEANINGS if status not in RESPONDED)
 """Why an answer is missing, in the order of their codes in SPSS files."""
 
@@ -47,7 +46,8 @@ class Variable:
     """A column of a file. label: its name for readers; means: for the codebook, the label where nothing is said.
 
     levels: what may stand in it and nothing else, with words, in order. names: what values are called, of which others may
-    occur. ordered: its levels or values are steps. lowest, highest: of numbers. required: never missing. about: further members of its codebook entry.
+    occur. ordered: its levels or values are steps. lowest, highest: of numbers. required: never missing. about: further
+    members of its codebook entry.
     """
 
     name: str
@@ -130,9 +130,14 @@ def data_files(
 # --- answers -----------------------------------------------------------------------------------------------------------------
 
 
-def answers_file(
-    reading: RunReading, frame: pd.DataFrame, columns: Iterable[Any], agents: pd.Index[Any]
-) -> DataFile:
+ANSWERS = N_(
+    "One row for every planned answer, whatever became of it. All arms: choose arm_role = main before counting."
+)
+WIDE = N_("A row an agent and arm, a column an item. Why an answer is missing stands in all_responses as its status.")
+NAMED = (N_("{methodology}: {phase}, a row an agent"), N_("{methodology}: {phase}, round {round}, a row an agent"))
+
+
+def answers_file(reading: RunReading, frame: pd.DataFrame, columns: Iterable[Any], agents: pd.Index[Any]) -> DataFile:
     """A row an answer, also one that is missing."""
     language = reading.language
     references = [Reference(("methodology", "item_id"), "items", ("methodology", "item_id"))]
@@ -140,7 +145,7 @@ def answers_file(
         references.append(Reference(("participant",), "agents", ("participant",)))
     return DataFile(
         name="all_responses", title=tell(N_("All answers"), language), frame=frame,
-        means=tell(N_("One row for every planned answer, whatever became of it. All arms: choose arm_role = main before counting."), language),
+        means=tell(ANSWERS, language),
         variables=[answer_variable(reading, str(name)) for name in columns],
         key=("run_id", "arm", "methodology", "phase", *ANSWER[1:]), references=references,
         reasons=dict.fromkeys(("value", "value_rekeyed"), frame["status"]),
@@ -160,10 +165,11 @@ def answer_variable(reading: RunReading, name: str) -> Variable:
     if get_origin(annotation) is Literal:
         levels = {one: tell(STATUS_MEANINGS.get(one, one), reading.language) for one in get_args(annotation) if one}
     names = {"stakeholder_type": reading.type_names, "content": in_language(CONTENT_MEANINGS, reading.language)}
+    kind = "string" if levels else ROW_TYPES[parts[0]]
+    lowest, highest = (0, 1) if name == "confidence" else (None, None)
     return Variable(
-        name=name, label=tell(told or name, reading.language), type="string" if levels else ROW_TYPES[parts[0]], levels=levels, names=dict(names.get(name, {})),
-        required=NoneType not in parts and parts[0] is not str and not levels, lowest=0 if name == "confidence" else None,
-        highest=1 if name == "confidence" else None,
+        name=name, label=tell(told or name, reading.language), type=kind, levels=levels, names=dict(names.get(name, {})),
+        required=NoneType not in parts and kind != "string", lowest=lowest, highest=highest,
     )  # fmt: skip
 
 
@@ -181,8 +187,7 @@ def wide_files(
     places = rows.groupby(["phase", "round"], sort=False, observed=True).indices
     for (phase, number), at in places.items():
         part = f"{phase}_round{number}" if number else str(phase)
-        told = N_("{methodology}: {phase}, round {round}, a row an agent") if number else N_("{methodology}: {phase}, a row an agent")
-        named = tell(told, language).format(methodology=title, phase=phase, round=number)
+        named = tell(NAMED[bool(number)], language).format(methodology=title, phase=phase, round=number)
         yield _wide(f"{methodology}.wide_{part}", named, rows.iloc[at], by_id, language)
 
 
@@ -195,7 +200,9 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
     order = np.argsort(what, kind="stable")
     bounds = np.searchsorted(what[order], np.arange(len(heads) + 1))
     taken: set[str] = set(WHO)
-    columns: dict[str, Any] = {one: people[one].to_numpy() for one in WHO if one != "session" or people[one].ne("").any()}
+    columns: dict[str, Any] = {
+        one: people[one].to_numpy() for one in WHO if one != "session" or people[one].ne("").any()
+    }
     variables = [Variable(name=one, label=one, means=tell(COLUMN_MEANINGS[one], language)) for one in columns]
     reasons: dict[str, pd.Series[Any]] = {}
     for place, (item, turn) in enumerate(heads):
@@ -204,7 +211,7 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
         stem = plain_name(f"{item}_turn{turn}" if turns else item, taken)
         answers = rows.iloc[own]
         for variable, values in _cells(stem, one, answers, taken, language):
-            filled = np.full(len(people), np.nan if variable.type == "number" else None, dtype=float if variable.type == "number" else object)
+            filled = np.full(len(people), np.nan) if variable.type == "number" else np.full(len(people), None)
             filled[who[own]] = values
             columns[variable.name] = filled
             variables.append(replace(variable, about={"item_id": item, **({"turn": int(turn)} if turns else {})}))
@@ -212,9 +219,10 @@ def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked],
         why[who[own]] = answers["status"].to_numpy()
         reasons[stem] = pd.Series(pd.Categorical(why, categories=list(STATUS_MEANINGS)))
     key = tuple(one for one in ("arm", "session", "participant") if one in columns)
-    frame = pd.DataFrame(columns, copy=False)
-    means = tell(N_("A row an agent and arm, a column an item. What is missing is not told apart here, but in all_responses by its status."), language)
-    return DataFile(name=name, title=title, frame=frame, variables=variables, key=key, means=means, reasons=reasons)
+    return DataFile(
+        name=name, title=title, frame=pd.DataFrame(columns, copy=False), variables=variables, key=key, means=tell(WIDE, language),
+        reasons=reasons,
+    )  # fmt: skip
 
 
 def _cells(
@@ -226,24 +234,28 @@ def _cells(
     valued = answers["value"].notna().any()
     if one.scale_min is not None or one.kind in ("scale", "number") or (not one.kind and valued):
         points = {float(value): text for value, text in said.items() if _is_number(value)}
-        yield Variable(
-            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None, lowest=one.scale_min, highest=one.scale_max,
-            means=tell(N_("reverse-keyed, as answered"), language) if one.reverse_keyed else "",
-        ), answers["value"].to_numpy(dtype=float)  # fmt: skip
+        own = Variable(
+            name=stem, label=label, type="number", names=points, ordered=one.scale_min is not None, lowest=one.scale_min,
+            highest=one.scale_max, means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
+        )  # fmt: skip
+        yield own, answers["value"].to_numpy(dtype=float)
     elif answers["choice"].ne("").any():
-        levels = {**said, **{str(value): str(value) for value in answers["choice"].unique() if value and value not in said}}
-        single = one.kind in ("choice", "ordinal")
-        yield Variable(name=stem, label=label, levels=levels if single else {}), answers["choice"].to_numpy(dtype=object)
+        levels = {
+            **said,
+            **{str(value): str(value) for value in answers["choice"].unique() if value and value not in said},
+        }
+        own = Variable(name=stem, label=label, levels=levels if one.kind == "choice" else {})
+        yield own, answers["choice"].to_numpy(dtype=object)
     else:
         yield Variable(name=stem, label=label), answers["text"].to_numpy(dtype=object)
         return
     if answers["text"].ne("").any():
-        name = plain_name(f"{stem}_reason", taken)
-        yield Variable(name=name, label=f"{label} ({tell(N_('reason'), language)})"), answers["text"].to_numpy(dtype=object)
+        reason = Variable(name=plain_name(f"{stem}_reason", taken), label=f"{label} ({tell(N_('reason'), language)})")
+        yield reason, answers["text"].to_numpy(dtype=object)
     if answers["confidence"].notna().any():
-        name = plain_name(f"{stem}_confidence", taken)
-        told = f"{label} ({tell(N_('confidence'), language)})"
-        yield Variable(name=name, label=told, type="number", lowest=0, highest=1), answers["confidence"].to_numpy(dtype=float)
+        name, told = plain_name(f"{stem}_confidence", taken), f"{label} ({tell(N_('confidence'), language)})"
+        sure = Variable(name=name, label=told, type="number", lowest=0, highest=1)
+        yield sure, answers["confidence"].to_numpy(dtype=float)
 
 
 def _numbered(rows: pd.DataFrame, keys: Sequence[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -305,8 +317,11 @@ def agents_file(agents: AgentTable, reading: RunReading) -> DataFile:
         elif own is not None:
             made.append(Variable(name=name, label=tell(own.name, language), type=_type_of(frame[name])))
         else:
-            made.append(Variable(name=name, label=name, means=tell(N_("column of the personas file"), language), type=_type_of(frame[name])))
-    return DataFile(name="agents", title=tell(N_("Agents"), language), frame=frame, variables=made, key=("participant",))
+            means = tell(N_("column of the personas file"), language)
+            made.append(Variable(name=name, label=name, means=means, type=_type_of(frame[name])))
+    return DataFile(
+        name="agents", title=tell(N_("Agents"), language), frame=frame, variables=made, key=("participant",)
+    )
 
 
 def _type_of(values: pd.Series[Any]) -> Type:
@@ -329,11 +344,20 @@ ITEM_COLUMNS: Mapping[str, tuple[Type, str]] = {
 def items_file(asked: Sequence[Asked], language: Language) -> DataFile:
     """A row an item, in the run's language; all languages and labels are in the codebook."""
     rows = [
-        {name: one.text(language) if name == "wording" else getattr(one, name) for name in ITEM_COLUMNS} for one in asked
+        {name: one.text(language) if name == "wording" else getattr(one, name) for name in ITEM_COLUMNS}
+        for one in asked
     ]
     frame = pd.DataFrame(rows, columns=list(ITEM_COLUMNS)).astype({"scale_min": "Int64", "scale_max": "Int64"})
-    variables = [Variable(name=name, label=tell(means, language), type=kind) for name, (kind, means) in ITEM_COLUMNS.items()]
-    return DataFile(name="items", title=tell(N_("Items"), language), frame=frame, variables=variables, key=("methodology", "item_id"))
+    variables = [
+        Variable(name=name, label=tell(means, language), type=kind) for name, (kind, means) in ITEM_COLUMNS.items()
+    ]
+    return DataFile(
+        name="items",
+        title=tell(N_("Items"), language),
+        frame=frame,
+        variables=variables,
+        key=("methodology", "item_id"),
+    )
 
 
 # --- declared tables -----------------------------------------------------------------------------------------------------------
@@ -361,7 +385,6 @@ def declared_files(results: Results, title: str, agents: pd.Index[Any]) -> Itera
 
 
 def _variable(results: Results, column: Column, values: pd.Series[Any]) -> Variable:
-    label = _told(results, column.label)
     levels: dict[str, str] = {}
     names: dict[Any, str] = {}
     single = replace(column, format="code" if column.levels else "reference") if column.format == "list" else column
@@ -369,10 +392,12 @@ def _variable(results: Results, column: Column, values: pd.Series[Any]) -> Varia
         levels = {one: results.cell(single, {column.name: one}) for one in column.levels}
     elif column.to in ("group", "dimension", "methodology") and column.format != "list":
         names = {str(one): results.cell(column, {column.name: one}) for one in values.dropna().unique()}
+    kind = TYPES.get(column.format, "string")
+    lowest, highest = (0, 1) if column.format == "p" else (None, None)
     return Variable(
-        name=column.name, label=label, type=TYPES.get(column.format, "string"), means=_told(results, column.means) if column.means else "",
-        levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if TYPES.get(column.format) == "number" else None,
-        lowest=0 if column.format == "p" else None, highest=1 if column.format == "p" else None,
+        name=column.name, label=_told(results, column.label), type=kind, means=_told(results, column.means) if column.means else "",
+        levels=levels, names=names, ordered=column.levels is not None, digits=column.digits if kind == "number" else None,
+        lowest=lowest, highest=highest,
     )  # fmt: skip
 
 
@@ -407,7 +432,8 @@ def resource(file: DataFile, path: str) -> dict[str, JsonValue]:
         schema["primaryKey"] = list(file.key)
     if file.references:
         schema["foreignKeys"] = [
-            {"fields": list(one.columns), "reference": {"resource": one.file, "fields": list(one.targets)}} for one in file.references
+            {"fields": list(one.columns), "reference": {"resource": one.file, "fields": list(one.targets)}}
+            for one in file.references
         ]
     return {
         "name": file.name, "type": "table", "path": path, "title": file.title, **({"description": file.means} if file.means else {}),
@@ -428,7 +454,12 @@ def _field(file: DataFile, one: Variable) -> dict[str, JsonValue]:
     elif one.required:
         limits["required"] = True
     called = {**one.levels, **one.names}
-    found: dict[str, JsonValue] = {"name": one.name, "type": one.type, "title": one.label, "description": one.means or one.label}
+    found: dict[str, JsonValue] = {
+        "name": one.name,
+        "type": one.type,
+        "title": one.label,
+        "description": one.means or one.label,
+    }
     if limits:
         found["constraints"] = limits
     if called:
