@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -54,6 +55,9 @@ class Writer(ABC):
 
     def close(self) -> None:  # noqa: B027 - most files have nothing in common
         ...
+
+    def discard(self) -> None:  # noqa: B027 - nor leave they anything behind
+        """Instead of `close`, where another file could not be written."""
 
     @contextmanager
     def _written(self, path: Path) -> Iterator[Path]:
@@ -334,6 +338,11 @@ class XlsxWriter(Writer):
         with self._written(self.folder / f"{self.name}.xlsx") as draft:
             self._book.save(draft)
 
+    def discard(self) -> None:
+        """Sheets are files until they are saved."""
+        with suppress(OSError), TemporaryDirectory() as place:
+            self._book.save(Path(place) / "discarded.xlsx")
+
     def _sheet_named(self, name: str) -> Any:
         """Thirty-one characters, none twice, case apart."""
         wanted, number = name[:31], 1
@@ -397,9 +406,14 @@ def write_package(
     """Every file in every format, each format in a folder of its own with its Data Package; what an earlier one left goes."""
     writers = [WRITERS[each](folder / each, reading.run, reading.language, bom=bom) for each in dict.fromkeys(formats)]
     resources: list[list[Mapping[str, JsonValue]]] = [[] for _ in writers]
-    for file in files:
-        for writer, described in zip(writers, resources, strict=True):
-            described.append(writer.add(file))
+    try:
+        for file in files:
+            for writer, described in zip(writers, resources, strict=True):
+                described.append(writer.add(file))
+    except BaseException:
+        for writer in writers:
+            writer.discard()
+        raise
     written: list[Path] = []
     for writer, described in zip(writers, resources, strict=True):
         writer.close()

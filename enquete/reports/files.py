@@ -239,7 +239,7 @@ def _cells(
             highest=one.scale_max, means=f"{label} ({tell(N_('reverse-keyed, as answered'), language)})" if one.reverse_keyed else "",
         )  # fmt: skip
         yield own, answers["value"].to_numpy(dtype=float)
-    elif answers["choice"].ne("").any():
+    elif one.kind not in ("", "text") or answers["choice"].ne("").any():
         levels = {
             **said,
             **{str(value): str(value) for value in answers["choice"].unique() if value and value not in said},

@@ -161,7 +161,8 @@ To: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Where a folder a format is made; exports/ of the run unless named.")
 ]
 Wide: TypeAlias = Annotated[
-    bool, typer.Option("--wide", help="Answers with a row an agent and a column an item, alone; both ways unless named.")
+    bool,
+    typer.Option("--wide", help="Answers with a row an agent and a column an item, alone; both ways unless named."),
 ]
 Long: TypeAlias = Annotated[bool, typer.Option("--long", help="Answers with a row an answer, alone.")]
 Bom: TypeAlias = Annotated[bool, typer.Option("--bom", help="CSV with the mark by which Excel knows UTF-8.")]
