@@ -28,8 +28,8 @@ from enquete.reports.declarations import (
     p_value,
     reference,
     several,
-    share,
     shaped,
+    share,
     text,
 )
 from enquete.reports.file_formats import FORMATS, WRITERS, SavWriter, XlsxWriter, write_package
@@ -66,7 +66,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "themes": [{"theme": "t1", "label": "=Quota, ä", "items": ["q1", "q2"]}, {"theme": "t2", "label": "Price", "items": None}],
     "ratings": [
         {"theme": "t1", "by": "importance", "n": 3, "median": 4.5, "share": 0.25, "p": 0.04, "agreed": True, "label": "open", "low": 1.0},
-        {"theme": "t2", "by": "importance", "n": None, "median": None, "share": None, "p": None, "agreed": None, "label": None, "low": None},
+        {"theme": "t2", "by": "importance", **dict.fromkeys(("n", "median", "share", "p", "agreed", "label", "low"))},
     ],
     "agents": [
         {"participant": "a1", "group": "ngo", "reason": "first\nsecond \"quoted\"\x1b"},
@@ -101,7 +101,8 @@ def answers() -> pd.DataFrame:
     """Of six agents one answers everything; of the others each lacks the rating for another reason."""
     rated = ASKED[0].item_id
     return pd.DataFrame([
-        answer("a1", rated, value=4.0, confidence=0.5, text="because"), answer("a1", "where", choice="town"), answer("a1", "why", text="-1 more"),
+        answer("a1", rated, value=4.0, confidence=0.5, text="because"), answer("a1", "where", choice="town"),
+        answer("a1", "why", text="-1 more"),
         answer("a2", rated, "repaired", value=1.0), answer("a2", "where", "refused"), answer("a2", "why", "failed"),
         *(answer(f"a{n}", rated, status) for n, status in enumerate(("refused", "invalid", "failed", "not_reached"), 3)),
     ])  # fmt: skip
@@ -196,7 +197,7 @@ def test_parquet_keeps_types_nulls_and_meanings(written: Written) -> None:
     themes = pq.read_table(written.folder / "parquet" / "panel" / "themes.parquet")
     assert themes["items"].to_pylist() == [["q1", "q2"], None]
     assert themes["label"].to_pylist() == ["=Quota, ä", "Price"]  # only a spreadsheet would run it
-    assert themes.schema.field("label").metadata[b"description"] == "what several answers say".encode()
+    assert themes.schema.field("label").metadata[b"description"] == b"what several answers say"
 
 
 def test_sav_has_labels_of_variables_and_values(written: Written) -> None:
@@ -287,7 +288,7 @@ def test_a_workbook_has_a_sheet_a_file_and_a_codebook(written: Written) -> None:
 
 def test_a_sheet_takes_no_more_rows_than_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(XlsxWriter, "MOST_ROWS", 1)
-    with pytest.raises(InputError, match="panel.themes has 2 rows and a sheet takes 1; choose parquet"):
+    with pytest.raises(InputError, match=r"panel\.themes has 2 rows and a sheet takes 1; choose parquet"):
         packed(tmp_path, declared_files(results(), "Panel", pd.Index([])), "xlsx")
 
 
