@@ -266,14 +266,16 @@ def _has_numbers(frame: pd.DataFrame, name: str) -> bool:
     return pd.api.types.is_numeric_dtype(frame[name]) and bool(frame[name].notna().any())
 
 
-def _cut(values: pd.Series[Any], most: int) -> Any:
-    """Texts that a program takes whole. Of few different ones each is looked at once."""
+def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
+    """Texts that a program takes whole; each different one is looked at and held once."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        named = {each: _within(visible(str(each)), most) for each in values.cat.categories}
-        return np.array([*named.values(), ""], dtype=object)[values.cat.codes.to_numpy()]
-    found = np.empty(len(values), dtype=object)
-    found[:] = [_within(visible(text), most) for text in _texts(values)]
-    return found
+        codes, known = values.cat.codes.to_numpy(), [str(each) for each in values.cat.categories]
+    else:
+        codes, found = pd.factorize(np.array(_texts(values), dtype=object))
+        known = found.tolist()
+    texts, merged = pd.factorize(np.array([_within(visible(text), most) for text in known] or [""], dtype=object))
+    places = np.where(codes < 0, -1, texts[codes]).astype(np.min_scalar_type(-len(merged) - 1))
+    return pd.Categorical.from_codes(places, pd.Index(merged, dtype=object))  # as str each row would have a text of its own
 
 
 def _within(text: str, most: int) -> str:
