@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 from pydantic import JsonValue, ValidationError
 
 from enquete.checkpoints.folders import write_atomically
+from enquete.locale import tell
 from enquete.nodes.planning import CRITIC
 from enquete.reports.citations import rows as citation_rows
 from enquete.reports.context import chosen, numbered
@@ -26,9 +27,10 @@ from enquete.reports.findings import Findings, find
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
+from enquete.reports.results import names_of, results_of
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.codebook import markdown
-from enquete.reports.table.items import items
+from enquete.reports.table.items import Asked, items
 from enquete.reports.table.row import ANSWER, ResponseRow
 from enquete.reports.table.rows import PLAIN, participants_table, persona_columns, responses
 from enquete.reports.views import Results
@@ -62,7 +64,9 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
     exports, language = folder / "exports", reading.language
     frame = frame.drop(columns=list(PLAIN))
     validate(frame)
-    files = data_files(reading, frame, material.asked, material.agents, declared(material.found), "long")
+    files = data_files(
+        reading, frame, material.asked, material.agents, declared(reading, material.asked, material.found), "long"
+    )
     book = write_standing(exports, reading, material.asked, files)
     write_atomically(exports / "codebook.md", markdown(book, language))
     if not reading.record.replay_of:  # which says nothing new
@@ -82,28 +86,33 @@ def write_exports(folder: Path, reading: RunReading, material: Material, frame: 
         write_jsonl(folder / "audit.jsonl", spoken)
 
 
-def declared(found: Findings) -> Mapping[str, Results]:
-    """Results of methodologies that declare their tables; those that do not have none yet."""
-    return {}
+def declared(reading: RunReading, asked: Sequence[Asked], found: Findings) -> Mapping[str, Results]:
+    """Results of methodologies that declare their tables."""
+    titles = {name: tell(reading.methodology(name).title, reading.language) for name in reading.record.methods}
+    names = names_of(reading, tuple(asked), titles)
+    return results_of(evaluations(reading.record.methods), found.analyses, names, reading.language)
 
 
 def export_files(
     folder: Path, formats: Iterable[FileFormat], to: Path, *,
     layout: Layout = "both", bom: bool = False, partial: bool = False, language: Language = "",
+    by: str = "",
 ) -> list[Path]:  # fmt: skip
     """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
 
-    layout: see `data_files`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot hold a file.
+    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot hold a file.
     """
-    with open_run(folder, language) as reading:
+    with open_run(folder, language, by=by) as reading:
         frame = responses(reading, plain=True)
         found = find(reading, frame, partial=partial)
         frame = frame.drop(columns=list(PLAIN))
         validate(frame)
         asked = items(reading, frame)
         people, personas = participants_table(reading.population), persona_columns(reading.ledger)
-        agents = agent_table(evaluations(reading.record.methods), found.results, frame, people, personas)
-        files = data_files(reading, frame, asked, agents, declared(found), layout)
+        agents = agent_table(
+            evaluations(reading.record.methods), found.results, frame, people, personas, found.analyses
+        )
+        files = data_files(reading, frame, asked, agents, declared(reading, asked, found), layout)
         return write_package(to, reading, asked, files, formats, bom=bom)
 
 

@@ -261,6 +261,7 @@ class Run:
         layout: Layout = "both",
         bom: bool = False,
         language: str = "",
+        by: str = "",
     ) -> list[Path]:
         """Write the data as files that people open, and give their paths: run.export("sav", "xlsx", to="data").
 
@@ -270,6 +271,7 @@ class Run:
         layout: "long" has a row an answer (all_responses), "wide" a row an agent and a column an item, a file for every
         methodology, phase and round; "both" has both, and each methodology's answers apart.
         bom: CSV with the mark by which Excel knows UTF-8. language: of labels, where it is not that of the interviews.
+        by: the persona column that agents are compared by, as in `enquete.export`.
 
         Raises SettingsError for a word that is none of these or a folder that cannot be written to, InputError where a format cannot
         hold a table, LedgerError.
@@ -282,8 +284,8 @@ class Run:
         folder = self.path / "exports" if to is None else Path(to).expanduser()
         require_writable(folder, "name another folder for the files: to=FOLDER, --to FOLDER")
         return export_files(
-            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed", language=language
-        )
+            self.folder, formats, folder, layout=layout, bom=bom, partial=self.status != "completed", language=language, by=by
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         report = str(self.path / "report.md") if self.report else ""

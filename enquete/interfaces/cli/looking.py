@@ -171,7 +171,9 @@ Language: TypeAlias = Annotated[
 ]
 By: TypeAlias = Annotated[
     str,
-    typer.Option("--by", metavar="COLUMN", help="Persona column that agents are compared by; stakeholder types unless named."),
+    typer.Option(
+        "--by", metavar="COLUMN", help="Persona column that agents are compared by; stakeholder types unless named."
+    ),
 ]
 Figures: TypeAlias = Annotated[
     Literal["svg", "png", "pdf"],
