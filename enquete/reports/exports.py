@@ -100,7 +100,8 @@ def export_files(
 ) -> list[Path]:  # fmt: skip
     """The data of the run in `folder` in these formats, made anew from its ledger, below `to`: a folder a format, with its codebook.
 
-    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot hold a file.
+    layout: see `data_files`; by: `open_run`. Raises LedgerError where the ledger cannot be read, InputError where a format cannot
+    hold a file.
     """
     with open_run(folder, language, by=by) as reading:
         frame = responses(reading, plain=True)
