@@ -275,7 +275,9 @@ def _cut(values: pd.Series[Any], most: int) -> pd.Categorical[Any]:
         known = found.tolist()
     texts, merged = pd.factorize(np.array([_within(visible(text), most) for text in known] or [""], dtype=object))
     places = np.where(codes < 0, -1, texts[codes]).astype(np.min_scalar_type(-len(merged) - 1))
-    return pd.Categorical.from_codes(places, pd.Index(merged, dtype=object))  # as str each row would have a text of its own
+    return pd.Categorical.from_codes(
+        places, pd.Index(merged, dtype=object)
+    )  # as str each row would have a text of its own
 
 
 def _within(text: str, most: int) -> str:
@@ -375,9 +377,12 @@ class XlsxWriter(Writer):
             texts = _texts(values)
             known = {text: self._text(sheet, text) if text else None for text in set(texts)}
             return [known[text] for text in texts]
-        kinds = {"integer": "Int64", "boolean": "boolean", "number": "Float64"}
-        exact = values.astype(kinds[one.type])
-        return [None if value is pd.NA else value for value in exact.tolist()]
+        if one.type == "number":
+            return [
+                None if value != value else value for value in values.to_numpy(dtype=float, na_value=np.nan).tolist()
+            ]
+        exact = values.astype("Int64") if one.type == "integer" else values.astype("boolean")
+        return exact.astype(object).where(exact.notna(), None).tolist()
 
     def _text(self, sheet: Any, text: str) -> Any:
         """As a cell of text; one that would run as a formula once somebody edits it is marked as quoted."""

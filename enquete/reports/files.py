@@ -184,11 +184,12 @@ def wide_files(
 ) -> Iterator[DataFile]:
     """Participants × items, a file for every phase and round."""
     by_id = {one.item_id: one for one in asked}
-    places = rows.groupby(["phase", "round"], sort=False, observed=True).indices
-    for (phase, number), at in places.items():
-        part = f"{phase}_round{number}" if number else str(phase)
+    where, starts = _numbered(rows, ("phase", "round"))
+    for place, start in enumerate(starts):
+        phase, number = str(rows["phase"].iloc[start]), int(rows["round"].iloc[start])
+        part = f"{phase}_round{number}" if number else phase
         named = tell(NAMED[bool(number)], language).format(methodology=title, phase=phase, round=number)
-        yield _wide(f"{methodology}.wide_{part}", named, rows.iloc[at], by_id, language)
+        yield _wide(f"{methodology}.wide_{part}", named, rows[where == place], by_id, language)
 
 
 def _wide(name: str, title: str, rows: pd.DataFrame, asked: Mapping[str, Asked], language: Language) -> DataFile:
