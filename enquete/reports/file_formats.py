@@ -1,4 +1,4 @@
-"""Files of a package, each format by its own library: CSV, Parquet (Arrow), SPSS .sav (ReadStat), .xlsx (openpyxl).
+"""Files of a package, each format by its own library: CSV, Parquet (arro3), SPSS .sav (ReadStat), .xlsx (openpyxl).
 
 A large frame is written some rows at a time, but for SPSS, whose library takes it whole. Missing is an empty cell or null; in .sav
 the answers' numbers have user-missing codes that say why. The libraries are imported when a format is asked for.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,6 @@ from enquete.state.asking import Language
 from enquete.state.data_formats import FORMATS, FileFormat
 from enquete.state.errors import InputError
 from enquete.state.showing import as_cell, visible
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 AT_ONCE = 20_000
 """Rows."""
@@ -109,44 +106,45 @@ def _pieces(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 
 class ParquetWriter(Writer):
-    """Types as declared; what a column is called and means stands in its field's metadata (label, description)."""
+    """Types as declared, lists as JSON; what a column is called and means stands in its field's metadata (label, description)."""
 
     format = "parquet"
     mediatype = "application/vnd.apache.parquet"
 
     def add(self, file: DataFile) -> dict[str, JsonValue]:
-        import pyarrow as pa  # noqa: PLC0415 - for this format alone
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        from arro3 import io  # noqa: PLC0415 - for this format alone
+        from arro3.core import Array, DataType, Field, RecordBatch, RecordBatchReader, Schema  # noqa: PLC0415
 
-        kinds = {
-            "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), "string": pa.string(), "array": pa.list_(pa.string()),
-        }  # fmt: skip
+        kinds = {"integer": DataType.int64(), "number": DataType.float64(), "boolean": DataType.bool()}
+        types = [kinds.get(one.type, DataType.string()) for one in file.variables]
         fields = [
-            pa.field(one.name, kinds[one.type], metadata={"label": one.label, "description": one.means or one.label})
-            for one in file.variables
+            Field(one.name, kind, metadata={"label": one.label, "description": one.means or one.label}, nullable=True)
+            for one, kind in zip(file.variables, types, strict=True)
         ]
-        schema = pa.schema(fields, metadata={"title": file.title, "description": file.means})
-        with self._written(self.folder / f"{file.path}.parquet") as draft, pq.ParquetWriter(draft, schema) as writer:
+        schema = Schema(fields, metadata={"title": file.title, "description": file.means})
+
+        def batches() -> Iterator[RecordBatch]:
             for piece in _pieces(file.frame):
-                columns = [_arrow(piece[one.name], one, kinds[one.type]) for one in file.variables]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+                columns = [
+                    Array(_values(piece[one.name], one), kind) for one, kind in zip(file.variables, types, strict=True)
+                ]
+                yield RecordBatch.from_arrays(columns, schema=schema)
+
+        with self._written(self.folder / f"{file.path}.parquet") as draft:
+            io.write_parquet(RecordBatchReader.from_batches(schema, batches()), draft, compression="snappy")
         return self._described(file)
 
 
-def _arrow(values: pd.Series[Any], one: Variable, kind: pa.DataType) -> pa.Array[Any]:
-    import pyarrow as pa  # noqa: PLC0415 - see above
-
+def _values(values: pd.Series[Any], one: Variable) -> list[Any]:
+    """Of any type but lists, which are JSON; None where there is none."""
     if one.type == "array":
-        return pa.array(
-            [[str(each) for each in value] if isinstance(value, list | tuple) else None for value in values], kind
-        )
+        return [_listed(value) for value in values]
     if one.type == "string":
-        return pa.array([value or None for value in _texts(values)], kind)
-    if one.type == "integer":
-        return pa.array(values.astype("Int64"), kind, from_pandas=True)
-    if one.type == "boolean":
-        return pa.array(values.astype("boolean"), kind, from_pandas=True)
-    return pa.array(values.to_numpy(dtype=float, na_value=np.nan), kind, from_pandas=True)
+        return [value or None for value in _texts(values)]
+    if one.type == "number":
+        return [None if value != value else value for value in values.to_numpy(dtype=float, na_value=np.nan).tolist()]
+    exact = values.astype("Int64") if one.type == "integer" else values.astype("boolean")
+    return list(exact.astype(object).where(exact.notna(), None))
 
 
 def _texts(values: pd.Series[Any]) -> list[str]:

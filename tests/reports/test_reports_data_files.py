@@ -13,9 +13,9 @@ import frictionless
 import numpy as np
 import openpyxl
 import pandas as pd
-import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from arro3.io import read_parquet
 
 from enquete.reports.declarations import (
     Presentation,
@@ -186,18 +186,26 @@ def test_csv_guards_cells_and_has_the_mark_on_request(written: Written, tmp_path
 
 
 def test_parquet_keeps_types_nulls_and_meanings(written: Written) -> None:
-    found = pq.read_table(written.folder / "parquet" / "panel" / "ratings.parquet")
+    found = read_parquet(written.folder / "parquet" / "panel" / "ratings.parquet").read_all()
     told = ROWS["ratings"]
-    assert found.to_pylist() == [{key: one[key] for key in found.column_names} for one in told]
-    assert {one.name: str(one.type) for one in found.schema} == {
-        "theme": "string", "by": "string", "n": "int64", "median": "double", "share": "double", "p": "double", "agreed": "bool",
-        "label": "string", "low": "double",
+    assert {name: found[name].to_pylist() for name in found.column_names} == {
+        name: [one[name] for one in told] for name in found.column_names
+    }
+    assert {one.name: str(one.type).strip() for one in found.schema} == {
+        "theme": "arro3.core.DataType<Utf8>", "by": "arro3.core.DataType<Utf8>", "n": "arro3.core.DataType<Int64>",
+        "median": "arro3.core.DataType<Float64>", "share": "arro3.core.DataType<Float64>", "p": "arro3.core.DataType<Float64>",
+        "agreed": "arro3.core.DataType<Boolean>", "label": "arro3.core.DataType<Utf8>", "low": "arro3.core.DataType<Float64>",
     }  # fmt: skip
     assert found.schema.field("share").metadata[b"label"] == b"share of the top 5"
-    themes = pq.read_table(written.folder / "parquet" / "panel" / "themes.parquet")
-    assert themes["items"].to_pylist() == [["q1", "q2"], None]
+    themes = read_parquet(written.folder / "parquet" / "panel" / "themes.parquet").read_all()
+    assert themes["items"].to_pylist() == ['["q1", "q2"]', None]
     assert themes["label"].to_pylist() == ["=Quota, ä", "Price"]  # only a spreadsheet would run it
     assert themes.schema.field("label").metadata[b"description"] == b"what several answers say"
+
+
+def parquet(path: Path) -> pd.DataFrame:
+    table = read_parquet(path).read_all()
+    return pd.DataFrame({name: table[name].to_pylist() for name in table.column_names})
 
 
 def test_sav_has_labels_of_variables_and_values(written: Written) -> None:
@@ -367,7 +375,7 @@ def test_a_run_gives_its_answers_in_every_format(full: Made, tmp_path: Path) -> 
     main = table[table["status"].isin(("ok", "repaired")) & table["value"].notna()]
     read = {
         "csv": pd.read_csv(tmp_path / "csv" / "all_responses.csv", low_memory=False),
-        "parquet": pd.read_parquet(tmp_path / "parquet" / "all_responses.parquet"),
+        "parquet": parquet(tmp_path / "parquet" / "all_responses.parquet"),
         "sav": pyreadstat.read_sav(tmp_path / "sav" / "all_responses.sav")[0],
         "xlsx": pd.read_excel(tmp_path / "xlsx" / f"{run.run_id}.xlsx", sheet_name="all_responses"),
     }
@@ -380,7 +388,7 @@ def test_a_run_gives_its_answers_in_every_format(full: Made, tmp_path: Path) -> 
         assert report.valid, report.flatten(["name", "message"])[:20]
     for name in run.record.methods:
         own = table[table["methodology"].eq(name)]
-        wide = [pd.read_parquet(file) for file in (tmp_path / "parquet" / name).glob("wide_*.parquet")]
+        wide = [parquet(file) for file in (tmp_path / "parquet" / name).glob("wide_*.parquet")]
         assert sum(len(one) for one in wide) == len(
             own.drop_duplicates(["phase", "round", "arm", "session", "participant"])
         ), name
