@@ -250,7 +250,7 @@ class Results:
             blocks.append(self.fill(view.note, {**self.facts, **counts}, self.presentation.facts, markdown=True))
         elif len(every) > len(frame):
             blocks.append(tell(N_("{shown} of {rows} rows; all are in {file}."), self.language).format(
-                **counts, file=f"tables/{table.name}.csv"))  # fmt: skip
+                **counts, file=f"exports/{self.methodology}/{table.name}.csv"))  # fmt: skip
         return "\n\n".join(blocks)
 
     def _body(self, table: Table, view: View, frame: pd.DataFrame) -> Iterator[str]:

@@ -7,11 +7,13 @@ import io
 import json
 import shutil
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
+import openpyxl
 import pytest
 
 import enquete
@@ -58,6 +60,18 @@ def test_t0_then_everything_else_then_the_data(shared: httpx.Client, shared_root
     rows = list(csv.DictReader(io.StringIO(table.text)))
     assert {row["sim_id"] for row in rows} == {"whole"}
     assert {row["methodology"] for row in rows} == {"longitudinal", "scenario"}
+
+    packed = shared.get(f"{API}/whole/export/csv?layout=wide&bom=true")
+    assert (packed.headers["content-type"], packed.headers["x-run-id"]) == ("application/zip", after["run_id"])
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
+        book = json.loads(files.read("csv/datapackage.json"))
+        assert {f"csv/{one['path']}" for one in book["resources"]} | {"csv/datapackage.json"} == set(files.namelist())
+        assert files.read("csv/scenario/wide_T1.csv").startswith(b"\xef\xbb\xbf")
+        assert "csv/all_responses.csv" not in files.namelist()
+    workbook = openpyxl.load_workbook(io.BytesIO(shared.get(f"{API}/whole/export/xlsx?layout=long").content))
+    assert workbook["all_responses"].max_row == len(rows) + 1
+    assert shared.get(f"{API}/whole/export/spss").status_code == 422
+    assert not (folder / "interviews" / "synthesis" / after["run_id"] / "exports" / "csv").exists()
 
     again = shared.post(f"{API}/whole/post", json={"methods": ["longitudinal", "scenario"]})
     assert (again.status_code, again.json()["data"]["shown"]) == (200, True)

@@ -52,6 +52,7 @@ def test_the_document_lists_the_paths_of_the_issue(server: httpx.Client) -> None
     assert {(method, path.removeprefix("/api/interview/{sim_id}/")) for path, of in paths.items() for method in of} == {
         ("post", "pre"), ("post", "post"), ("post", "rerun"), ("post", "resume"), ("get", "status"),
         ("get", "results/synthesis"), ("get", "results/{methodology}"), ("get", "export.csv"), ("get", "memory"),
+            ("get", "export/{format}"),
             ("get", "runs"), ("post", "estimate"), ("post", "draft"), ("post", "runs/{run_id}/pause"), ("get", "runs/{run_id}/events"),
             ("delete", "runs/{run_id}"),
             ("get", "/api/simulations"), ("get", "/api/instruments"),

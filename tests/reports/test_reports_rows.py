@@ -240,9 +240,10 @@ def test_probabilities_are_exported_whole_and_the_report_says_so(make, personas)
     assert "Closed questions asked for the probability of every option" in made.report()
     assert "*Asked for was the probability of every option; values are the medians" in made.report()
     book = json.loads((made.synthesis / "exports" / "codebook.json").read_text("utf-8"))
-    (column,) = (one for one in book["columns"] if one["name"] == "distribution")
+    (answers,) = (one for one in book["resources"] if one["name"] == "all_responses")
+    (column,) = (one for one in answers["schema"]["fields"] if one["name"] == "distribution")
     assert column["type"] == "string"
-    assert "value then is the median" in column["meaning"]
+    assert "value then is the median" in column["description"]
 
 
 def test_point_answers_have_no_distribution(make, personas):
