@@ -100,10 +100,14 @@ def elsewhere(study: Study) -> Path:
 
 @dataclass
 class Tally:
-    """What came of it: kills that hit, requests in flight at one, and what did not hold."""
+    """What came of it: kills that hit, requests in flight at one, what was compared, and what did not hold."""
 
     kills: int = 0
     lost: int = 0
+    answers: int = 0
+    differing: int = 0
+    settled: int = 0
+    paid_twice: int = 0
     faults: list[str] = field(default_factory=list)
 
     def check(self, holds: bool, otherwise: str) -> None:
@@ -193,9 +197,8 @@ class Killer:
         if self._is_begun(study):
             self.tally.lost += len(call_keys(study.folder, "reserved"))
             now = settled(study)
-            self.tally.check(
-                known.items() <= now.items(), f"{len(known.items() - now.items())} settled calls were lost"
-            )
+            self.tally.paid_twice += len(known.items() - now.items())
+            self.tally.check(known.items() <= now.items(), "settled calls were lost, or settled once more")
         return True
 
     def _is_begun(self, study: Study) -> bool:
@@ -205,10 +208,17 @@ class Killer:
         code, summary = finish(**study.arguments)
         self.tally.check((code, summary["status"]) == (0, "completed"), f"it ended with {code}, {summary['status']}")
         # Not by equal bodies: a sort that broke its grid twice alike is asked again in the same words.
-        repeated = study.server.count() - sent - len(call_keys(study.folder))
-        lost = self.tally.lost - before
+        calls, answers = len(call_keys(study.folder)), stored_answers(study.folder)
+        repeated, lost = study.server.count() - sent - calls, self.tally.lost - before
+        differing = sum(
+            ((Counter(answers) - Counter(study.whole)) | (Counter(study.whole) - Counter(answers))).values()
+        )
+        self.tally.settled += calls
+        self.tally.paid_twice += max(0, repeated - lost)
         self.tally.check(repeated <= lost, f"{repeated} requests repeated, {lost} in flight at a kill")
-        self.tally.check(stored_answers(study.folder) == study.whole, "the answers are not those of an undisturbed run")
+        self.tally.answers += len(answers)
+        self.tally.differing += differing
+        self.tally.check(answers == study.whole, f"{differing} answers are not those of an undisturbed run")
         self.tally.check(rows(study.folder, "PRAGMA integrity_check") == [("ok",)], "the ledger is damaged")
 
 
