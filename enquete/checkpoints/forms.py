@@ -76,6 +76,12 @@ def open_forms(ledger: Ledger) -> list[Form]:
     return [Form(r[0], Block.model_validate_json(r[1]), json.loads(r[2]), r[3], r[4]) for r in rows]
 
 
+def last_submitted(ledger: Ledger) -> dict[str, dict[str, JsonValue]]:
+    """What each person entered in the last form that they submitted, by participant."""
+    rows = ledger.read("SELECT participant, draft FROM forms WHERE state='submitted' ORDER BY id")
+    return {who: json.loads(draft) for who, draft in rows}
+
+
 def persons(ledger: Ledger) -> list[str]:
     """Everybody who has been given a form, answered or not, the first one first."""
     rows = ledger.read("SELECT participant FROM forms GROUP BY participant ORDER BY min(id)")
