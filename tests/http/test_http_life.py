@@ -191,14 +191,15 @@ def test_what_is_wrong_is_said_in_the_envelope(
 
 
 def test_a_further_run_than_the_server_drives_is_told_to_wait(tmp_path: Path, slow_model: ModelServer) -> None:
-    simulation(tmp_path, "long", agents=20)
-    simulation(tmp_path, "other")
-    with serving(tmp_path, most_runs=1) as client:
-        begun = client.post(f"{API}/long/pre").json()["data"]
-        twice = client.post(f"{API}/long/pre").json()["data"]
-        assert twice["run_id"] == begun["run_id"]  # one run, not two
-        refused = client.post(f"{API}/other/pre")
+    """Whichever of two at once comes first; the other is told which run it is, though that is only being begun."""
+    paths = [f"{API}/{simulation(tmp_path, name, agents=20).name}/pre" for name in ("long", "other")]
+    with serving(tmp_path, most_runs=1) as client, ThreadPoolExecutor(2) as pool:
+        answers = dict(zip(paths, pool.map(client.post, paths), strict=True))
+        first, then = sorted(paths, key=lambda path: answers[path].status_code)
+        begun, refused = answers[first].json()["data"], answers[then]
+        assert client.post(first).json()["data"]["run_id"] == begun["run_id"]  # one run, not two
         assert (refused.status_code, refused.json()["details"]["type"]) == (429, "TooManyRuns")
+        assert begun["run_id"] in refused.json()["error"]
         assert int(refused.headers["retry-after"]) > 0
 
 
