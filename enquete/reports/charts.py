@@ -33,16 +33,18 @@ import vl_convert
 from enquete.checkpoints.folders import write_atomically
 from enquete.locale import N_, percent, separators, tell
 from enquete.reports.declarations import Chart, Column, Place, Table, View
-from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER
-from enquete.reports.figures.text import SIZE, broken
+from enquete.reports.figures.palette import COLOURS, DIVERGING, GRID, INK, MUTED, PAPER, readable_on
+from enquete.reports.figures.text import SIZE, broken, width
 from enquete.reports.markdown import MISSING
 from enquete.reports.views import Results, chosen_rows, dictionaries
 from enquete.state.errors import InputError
 
 WIDTH = 700
 """px of every picture, labels and all: the column of a report."""
-LABEL = 230
-"""px of the names beside rows."""
+LABEL = 220
+"""px of the names beside rows, in Helvetica and what is as wide."""
+WIDER = 1.15
+"""Room for names in fonts that are wider."""
 ROWS = 40
 """Rows at most; of more the first are shown, which the footer says."""
 LINE = 14  # px from one line of a label to the next
@@ -50,23 +52,27 @@ FOLDER = "figures"
 SCALE = 2.0
 """px of a PNG by px of the picture."""
 
-LEVELS = ("#0072b2", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
+LEVELS = ("#005a9c", "#b4bbc2", "#d55e00", "#26292e", "#f0e442", "#56b4e9")
 """Colours of a code's levels in their order: told apart by colour-blind readers, the first five in grey as well."""
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
+
+ENDS = (0.125, 0.805)
+"""Shares of a diverging scale below and above which text on it is pale, as `readable_on` finds them."""
 
 THEME: Mapping[str, Any] = {
     "background": PAPER,
     "font": "Helvetica, Arial, 'Liberation Sans', Roboto, system-ui, sans-serif",
     "padding": 6,
-    "view": {"stroke": None},
+    "view": {"stroke": None, "step": 30},
     "title": {
         "anchor": "start", "frame": "bounds", "fontSize": 16, "color": INK, "subtitleColor": MUTED, "subtitleFontSize": SIZE,
         "subtitleLineHeight": 16, "subtitlePadding": 4, "offset": 12,
     },
     "axis": {
         "labelColor": INK, "labelFontSize": SIZE - 1, "labelLimit": 0, "titleColor": INK, "titleFontSize": SIZE,
-        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "lineHeight": LINE,
+        "titleFontWeight": "normal", "gridColor": GRID, "domain": False, "ticks": False, "labelPadding": 6, "labelLineHeight": LINE,
     },
+    "axisQuantitative": {"tickCount": 6},
     "axisY": {"labelOverlap": False},
     "axisBand": {"grid": False},
     "axisPoint": {"grid": False},
@@ -85,12 +91,13 @@ THEME: Mapping[str, Any] = {
 }  # fmt: skip
 
 Spec: TypeAlias = dict[str, Any]
+Drawn: TypeAlias = alt.TopLevelMixin
 Href: TypeAlias = Callable[[str], str | None]
 """Where a reference to answers (`answers`) leads in a page; None for nowhere."""
 Kind: TypeAlias = Literal["svg", "png", "pdf"]
 
 PROPERTIES: Mapping[str, str] = {
-    INK: "--ink", LEVELS[3]: "--ink", MUTED: "--muted", GRID: "--rule",
+    INK: "--ink", LEVELS[3]: "--ink", LEVELS[0]: "--series-1", MUTED: "--muted", GRID: "--rule",
     **{colour.lower(): f"--series-{number}" for number, colour in enumerate(COLOURS, start=1)},
 }  # fmt: skip
 """Custom properties by which a page may set colours, in the dark say."""
@@ -136,11 +143,7 @@ class ChartData:
         """The rows of the chart's `over`, of the first table that it needs; the footer says how many its `top` leaves out."""
         declared = self.results.presentation.tables[self.declared.needs[0]]
         every = self.results.rows(declared, over(self.declared), all_rows=True)
-        some = (
-            every
-            if self.declared.over is None or self.declared.over.top is None
-            else every.head(self.declared.over.top)
-        )
+        some = every.head(over(self.declared).top or len(every))
         self._count(len(some), len(every))
         return self._with_words(declared, some, told)
 
@@ -150,11 +153,8 @@ class ChartData:
         if told:
             columns = [table.column(name) for name in told]
             frame["told"] = [self._told(columns, row) for row in dictionaries(raw)]
-        where = {
-            name: "item_id" if name == "item" else name for name in ("item", "round", "participant") if name in own
-        }
-        if where.keys() & {"item", "participant"}:
-            frame["link"] = [self._link(where, row) for row in dictionaries(raw[list(where)])]
+        if own & {"item", "participant"}:
+            frame["link"] = [self._link(row) for row in dictionaries(raw)]
         return frame.reset_index(drop=True)
 
     def _told(self, columns: Sequence[Column], row: Mapping[str, Any]) -> str:
@@ -164,8 +164,9 @@ class ChartData:
             cell if one.format in ("reference", "code", "text") else f"{self._label(one)} {cell}" for one, cell in cells
         )
 
-    def _link(self, where: Mapping[str, str], row: Mapping[str, Any]) -> str | None:
-        known = {name: row[column] for column, name in where.items() if row[column] is not None}
+    def _link(self, row: Mapping[str, Any]) -> str | None:
+        columns = {"item": "item_id", "round": "round", "participant": "participant"}
+        known = {name: row[column] for column, name in columns.items() if row.get(column) is not None}
         if not known.keys() & {"item_id", "participant"}:
             return None
         return f"#{answers(self.results.methodology, **known)}"  # Vega takes an anchor, whatever it is
@@ -223,30 +224,28 @@ class ChartData:
         lines = {}
         for one, name in named.items():
             after = f"\u00a0\u00a0{more[one]}" if more and one in more else ""
-            lines[one] = broken(name, px - 6.5 * len(after)) or [MISSING]
+            lines[one] = broken(name, px - width(after)) or [MISSING]
             lines[one][-1] += after
         double = json.dumps([str(one) for one, own in lines.items() if len(own) > 1])
         up = {"condition": {"test": f"indexof({double}, toString(datum.value)) >= 0", "value": -LINE / 2}, "value": 0}
-        axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up)
+        room = max(width(line, SIZE - 1) for own in lines.values() for line in own) * WIDER
+        axis = alt.Axis(title=None, labelExpr=worded(lines), labelOffset=up, minExtent=int(room))
         return alt.Y(f"{ids}:N", scale=alt.Scale(domain=list(named)), axis=axis)
 
-    def levels(self, frame: pd.DataFrame, table: str, column: str) -> dict[str, alt.Color | alt.Shape]:
+    def levels(self, frame: pd.DataFrame, table: str, column: str) -> tuple[alt.Color, alt.Shape]:
         """Colour and shape of a code: a level has its own in every picture, and stands in the legend where the frame has it.
 
-        For bars colour alone: `color=data.levels(...)["color"]`.
+        For points `encode(*data.levels(…))`, for bars the colour alone.
         """
-        declared = list(self.results.presentation.tables[table].column(column).levels or ())
-        here = set(frame[f"{column}_id"].dropna())
+        declared = self.results.presentation.tables[table].column(column).levels or {}
         words = dict(zip(frame[f"{column}_id"], frame[column], strict=True))
-        places = [(place % len(LEVELS), words[code]) for place, code in enumerate(declared) if code in here]
+        places = [(place % len(LEVELS), words[code]) for place, code in enumerate(declared) if code in words]
         domain = [word for _, word in places]
         legend = alt.Legend(columns=fitting(domain))
-        colour = alt.Scale(domain=domain, range=[LEVELS[place] for place, _ in places])
-        shape = alt.Scale(domain=domain, range=[SHAPES[place] for place, _ in places])
-        return {
-            "color": alt.Color(f"{column}:N", scale=colour, legend=legend),
-            "shape": alt.Shape(f"{column}:N", scale=shape, legend=legend),
-        }
+        colours = alt.Scale(domain=domain, range=[LEVELS[place] for place, _ in places])
+        shapes = alt.Scale(domain=domain, range=[SHAPES[place] for place, _ in places])
+        colour = alt.Color(f"{column}:N", scale=colours, legend=legend)
+        return colour, alt.Shape(f"{column}:N", scale=shapes, legend=legend)
 
 
 def over(chart: Chart) -> View:
@@ -265,14 +264,19 @@ def intervals(base: alt.Chart, at: alt.X, low: str, high: str) -> alt.LayerChart
     ends = base.transform_filter(f"isValid(datum.{low}) && isValid(datum.{high})")
     points = base.transform_filter(f"isValid(datum.{at['shorthand'].removesuffix(':Q')})")
     line = ends.mark_rule(strokeWidth=2, point=False)  # else Vega-Lite draws points at the ends
-    return alt.layer(line.encode(x=along(at, low), x2=f"{high}:Q"), points.mark_point().encode(x=at))
+    return alt.LayerChart(layer=[line.encode(x=along(at, low), x2=f"{high}:Q"), points.mark_point().encode(x=at)])
 
 
 def whole(field: str, low: int, high: int, title: str | None = None, *, room: float = 0.3) -> alt.X:
     """A horizontal axis of whole numbers, a tick each; every fifth where there are many."""
     ticks = range(low, high + 1) if high - low <= 20 else [low, *(n for n in range(low + 1, high + 1) if n % 5 == 0)]
     scale = alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
-    return alt.X(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(values=list(ticks), format="d", title=title))
+    return alt.X(
+        f"{field}:Q",
+        title=title,
+        scale=scale,
+        axis=alt.Axis(values=list(ticks), tickCount=len(ticks), format="d", title=title),
+    )
 
 
 def along(at: alt.X, field: str) -> alt.X:
@@ -284,23 +288,29 @@ def along(at: alt.X, field: str) -> alt.X:
 
 def stacked(frame: pd.DataFrame, row: str, value: str, share: str) -> pd.DataFrame:
     """With `left` and `right` of every part of a bar a row, the middle of the scale at 0: half of a middle point on either side."""
-    parts = frame.sort_values([row, value], kind="stable")
+    parts = frame.sort_values(value, kind="stable")
     middle = (parts[value].min() + parts[value].max()) / 2
     below = parts[share] * (parts[value].lt(middle) + parts[value].eq(middle) / 2)
     right = parts.groupby(row, sort=False)[share].cumsum() - below.groupby(parts[row], sort=False).transform("sum")
     return parts.assign(left=right - parts[share], right=right)
 
 
-def shades(value: str, low: float, high: float, title: str | None = None) -> alt.Color:
-    """Orange at `low`, white between, blue at `high`; for cells of a matrix and the points of a scale."""
+def heat(base: alt.Chart, value: str, low: float, high: float, said: str, title: str) -> alt.LayerChart:
+    """Cells of a matrix, orange at `low`, white between and blue at `high`, and in each its text, the column `said`."""
     scale = alt.Scale(
         domain=[low + (high - low) * stop for stop, _ in DIVERGING],
         range=[colour for _, colour in DIVERGING],
         clamp=True,
     )
-    return alt.Color(
-        f"{value}:Q", scale=scale, title=title, legend=alt.Legend(gradientLength=160, format="~g", title=title)
+    colour = alt.Color(
+        f"{value}:Q", scale=scale, legend=alt.Legend(title=title, gradientLength=160, titleFontWeight="normal")
     )
+    own = base.transform_filter(f"isValid(datum.{value})")
+    part = f"(datum.{value} - {low}) / {high - low}"
+    dark, pale = readable_on(DIVERGING[2][1]), readable_on(DIVERGING[0][1])
+    ink = alt.condition(f"{part} < {ENDS[0]} || {part} > {ENDS[1]}", alt.value(pale), alt.value(dark))
+    cells, texts = own.mark_rect(stroke=PAPER).encode(color=colour), own.mark_text().encode(text=f"{said}:N", color=ink)
+    return alt.LayerChart(layer=[cells, texts])
 
 
 def worded(lines: Mapping[Any, Sequence[str]]) -> str:
@@ -310,7 +320,7 @@ def worded(lines: Mapping[Any, Sequence[str]]) -> str:
 
 def beside(n: int, *, label: float = LABEL, gap: float = 20) -> int:
     """px of each of n panels beside one another, with names of rows at the first."""
-    return int((WIDTH - label - 20 - (n - 1) * gap) // n)
+    return int((WIDTH - label * WIDER - 20 - (n - 1) * gap) // n)
 
 
 def fitting(words: Sequence[str], px: float = WIDTH - LABEL) -> int:
@@ -343,7 +353,7 @@ class Picture:
         """Vega-Lite with its data, theme and the language's number formats."""
         return self.draw(self)
 
-    def chart(self) -> alt.TopLevelMixin:
+    def chart(self) -> Drawn:
         """For a notebook."""
         return alt.Chart.from_dict(self.spec)
 
@@ -354,10 +364,10 @@ class Picture:
             f"<title>{html.escape(self.title, quote=False)}</title><desc>{html.escape(self.alt, quote=False)}</desc>"
         )
         if href is None:
-            return _A.sub(r"\2", drawn.replace(">", f' role="img">{titled}', 1))
+            return _A.sub(r"\2", drawn.replace(">", f' role="img" overflow="visible">{titled}', 1))
         drawn = _A.sub(partial(_linked, href), _BACKGROUND.sub(r"\1", drawn, count=1))
         drawn = _ID.sub(rf"\1{self.stem}-", drawn)  # of two pictures in one page
-        return _COLOUR.sub(_property, drawn).replace(">", f' role="group">{titled}', 1)
+        return _COLOUR.sub(_property, drawn).replace(">", f' role="group" overflow="visible">{titled}', 1)
 
     @property
     def size(self) -> tuple[float, float]:
@@ -464,14 +474,8 @@ def _function(chart: Chart) -> Callable[[ChartData], alt.TopLevelMixin]:
 
 def _number_format(language: str) -> Mapping[str, Any]:
     """As d3 takes it."""
-    decimal, thousands = separators(language)
-    return {
-        "decimal": decimal,
-        "thousands": thousands,
-        "grouping": [3],
-        "currency": ["", ""],
-        "percent": percent("", language),
-    }
+    marks, grouped = separators(language), {"grouping": [3], "currency": ["", ""]}
+    return {"decimal": marks[0], "thousands": marks[1], "percent": percent("", language), **grouped}
 
 
 def _records(frame: pd.DataFrame, read: str) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from enquete.reports.charts import ChartData, along, beside, intervals, whole, w
 from enquete.reports.figures.palette import COLOURS, GRID, MUTED, stages
 from enquete.reports.figures.text import broken
 
-PANELS = 3
-"""Histograms beside one another."""
+PANELS, MOST = 3, 12
+"""Histograms beside one another; at most."""
 RATING = ("theme", "dimension", "round", "median", "q1", "q3", "label", "n_of_n_total")
 
 
@@ -29,41 +29,42 @@ def convergence(data: ChartData) -> alt.TopLevelMixin:
     )  # fmt: skip
     shape = alt.Shape("round:O", scale=alt.Scale(domain=rounds, range=shapes), legend=legend)
     at = whole("median", data.facts["scale_min"], data.facts["scale_max"])
-    disputed = base.transform_filter("datum.label_id == 'disagreement'").mark_rule(strokeWidth=6, opacity=0.4)
+    disputed = base.transform_filter("datum.label_id == 'disagreement'").mark_rule(
+        strokeWidth=6 if len(rounds) < 3 else 5, opacity=0.4
+    )
     own = intervals(base.transform_filter("datum.label_id != 'disagreement'").encode(shape=shape), at, "q1", "q3")
-    data.note(data.tell(N_("point: median, line: quartiles, bar: quartiles of a disputed rating, which has no median")))
-    dimensions = dict(zip(ratings["dimension_id"], ratings["dimension"], strict=True))
-    header = alt.Header(orient="bottom", labelExpr=worded({one: [name] for one, name in dimensions.items()}))
-    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2="q3:Q"), own)
-    drawn = drawn.properties(width=beside(len(dimensions)), height=alt.Step(30, **{"for": "position"}))
-    return drawn.facet(column=alt.Column("dimension_id:N", sort=list(dimensions), header=header))
+    data.note(data.tell(N_("point: median, line: quartiles; bar: quartiles where disputed")))
+    names = dict(zip(ratings["dimension_id"], ratings["dimension"], strict=True))
+    names = {one: names[one] for one in data.facts["dimensions"] if one in names}
+    width, height = beside(len(names)), alt.Step(max(30, 10 * len(rounds)), **{"for": "position"})
+    header = alt.Header(orient="bottom", labelExpr=worded({one: broken(name, width) for one, name in names.items()}))
+    drawn = alt.layer(disputed.encode(x=along(at, "q1"), x2="q3:Q"), own).properties(width=width, height=height)
+    return drawn.facet(column=alt.Column("dimension_id:N", sort=list(names), header=header))
 
 
 def dissent(data: ChartData) -> alt.TopLevelMixin:
     """A histogram for each disputed rating, the most divided first."""
-    rows = data.rows()
+    rows = data.top(data.rows(), "item", MOST)
     counts = data.frame("distribution", "round == @last_round", told=("theme", "dimension", "value", "n", "share"))
     counts = counts[counts["item"].isin(rows["item"])]
     points = sorted(counts["value"].unique().tolist())
     width, heads = beside(PANELS, label=0), {}
-    for one in rows.itertuples():
-        under = f"{one.dimension}, A = {data.told('dissent', 'agreement', one.agreement)}"
-        heads[one.item] = [*broken(one.theme, width / 1.1, 3), under]  # bold text is wider
+    for item, theme, dimension, a in zip(
+        *(rows[name] for name in ("item", "theme", "dimension", "agreement")), strict=True
+    ):
+        under = f"{dimension}, A = {data.told('dissent', 'agreement', a)}"
+        heads[item] = [*broken(theme, width / 1.2, 3), *broken(under, width / 1.2)]  # bold text is wider
     base = data.chart(counts).encode(
         x=alt.X("value:O", title=None, axis=alt.Axis(labelAngle=0, domain=True, domainColor=MUTED)),
         y=alt.Y("n:Q", axis=None, scale=alt.Scale(domain=[0, int(counts["n"].max()) * 1.2], nice=False)),
     )
     colour = alt.Color("value:O", scale=alt.Scale(domain=points, range=stages(len(points))), legend=None)
     bars = base.mark_bar(stroke=MUTED, strokeWidth=0.7).encode(color=colour)
-    numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text="n:Q")
+    numbers = base.transform_filter("datum.n > 0").mark_text(dy=-7).encode(text=alt.Text("n:Q", format=",d"))
     header = alt.Header(labelExpr=worded(heads), labelAnchor="start", labelFontWeight="bold")
     panels = alt.Facet("item:N", sort=list(heads), header=header)
-    return (
-        alt.layer(bars, numbers)
-        .properties(width=width, height=96)
-        .facet(panels, columns=PANELS)
-        .resolve_axis(x="independent")
-    )
+    drawn = alt.layer(bars, numbers).properties(width=width, height=96).facet(panels, columns=PANELS)
+    return drawn.resolve_axis(x="independent")
 
 
 def ranking(data: ChartData) -> alt.TopLevelMixin:
@@ -80,5 +81,5 @@ def ranking(data: ChartData) -> alt.TopLevelMixin:
     tied = base.transform_filter("datum.first != datum.last").mark_rule(strokeWidth=12, color=GRID)
     if rows["first"].ne(rows["last"]).any():
         data.note(data.tell(N_("grey: ranks that tied themes share")))
-    own = intervals(base.encode(**data.levels(rows, "ratings", "label")), at, "low", "high")
-    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own).properties(height=alt.Step(30))
+    own = intervals(base.encode(*data.levels(rows, "ratings", "label")), at, "low", "high")
+    return alt.layer(tied.encode(x=along(at, "first"), x2="last:Q"), own)
