@@ -72,7 +72,7 @@ def group_tables(
             View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
                  columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
                      "n_of_n_total")),
-            View(at="appendix", order=("p",),
+            View(at="appendix", where="n_groups > 1", order=("p",),
                  columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
                      "effect", "test", "p", "p_adjusted", "detectable")),
             View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5,
