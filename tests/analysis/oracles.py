@@ -56,14 +56,8 @@ CHANGE = (
          "(2 + 1 + 3) / 3"),
     Line("drift of the population, weighted", "change.drift.population_drift", "by hand", "(1·2 + .5·0)/1.5",
          "test_drift.py::test_weighted_and_unweighted_side_by_side", "(1 * 2 + 0.5 * 0) / 1.5"),
-    Line("drift minus placebo", "change.beyond_placebo.minus_placebo", "by hand: 2, 0, 1 with weights 1, ½, ½", "1.25",
-         "test_placebo.py::test_difference_of_the_same_agents_weighted_by_hand", "1.25"),
-    Line("change by item and type", "change.by_item.change_by_item", "the tests of each slice alone, corrected within its family", "equal",
-         "test_change.py::test_rows_are_the_tests_of_their_slices_and_corrected_in_two_families", "holm(p)"),
     Line("mean with its interval", "means.mean_of", "scipy.stats.ttest_1samp", ANY,
          "test_means.py::test_interval_is_scipys_and_ends_at_the_scale", "ttest_1samp("),
-    Line("change by family", "change.by_item.change_by_family", "by hand: means over items answered twice", "2.5/3",
-         "test_change.py::test_family_score_is_the_mean_over_items_answered_twice", "2.5 / 3"),
 )  # fmt: skip
 
 AGREEMENT = (

@@ -244,7 +244,7 @@ def test_findings_of_another_kind_have_an_empty_aggregate() -> None:
     found = {
         "themes": [{"title": "x"}],
         "kind": "poll",
-        "poll": {"items": [1]},
+        "changes": [{"change": 1}],
         "archetypes": 2,
         "polarity": "high",
         "pca": [],

@@ -78,21 +78,29 @@ def waves(rows: pd.DataFrame) -> pd.DataFrame:
 
 def drift(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     changes = waves(rows)
-    moving = {item: signed_rank(own.dropna()) for item, own in changes.items() if own.dropna().any()}
-    adjusted = holm(moving)
     own = changes[finding["items"][0]].dropna()
-    half = stats.t.ppf(0.975, len(own) - 1) * own.std() / np.sqrt(len(own))
-    moved = sum(p < 0.05 for p in adjusted.values())
-    return {
-        "change": own.mean(), "low": own.mean() - half, "high": own.mean() + half, "p": adjusted[finding["items"][0]],
-        "n": len(own), "moved": moved, "tested": len(adjusted),
-    }  # fmt: skip
+    both = rows[rows["item_id"].eq(finding["items"][0]) & rows["participant"].isin(own.index)]
+    before, after = (both.loc[both["phase"].eq(wave), "value"].mean() for wave in ("T0", "T1"))
+    low, high = together(changes)
+    item = finding["items"][0]
+    return {"before": before, "after": after, "change": own.mean(), "low": low[item], "high": high[item], "n": len(own)}
+
+
+def together(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Bonferroni–t over the columns, with variances shrunk towards their mean: ((n − 1)s² + 2s̄²)/(n + 1)."""
+    n, variance = table.notna().sum(), table.var()
+    error = np.sqrt(((n - 1) * variance + 2 * variance.mean()) / (n + 1) / n)
+    reach = stats.t.ppf(1 - 0.025 / table.shape[1], n - 1) * error
+    return table.mean() - reach, table.mean() + reach
 
 
 def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    last = own[own["phase"].eq(own["phase"].max())]
-    return {**interval(last["value"], *scale(last)), "n": len(last)}
+    item = finding["items"][0]
+    last = rows[rows["phase"].eq(rows["phase"].max())]
+    low, high = together(last.pivot(index="participant", columns="item_id", values="value"))
+    ends = scale(last[last["item_id"].eq(item)])
+    values = last.loc[last["item_id"].eq(item), "value"]
+    return {"mean": values.mean(), "low": max(low[item], ends[0]), "high": min(high[item], ends[1]), "n": len(values)}
 
 
 # --- scenarios -------------------------------------------------------------------------------------------------------
@@ -131,6 +139,12 @@ def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
         "mean": max(means.values()), "mean_lowest": min(means.values()), "effect": epsilon(groups.values()),
         "n": sum(map(len, groups.values())), "groups": len(groups),
     }  # fmt: skip
+
+
+def group_levels(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """The same of the last wave, as the group tables call it."""
+    found = group_means(finding, rows[rows["phase"].eq(rows["phase"].max())])
+    return {**found, "mean_highest": found["mean"]}
 
 
 # --- Delphi ----------------------------------------------------------------------------------------------------------
@@ -297,21 +311,21 @@ def talked(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 
 def chosen(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    """The option that most chose, with Wilson's interval."""
+    """The share of the option that is chosen most."""
     own = rows[rows["item_id"].eq(finding["items"][0])]["choice"]
-    most = int(own.value_counts().iloc[0])
-    wilson = stats.binomtest(most, len(own)).proportion_ci(method="wilson")
-    return {"share": most / len(own), "low": wilson.low, "high": wilson.high}
+    return {"share": own.value_counts().iloc[0] / len(own), "n": len(own)}
 
 
 def rated(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    own = rows[rows["item_id"].eq(finding["items"][0])]
-    return interval(own["value"], *scale(own))
+    values = rows[rows["item_id"].eq(finding["items"][0])]["value"]
+    return {"mean": values.mean(), "n": len(values)}
 
 
 RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]] = {
     ("longitudinal", "drift"): drift,
-    ("longitudinal", "agreement"): agreement,
+    ("longitudinal", "highest"): agreement,
+    ("longitudinal", "lowest"): agreement,
+    ("longitudinal", "groups"): group_levels,
     **{
         ("scenario", name): highest_scenario
         for name in ("desirability", "plausibility", "fairness", "impact", "feasibility")

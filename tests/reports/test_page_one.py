@@ -21,7 +21,7 @@ from enquete.reports.table.rows import responses
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
-CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"},
+CHANCE = {("longitudinal", "drift"): {"p"}, ("longitudinal", "groups"): {"p"}, ("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"},
           ("discovery", "complete"): {"complete"}}  # fmt: skip
 """Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts; or a schema,
 which says when a record is complete."""
@@ -52,7 +52,7 @@ def test_every_number_follows_from_the_table(run: Made) -> None:
             if name not in CHANCE.get(key, set()) and name in counted:
                 assert counted[name] == pytest.approx(value, abs=1e-6), (one["id"], name)
         left = set(one["numbers"]) - set(counted) - CHANCE.get(key, set())
-        assert left <= {"low_at", "high_at", "tied", "tested"}, (one["id"], left)
+        assert left <= {"low_at", "high_at", "tied", "tested", "n_total"}, (one["id"], left)
 
 
 def test_it_is_short_and_names_who_answered(run: Made) -> None:

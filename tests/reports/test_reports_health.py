@@ -31,7 +31,7 @@ from enquete.reports.health.shapes import entropy
 from enquete.reports.health.verdicts import Health, Judged, judge
 from enquete.reports.health.words import CHECKS, PROBES, REASONS, WORDS
 
-DRIFT = {"longitudinal": {"kind": "drift", "drift": {"interpretable": True}}}
+DRIFT = {"longitudinal": {"kind": "drift", "interpretable": True}}
 TITLES = {"longitudinal": "Längsschnitt"}
 
 
@@ -81,7 +81,7 @@ def test_drift_is_looked_at_only_where_there_is_some(still: int, verdict: str):
         ({"kind": "experience_effect"}, "reconstructed"),
         ({"kind": None}, "one_wave"),
         ({}, "one_wave"),
-        ({"kind": "drift", "drift": {"interpretable": False}}, "incomparable"),
+        ({"kind": "drift", "interpretable": False}, "incomparable"),
     ],
 )
 def test_what_cannot_be_computed_is_never_a_pass(findings: dict, why: str):

@@ -94,8 +94,8 @@ def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate
 
 
 def _changes(found: Found) -> dict[str, ItemChange]:
-    rows = _rows(found, str(found.get("kind")), "items", has="item n mean_change")
-    return {str(one["item"]): ItemChange(mean_delta=one["mean_change"], n=one["n"]) for one in rows}
+    rows = _rows(found, "changes", has="item n change")
+    return {str(one["item"]): ItemChange(mean_delta=one["change"], n=one["n"]) for one in rows}
 
 
 def _clusters(found: Found, agent_ids: Mapping[str, int | None]) -> list[Cluster]:
