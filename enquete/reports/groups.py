@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 GROUP = reference("group", N_("group"), to="group")
 
 
-def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = False) -> tuple[Table, Table]:
-    """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme."""
+def group_tables(
+    subject: Column, title: str, *, digits: int = 2, share: bool = False, about: str = ""
+) -> tuple[Table, Table]:  # fmt: skip
+    """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme.
+
+    about: where a methodology compares more than one thing, which this is: "change" names the tables change_groups and
+    change_group_tests.
+    """
     value = Column(
         name="mean",
         label=N_("share") if share else N_("mean"),
@@ -47,13 +53,13 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
         )
     ]
     by_group = Table(
-        name="groups", title=title, key=(subject.name, "group"),
+        name=f"{_start(about)}groups", title=title, key=(subject.name, "group"),
         columns=(subject, GROUP, integer("n", "n"), value),
     )  # fmt: skip
     tests = Table(
-        name="group_tests", title=title, key=(subject.name,),
+        name=f"{_start(about)}group_tests", title=title, key=(subject.name,),
         columns=(
-            subject, text("item", N_("item")), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
+            subject, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
                 integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
@@ -78,9 +84,15 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
     return by_group, tests
 
 
-def group_finding(subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "") -> Finding:
+def _start(about: str) -> str:
+    return f"{about}_" if about else ""
+
+
+def group_finding(
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = ""
+) -> Finding:  # fmt: skip
     return Finding(
-        name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says,
+        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where, p="p", order=("-effect",), top=top, size=size, says=says,
             null=null, estimate="effect",
         items="item", test="test", chart=chart,
     )  # fmt: skip
@@ -112,7 +124,7 @@ def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
 
 def compared(
     values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *,
-        kind: str = "rating"
+    kind: str = "rating", about: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
@@ -144,7 +156,7 @@ def compared(
                 "effect": found.effect, "test": found.method, "p": found.p,
                 "n_small": len(own) - len(kept),
         })  # fmt: skip
-    return {"groups": pd.DataFrame(means), "group_tests": pd.DataFrame(tests)}
+    return {f"{_start(about)}groups": pd.DataFrame(means), f"{_start(about)}group_tests": pd.DataFrame(tests)}
 
 
 def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
