@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.analysis.relations.association import Kind
+from enquete.locale import Words, said
 from enquete.reports.context import TYPE_NAMES
 from enquete.reports.crossing.claims import Finding as AgentFinding
-from enquete.reports.declarations import Analysis, Column, Presentation, records, shaped
+from enquete.reports.declarations import Analysis, Column, Presentation, Table, records, shaped
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
@@ -73,15 +75,33 @@ class WholeResults(Mapping[str, JsonValue]):
 
 
 def agent_findings(presentation: Presentation, analysis: Analysis) -> Iterator[AgentFinding]:
-    """Columns of agents.csv: what declared tables say of every single agent."""
+    """Columns of agents.csv: what declared tables say of every single agent.
+
+    A table whose key has a second column has a row an agent and value of it: each value is a column of its own, `<column>_<value>`,
+    whose label names it by the key's name, "desirability of “{scenario}”".
+    """
     for table, column in presentation.agent_columns:
         frame = analysis.tables[table.name]
-        if len(frame) and frame[column.name].notna().any():
-            values = pd.Series(frame[column.name].tolist(), index=frame[table.key[0]].tolist())
-            kind = "categorical" if column.format in ("code", "reference", "flag", "text") else "numeric"
-            yield AgentFinding(
-                column.name, kind, column.label, values if kind == "categorical" else values.astype(float)
-            )
+        kind: Kind = "categorical" if column.format in ("code", "reference", "flag", "text") else "numeric"
+        for name, label, own in _spread(presentation, analysis, table, column, frame):
+            if len(own) and own[column.name].notna().any():
+                values = pd.Series(own[column.name].tolist(), index=own[table.key[0]].tolist())
+                yield AgentFinding(name, kind, label, values if kind == "categorical" else values.astype(float))
+
+
+def _spread(
+    presentation: Presentation, analysis: Analysis, table: Table, column: Column, frame: pd.DataFrame
+) -> Iterator[tuple[str, Words, pd.DataFrame]]:
+    if len(table.key) == 1:
+        yield column.name, column.label, frame
+        return
+    key = table.column(table.key[1])
+    names: dict[Any, str] = {}
+    if to := presentation.tables.get(key.to):
+        known = analysis.tables[to.name]
+        names = dict(zip(known[to.key[0]], known[to.label], strict=True))
+    for value, own in frame.groupby(key.name, sort=False):
+        yield f"{column.name}_{value}", said(column.label, **{key.name: names.get(value, str(value))}), own
 
 
 def headlines(results: Results) -> Iterator[Headline]:

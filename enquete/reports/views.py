@@ -147,7 +147,7 @@ class Results:
         names = [name for _, name, _, _ in Formatter().parse(told) if name]
         cells = {name: self.cell(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
-        long = [name for name in cells if name in known and known[name].format in ("reference", "text")]
+        long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
         if room is not None and long:
             others = told.format(**{**cells, **dict.fromkeys(long, "")})
             each = max((room - len(others.split())) // len(long), 4)
