@@ -148,7 +148,7 @@ class Results:
         cells = {name: self.cell(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
         long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
-        if room is not None and long:
+        if room is not None and long and len(told.format(**cells).split()) > room:
             others = told.format(**{**cells, **dict.fromkeys(long, "")})
             each = max((room - len(others.split())) // len(long), 4)
             cells |= {name: shortened(cells[name], each) for name in long}

@@ -190,7 +190,7 @@ class Ratings:
     def _ends(self, dimension: str, ratings: list[Row], tested: list[Row]) -> Row:
         """p is that of the pair of highest and lowest, by Holm over all pairs; where some share a place, of the pair least
         sure."""
-        row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "p_pairs", "detectable", "n_highest", "n_lowest"))
+        row: Row = dict.fromkeys((*ENDS, "change", "n", "p", "detectable", "n_highest", "n_lowest"))
         means = pd.DataFrame({"estimate": [one["mean"] for one in ratings]}, dtype="float64")
         if means["estimate"].nunique() < 2:
             return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
@@ -212,7 +212,7 @@ class Ratings:
             table = self.of_dimension(dimension)
             sd = float((table[pair["second"]] - table[pair["first"]]).std())
             detectable = detectable_change(pair["n"], sd, tests=len(tested))
-            row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": pair["p_holm"], "p_pairs": pair["p_holm"]}
+            row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": pair["p_holm"]}
             row["detectable"] = detectable
         return row
 

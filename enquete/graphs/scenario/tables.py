@@ -65,8 +65,7 @@ SCENARIOS = Table(
         code("own_quadrant", N_("quadrant, centred on the agent"), POINTS),
     ),
     views=(
-        View(at="section", where="quadrant.notna()", heading="",
-             columns=names("label mean mean_low_to_mean_high expectation expectation_low_to_expectation_high quadrant n_of_n_total")),
+        View(at="section", where="quadrant.notna()", heading="", columns=names("label quadrant n_of_n_total")),
         View(at="appendix", where="quadrant.notna()",
              columns=("label", "n_both", "polarity", *(f"n_{name}" for name in POINTS), "own_wish", "own_expectation", "own_quadrant")),
         View(at="digest", columns=names("label mean expectation quadrant n")),
