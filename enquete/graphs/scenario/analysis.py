@@ -239,7 +239,7 @@ class Ratings:
             "expectation_high": other["mean_high"], "quadrant": _quadrant(main["side"], other["side"]),
             "clear": min(_off(main), _off(other)), "n_both": point.n, "polarity": point.polarity,
             **{f"n_{name}": n for name, n in point.quadrants.items()},
-            "own_wish": own.wish, "own_expectation": own.expectation, "own_quadrant": own.quadrant,
+            "own_wish": own.wish, "own_expectation": own.expectation,
         }  # fmt: skip
 
     def _points(self, scenario: str, how: Any) -> list[Any]:
@@ -272,7 +272,7 @@ class Ratings:
 ENDS = tuple(f"{name}_{side}" for side in ("highest", "lowest") for name in ("mean", "mean_low", "mean_high"))
 POLARITY = (
     "expectation", "expectation_low", "expectation_high", "quadrant", "clear", "n_both", "polarity", "own_wish",
-    "own_expectation", "own_quadrant", *(f"n_{name}" for name in QUADRANTS),
+    "own_expectation", *(f"n_{name}" for name in QUADRANTS),
 )  # fmt: skip
 
 

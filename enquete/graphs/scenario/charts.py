@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from enquete.locale import N_
-from enquete.reports.charts import LEVELS, SHAPES, ChartData, beside, fitting, intervals, whole
+from enquete.reports.charts import LEVELS, SHAPES, ChartData, along, beside, fitting, intervals, whole
 from enquete.reports.figures.palette import COLOURS, MUTED
 
 SIDE = 440  # px of the quadrants' plot
@@ -21,18 +21,19 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     scales = data.frame("dimensions").set_index("dimension")
     wish, expectation = (scales.loc[data.facts[role]] for role in ("desirability", "plausibility"))
     x = whole("expectation", expectation["scale_min"], expectation["scale_max"], expectation["label"])
-    y = alt.Y("mean:Q", title=wish["label"], scale=alt.Scale(domain=[wish["scale_min"] - 0.3, wish["scale_max"] + 0.3], nice=False))
+    upright = whole("mean", wish["scale_min"], wish["scale_max"], wish["label"]).to_dict()
+    y, y_low = (alt.Y(f"{name}:Q", **{key: upright[key] for key in ("scale", "axis", "title")}) for name in ("mean", "mean_low"))
     colour = alt.Color("label:N", scale=alt.Scale(domain=shown, range=[COLOURS[i % len(COLOURS)] for i in range(len(shown))]),
                        legend=alt.Legend(columns=fitting(shown)))  # fmt: skip
     shape = alt.Shape("label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))]))
-    middle = pd.DataFrame([{one["dimension"]: 0, "at": (one["scale_min"] + one["scale_max"]) / 2} for one in (wish, expectation)])
+    middle = pd.DataFrame({"at": [(one["scale_min"] + one["scale_max"]) / 2 for one in (wish, expectation)]})
     across = data.chart(middle.iloc[:1]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y="at:Q")
     down = data.chart(middle.iloc[1:]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x="at:Q")
     base = data.chart(rows).encode(color=colour)
     bars = base.mark_rule(strokeWidth=1.5)
     layers = [
-        across, down, bars.encode(x=x, y=alt.Y("mean_low:Q"), y2="mean_high:Q"),
-        bars.encode(y=y, x=alt.X("expectation_low:Q"), x2="expectation_high:Q"),
+        across, down, bars.encode(x=x, y=y_low, y2="mean_high:Q"),
+        bars.encode(y=y, x=along(x, "expectation_low"), x2="expectation_high:Q"),
     ]  # fmt: skip
     groups = _centroids(data, wish.name, expectation.name)
     if len(groups):
@@ -46,6 +47,8 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
 def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
     """Mean wish and expectation of every scenario by group."""
     groups = data.frame("groups", told=("scenario", "dimension", "group", "mean", "n"))
+    if groups.empty:
+        return groups
     wished, expected = (groups[groups["dimension_id"].eq(one)] for one in (wish, expectation))
     both = wished.merge(expected, on=["scenario_id", "group_id"], suffixes=("", "_expected"))
     return both.assign(label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"])
@@ -55,6 +58,7 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
     """A panel a dimension: means of all agents with their interval, groups as small marks beside them."""
     rows = data.frame("ratings", "n > 0", order=("dimension", "scenario"), told=("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total"))
     groups = data.frame("groups", order=("dimension", "scenario"), told=("scenario", "dimension", "group", "mean", "n"))
+    groups = data.top(groups, "group", len(LEVELS))
     scales, panels = data.frame("dimensions").set_index("dimension"), []
     named = groups["group"].dropna().unique().tolist()
     colour = alt.Color("group:N", scale=alt.Scale(domain=named, range=[LEVELS[i % len(LEVELS)] for i in range(len(named))]),
@@ -73,5 +77,5 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
             layers.insert(0, data.chart(of_groups).mark_point(size=42, opacity=0.8, shape="diamond", yOffset=9).encode(x=at, y=names, color=colour))
         panels.append(alt.layer(*layers).properties(width=beside(many), height=alt.Step(44)))
     if named:
-        data.note(data.tell(N_("below the mean of all: groups of at least {n} agents"), n=data.facts["fewest"]))
+        data.note(data.tell(N_("line: 95% interval; below it groups of at least {n} agents"), n=data.facts["fewest"]))
     return alt.concat(*panels, columns=many, spacing=20)

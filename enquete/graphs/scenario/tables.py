@@ -62,12 +62,11 @@ SCENARIOS = Table(
         number("polarity", N_("polarity"), means=N_("mean over agents of wish × expectation, each centred and scaled to −1 … 1")),
         *(integer(f"n_{name}", words) for name, words in POINTS.items()),
         number("own_wish", N_("wish, centred on the agent")), number("own_expectation", N_("expectation, centred on the agent")),
-        code("own_quadrant", N_("quadrant, centred on the agent"), POINTS),
     ),
     views=(
         View(at="section", where="quadrant.notna()", heading="", columns=names("label quadrant n_of_n_total")),
         View(at="appendix", where="quadrant.notna()",
-             columns=("label", "n_both", "polarity", *(f"n_{name}" for name in POINTS), "own_wish", "own_expectation", "own_quadrant")),
+             columns=("label", "n_both", "polarity", *(f"n_{name}" for name in POINTS), "own_wish", "own_expectation")),
         View(at="digest", columns=names("label mean expectation quadrant n")),
         View(at="memory", where="quadrant.notna()", says=N_(
             "scenario “{label}”, rated by {n} of {n_total} agents: {main_dimension} {mean}, {plausibility} {expectation}; {quadrant}.")),
