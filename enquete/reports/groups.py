@@ -63,8 +63,8 @@ def group_tables(
     tests = Table(
         name=f"{_start(about)}group_tests", title=title, key=keys,
         columns=(
-            *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
-                integer("n_groups", N_("groups")),
+            *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
+            integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
                                                     "categories")),
@@ -96,8 +96,9 @@ def group_finding(
     subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = ""
 ) -> Finding:  # fmt: skip
     return Finding(
-        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where, p="p", order=("-effect",), top=top, size=size, says=says,
-            null=null, estimate="effect",
+        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
+        p="p", order=("-effect",), top=top,
+        size=size, says=says, null=null, estimate="effect",
         items="item", test="test", chart=chart,
     )  # fmt: skip
 
@@ -140,7 +141,8 @@ def compared(
 
     tests, means = [], []
     for name in values:
-        about_whom = dict(zip(values.columns.names, name, strict=True)) if isinstance(name, tuple) else {subject: name}
+        keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
+        about_whom: dict[str, Any] = {str(key): value for key, value in keys}
         own = values[name].dropna()
         kinds = groups.reindex(own.index)
         sizes = kinds.value_counts()
@@ -168,5 +170,5 @@ def compared(
 def _within(values: pd.Series[float], groups: pd.Series[str]) -> float:
     """Standard deviation within groups, pooled."""
     left = len(values) - groups.nunique()
-    gap = values - values.groupby(groups).transform("mean")
-    return float((gap @ gap / left) ** 0.5) if left > 0 else 0.0
+    gap = (values - values.groupby(groups).transform("mean")).to_numpy(dtype=float)
+    return float(gap @ gap / left) ** 0.5 if left > 0 else 0.0
