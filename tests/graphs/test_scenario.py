@@ -105,7 +105,9 @@ def test_ratings_stand_beside_their_n_and_their_distribution() -> None:
 
 def test_intervals_hold_for_all_scenarios_of_a_dimension_at_once() -> None:
     """Ten agents, two scenarios, 7 or 1 and 5 or 3: t at 1 − .05/4 with 9 degrees of freedom, over s̃² = (9s² + 2s̄²)/11."""
-    people = {f"{kind}{i}": {"erholung": [x], "kollaps": [y]} for kind, x, y in (("f", 7, 5), ("i", 1, 3)) for i in range(5)}
+    people = {
+        f"{kind}{i}": {"erholung": [x], "kollaps": [y]} for kind, x, y in (("f", 7, 5), ("i", 1, 3)) for i in range(5)
+    }
     found = find(people, of_ones_own(scale="7"))
     wide, narrow = 90 / 9, 10 / 9
     for scenario, s2 in (("erholung", wide), ("kollaps", narrow)):
@@ -118,7 +120,11 @@ def test_pairs_of_scenarios_are_compared_within_agents() -> None:
     """a: 7 → 1, b: 5 → 2, so d = −6, −3: both signs fall in 2 of 4 sign patterns; Walsh averages −6, −4.5, −3."""
     entry = row(find(ALL), "pairs", dimension="desirability", first="erholung", second="kollaps")
     assert (entry["n"], entry["n_total"], entry["p"], entry["rank_biserial"]) == (2, 4, 0.5, -1)
-    assert (entry["hodges_lehmann"], entry["p_holm"], entry["verdict"]) == (-4.5, 1, "neither")  # six pairs: 6 · 0.5 > 1
+    assert (entry["hodges_lehmann"], entry["p_holm"], entry["verdict"]) == (
+        -4.5,
+        1,
+        "neither",
+    )  # six pairs: 6 · 0.5 > 1
     assert len(rows(find(ALL), "pairs")) == 4 * 6
     assert rows(find({"c": C}), "pairs")[0]["p"] is None
 
@@ -187,7 +193,13 @@ def test_groups_with_enough_ratings_are_compared_and_smaller_ones_are_in_no_effe
     relabellings part the ten as far; four ratings of recovery are tested."""
     final = results(PRESENTATION, find(APART)).analysis
     entry = row(final, "group_tests", item="erholung/desirability")
-    assert (entry["n"], entry["n_total"], entry["n_small"], entry["highest"], entry["lowest"]) == (10, 13, 3, "fisher", "industry")
+    assert (entry["n"], entry["n_total"], entry["n_small"], entry["highest"], entry["lowest"]) == (
+        10,
+        13,
+        3,
+        "fisher",
+        "industry",
+    )
     assert (entry["effect"], entry["p"], entry["p_adjusted"]) == pytest.approx((1, 2 / 252, 4 * 2 / 252))
     assert row(final, "group_tests", item="kollaps/fairness")["p"] is None
     means = {one["group"]: one["mean"] for one in rows(final, "groups", scenario="erholung", dimension="desirability")}
@@ -225,7 +237,9 @@ def test_themes_are_counted_against_the_answers_of_each_group() -> None:
     [ALL, {"a": A}, {"a": {}, "b": {}}, {"c": C}, {"a": {s: [4, 4, 4, 4] for s in SCENARIOS}}],
     ids=["partial", "one agent", "all failed", "one scenario", "all alike"],
 )
-@pytest.mark.parametrize("frozen", [{**CODED, "themes/kollaps": {"themes": [], "uncoded": []}}, {}], ids=["coded", "not"])
+@pytest.mark.parametrize(
+    "frozen", [{**CODED, "themes/kollaps": {"themes": [], "uncoded": []}}, {}], ids=["coded", "not"]
+)
 def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, language: Language, frozen: Any) -> None:
     found = find(answers, **frozen)
     text = text_of(found, "section", language) + text_of(found, "appendix", language)
@@ -241,7 +255,10 @@ def test_whatever_is_missing_gives_null_and_counts_never_nan(answers: Any, langu
 def test_item_facts_know_scenario_dimension_and_scale() -> None:
     facts = item_facts("kollaps/impact", INSTRUMENT)
     assert (facts.family, facts.dimension, facts.scale_min, facts.scale_max) == ("kollaps", "impact", 1, 7)
-    assert (item_facts("kollaps/open", INSTRUMENT).family, item_facts("kollaps/open", INSTRUMENT).scale_max) == ("kollaps", None)
+    assert (item_facts("kollaps/open", INSTRUMENT).family, item_facts("kollaps/open", INSTRUMENT).scale_max) == (
+        "kollaps",
+        None,
+    )
     assert item_facts("gone/impact", INSTRUMENT).family == ""
 
 
@@ -281,27 +298,38 @@ def test_every_number_of_a_sentence_is_one_of_the_answers() -> None:
     assert (best, worst) == ("erholung/desirability", "kollaps/desirability")
     p = holm({(a, b): signed_rank(wide[f"{b}/desirability"] - wide[f"{a}/desirability"])
               for i, a in enumerate(SCENARIOS) for b in SCENARIOS[i + 1 :]})  # fmt: skip
-    assert row(find(ratings(12)), "dimensions", dimension="desirability")["p"] == pytest.approx(p["erholung", "kollaps"])
+    assert row(find(ratings(12)), "dimensions", dimension="desirability")["p"] == pytest.approx(
+        p["erholung", "kollaps"]
+    )
     assert highest.numbers["change"] == pytest.approx((wide[best] - wide[worst]).mean())
     assert highest.p is not None
     assert highest.p >= p["erholung", "kollaps"]  # corrected over the page besides
-    assert (highest.numbers["mean_highest"], highest.numbers["mean_lowest"]) == pytest.approx((wide[best].mean(), wide[worst].mean()))
+    assert (highest.numbers["mean_highest"], highest.numbers["mean_lowest"]) == pytest.approx(
+        (wide[best].mean(), wide[worst].mean())
+    )
     assert wished.items == ("erholung/desirability", "erholung/plausibility")
     assert wished.numbers["expectation"] == pytest.approx(wide["erholung/plausibility"].mean())
     assert wished.text.startswith("“Recovery” is wished for, not expected: Desirability (1–7) ")
     samples = [wide.loc[[f"s{i}" for i in range(side, 12, 2)], groups.items[0]] for side in (0, 1)]
     assert groups.numbers["effect"] == pytest.approx(stats.kruskal(*samples).statistic / 11)
-    assert [groups.numbers[f"mean_{end}"] for end in ("lowest", "highest")] == pytest.approx([one.mean() for one in samples])
+    assert [groups.numbers[f"mean_{end}"] for end in ("lowest", "highest")] == pytest.approx(
+        [one.mean() for one in samples]
+    )
     assert "(fisher) to" in groups.text
 
 
 def test_ties_are_named_as_ties() -> None:
     """All twelve wish for recovery and privatisation alike and for the other two alike; p is that of the pair least sure."""
-    people = {f"s{i}": {s: [6 - 3 * (s in ("kollaps", "festung_europa")) - i % 2] * 4 for s in SCENARIOS} for i in range(12)}
+    people = {
+        f"s{i}": {s: [6 - 3 * (s in ("kollaps", "festung_europa")) - i % 2] * 4 for s in SCENARIOS} for i in range(12)
+    }
     TYPES.update(dict.fromkeys(people, "fisher"))
     entry = row(find(people), "dimensions", dimension="desirability")
     assert (entry["highest"], entry["lowest"]) == (["erholung", "privatisierung"], ["kollaps", "festung_europa"])
-    assert "shared by 2: Recovery, Privatisation; lowest 2.50, shared by 2: Collapse, Fortress Europe" in said(people)["highest"].text
+    assert (
+        "shared by 2: Recovery, Privatisation; lowest 2.50, shared by 2: Collapse, Fortress Europe"
+        in said(people)["highest"].text
+    )
 
 
 def test_what_was_not_found_is_said_with_what_would_have_been_and_little_is_said_of_few() -> None:
@@ -325,5 +353,9 @@ def test_charts_show_scenarios_and_groups_that_are_large_enough(n: int) -> None:
     assert list(pictures) == ["own/quadrants", "own/ratings"]
     assert all(illegible(one.svg()) == [] for one in pictures.values())
     marks = [len(one) for one in pictures["own/quadrants"].spec["datasets"].values()]
-    assert marks == ([1, 1, 4] if n == 7 else [1, 1, 4, 8])  # midpoints, scenarios; four scenarios of two groups of seven
-    assert pictures["own/quadrants"].alt.startswith("Mean wish and expectation of 4 scenarios; most wished for: Recovery")
+    assert marks == (
+        [1, 1, 4] if n == 7 else [1, 1, 4, 8]
+    )  # midpoints, scenarios; four scenarios of two groups of seven
+    assert pictures["own/quadrants"].alt.startswith(
+        "Mean wish and expectation of 4 scenarios; most wished for: Recovery"
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -19,14 +19,7 @@ from enquete.analysis.agreement.concordance import friedman, pairwise_wilcoxon
 from enquete.analysis.change.paired import smallest_p
 from enquete.analysis.inference import detectable_change, extreme, selected_intervals
 from enquete.analysis.panel.dispersion import describe, frequencies, opinions
-from enquete.analysis.relations.polarity import (
-    QUADRANTS,
-    agent_centred,
-    centred,
-    group_polarity,
-    polarity,
-    rated_alike,
-)
+from enquete.analysis.relations.polarity import QUADRANTS, agent_centred, centred, group_polarity, polarity, rated_alike
 from enquete.graphs.scenario.instrument import OPEN, ScenarioInstrument
 from enquete.graphs.scenario.tables import PRESENTATION
 from enquete.reports.context import AnalysisContext, responded, wide
@@ -97,8 +90,8 @@ class Ratings:
         return {dimension: (scale.min, scale.max) for dimension, scale in scales.items()}
 
     @property
-    def item(self) -> Mapping[Any, str]:
-        return {(s, d): f"{s}/{d}" for s, d in self.table}
+    def item(self) -> dict[tuple[str, str], str]:
+        return {(s, d): f"{s}/{d}" for s, d in product(self.scenarios, self.ends)}
 
     @property
     def wished(self) -> str | None:
@@ -115,7 +108,7 @@ class Ratings:
 
     def of_dimension(self, dimension: str) -> pd.DataFrame:
         """Participants × scenarios."""
-        return self.table.xs(dimension, axis=1, level="dimension")[list(self.scenarios)]
+        return pd.DataFrame({scenario: self.table[scenario, dimension] for scenario in self.scenarios})
 
     # --- ratings ---------------------------------------------------------------------------------------------------------
 
@@ -125,31 +118,27 @@ class Ratings:
         for dimension, (low, high) in self.ends.items():
             table = self.of_dimension(dimension)
             known = {scenario: describe(table[scenario].to_numpy(), low, high) for scenario in table}
-            intervals = selected_intervals(
-                [one.n for one in known.values()],
-                table.mean().to_numpy(),
-                table.std().to_numpy(),
-                ends=(low, high),
-            )
+            counts = [one.n for one in known.values()]
+            intervals = selected_intervals(counts, table.mean(), table.std(), ends=(low, high)).to_dict("records")
             ranks = friedman(table.to_numpy()).mean_ranks or [None] * len(known)
-            for (scenario, one), ends, rank in zip(known.items(), intervals.itertuples(), ranks, strict=True):
+            for (scenario, one), ends, rank in zip(known.items(), intervals, ranks, strict=True):
                 found.append({
                     "scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}", "n": one.n,
-                    "n_total": len(table), "mean": one.mean, "mean_low": ends.low, "mean_high": ends.high, "median": one.median,
+                    "n_total": len(table), "mean": one.mean, "mean_low": ends["low"], "mean_high": ends["high"], "median": one.median,
                     "sd": one.sd, "iqr": one.iqr, "agreement": one.agreement, "bimodality": one.bimodality, "mean_rank": rank,
                     "spread": opinions(frequencies(table[scenario].to_numpy(), low, high)),
-                    "side": _side(one.n, ends.low, ends.high, (low + high) / 2),
+                    "side": _side(one.n, ends["low"], ends["high"], (low + high) / 2),
                     "scale_min": low, "scale_max": high,
                 })  # fmt: skip
         return found
 
     def distribution(self) -> Iterator[Row]:
-        for (scenario, dimension), values in self.table.items():
+        for (scenario, dimension), item in self.item.items():
             low, high = self.ends[dimension]
-            counts = frequencies(values.to_numpy(), low, high).tolist()
+            counts = frequencies(self.table[scenario, dimension].to_numpy(), low, high).tolist()
             for value, n in enumerate(counts, low):
-                about = {"scenario": scenario, "dimension": dimension, "item": f"{scenario}/{dimension}"}
-                yield {**about, "value": value, "n": n, "share": n / sum(counts) if sum(counts) else None}
+                about = {"scenario": scenario, "dimension": dimension, "item": item, "value": value, "n": n}
+                yield {**about, "share": n / sum(counts) if sum(counts) else None}
 
     # --- which scenarios differ ------------------------------------------------------------------------------------------
 
@@ -195,8 +184,8 @@ class Ratings:
         if means["estimate"].nunique() < 2:
             return {**row, "highest": [], "lowest": [], "items": [], "tied": None}
         sides: dict[str, list[str]] = {}
-        for side in ("highest", "lowest"):
-            place, places = extreme(means, side)  # type: ignore[arg-type]
+        for side in SIDES:
+            place, places = extreme(means, side)
             sides[side] = [ratings[i]["scenario"] for i in places]
             row |= {f"{name}_{side}": ratings[place][name] for name in ("mean", "mean_low", "mean_high")}
         row |= {
@@ -210,7 +199,11 @@ class Ratings:
         if between:
             pair = max(between, key=lambda one: float(one["p_holm"]))
             table = self.of_dimension(dimension)
-            sd = float((table[pair["second"]] - table[pair["first"]]).std())
+            sd = (
+                float((table[pair["second"]] - table[pair["first"]]).dropna().to_numpy().std(ddof=1))
+                if pair["n"] > 1
+                else 0.0
+            )
             detectable = detectable_change(pair["n"], sd, tests=len(tested))
             row |= {"change": abs(pair["mean_change"]), "n": pair["n"], "p": pair["p_holm"]}
             row["detectable"] = detectable
@@ -269,7 +262,8 @@ class Ratings:
                 yield {"participant": who, "desirability_range": gap}
 
 
-ENDS = tuple(f"{name}_{side}" for side in ("highest", "lowest") for name in ("mean", "mean_low", "mean_high"))
+SIDES: tuple[Literal["highest", "lowest"], ...] = ("highest", "lowest")
+ENDS = tuple(f"{name}_{side}" for side in SIDES for name in ("mean", "mean_low", "mean_high"))
 POLARITY = (
     "expectation", "expectation_low", "expectation_high", "quadrant", "clear", "n_both", "polarity", "own_wish",
     "own_expectation", *(f"n_{name}" for name in QUADRANTS),
@@ -317,7 +311,11 @@ def open_answers(rows: pd.DataFrame, instrument: ScenarioInstrument, context: An
             if not people:
                 continue
             about = {"scenario": scenario, "theme": key, "label": str(theme["label"])}
-            described = {"description": str(theme.get("description") or ""), "n": len(people), "n_answers": len(answered)}
+            described = {
+                "description": str(theme.get("description") or ""),
+                "n": len(people),
+                "n_answers": len(answered),
+            }
             found["themes"].append({**about, **described})
             kinds = groups.reindex(people).value_counts()
             found["themes_by_group"] += [

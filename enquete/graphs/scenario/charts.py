@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -21,11 +23,14 @@ def quadrants(data: ChartData) -> alt.TopLevelMixin:
     scales = data.frame("dimensions").set_index("dimension")
     wish, expectation = (scales.loc[data.facts[role]] for role in ("desirability", "plausibility"))
     x = whole("expectation", expectation["scale_min"], expectation["scale_max"], expectation["label"])
-    upright = whole("mean", wish["scale_min"], wish["scale_max"], wish["label"]).to_dict()
-    y, y_low = (alt.Y(f"{name}:Q", **{key: upright[key] for key in ("scale", "axis", "title")}) for name in ("mean", "mean_low"))
+    upright = whole("mean", wish["scale_min"], wish["scale_max"], wish["label"])
+    shared: dict[str, Any] = {key: upright[key] for key in ("scale", "axis", "title")}
+    y, y_low = alt.Y("mean:Q", **shared), alt.Y("mean_low:Q", **shared)
     colour = alt.Color("label:N", scale=alt.Scale(domain=shown, range=[COLOURS[i % len(COLOURS)] for i in range(len(shown))]),
                        legend=alt.Legend(columns=fitting(shown)))  # fmt: skip
-    shape = alt.Shape("label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))]))
+    shape = alt.Shape(
+        "label:N", scale=alt.Scale(domain=shown, range=[SHAPES[i % len(SHAPES)] for i in range(len(shown))])
+    )
     middle = pd.DataFrame({"at": [(one["scale_min"] + one["scale_max"]) / 2 for one in (wish, expectation)]})
     across = data.chart(middle.iloc[:1]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(y="at:Q")
     down = data.chart(middle.iloc[1:]).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(x="at:Q")
@@ -51,12 +56,19 @@ def _centroids(data: ChartData, wish: str, expectation: str) -> pd.DataFrame:
         return groups
     wished, expected = (groups[groups["dimension_id"].eq(one)] for one in (wish, expectation))
     both = wished.merge(expected, on=["scenario_id", "group_id"], suffixes=("", "_expected"))
-    return both.assign(label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"])
+    return both.assign(
+        label=both["scenario"], expectation=both["mean_expected"], told=both["told"] + " · " + both["told_expected"]
+    )
 
 
 def ratings(data: ChartData) -> alt.TopLevelMixin:
     """A panel a dimension: means of all agents with their interval, groups as small marks beside them."""
-    rows = data.frame("ratings", "n > 0", order=("dimension", "scenario"), told=("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total"))
+    rows = data.frame(
+        "ratings",
+        "n > 0",
+        order=("dimension", "scenario"),
+        told=("scenario", "dimension", "mean", "mean_low_to_mean_high", "n_of_n_total"),
+    )
     groups = data.frame("groups", order=("dimension", "scenario"), told=("scenario", "dimension", "group", "mean", "n"))
     groups = data.top(groups, "group", len(LEVELS))
     scales, panels = data.frame("dimensions").set_index("dimension"), []
@@ -74,7 +86,12 @@ def ratings(data: ChartData) -> alt.TopLevelMixin:
         layers = [intervals(data.chart(own).encode(y=names), at, "mean_low", "mean_high")]
         of_groups = groups[groups["dimension_id"].eq(dimension)]
         if len(of_groups):
-            layers.insert(0, data.chart(of_groups).mark_point(size=42, opacity=0.8, shape="diamond", yOffset=9).encode(x=at, y=names, color=colour))
+            layers.insert(
+                0,
+                data.chart(of_groups)
+                .mark_point(size=42, opacity=0.8, shape="diamond", yOffset=9)
+                .encode(x=at, y=names, color=colour),
+            )
         panels.append(alt.layer(*layers).properties(width=beside(many), height=alt.Step(44)))
     if named:
         data.note(data.tell(N_("line: 95% interval; below it groups of at least {n} agents"), n=data.facts["fewest"]))

@@ -27,7 +27,7 @@ from enquete.reports.declarations import (
     several,
     share,
     text,
-)
+)  # fmt: skip
 from enquete.reports.groups import group_finding, group_tables
 
 QUADRANTS = {
@@ -36,7 +36,7 @@ QUADRANTS = {
 }  # fmt: skip
 VERDICTS = {**QUADRANTS, "unclear": N_("not clear of the midpoint")}
 POINTS = {**QUADRANTS, "undecided": N_("on the midpoint")}
-SIDES = {"above": N_("above the midpoint"), "below": N_("below the midpoint"), "unclear": N_("not clear of the midpoint")}
+SIDES = {"above": N_("above the midpoint"), "below": N_("below the midpoint"), "unclear": VERDICTS["unclear"]}
 SPREADS = {"consensus": N_("close together"), "spread": N_("spread"), "camps": N_("two camps")}
 HIGHER = {"first": N_("the first is higher"), "second": N_("the second is higher"), "neither": N_("not told apart")}
 TIES = {"single": N_("one each"), "tied": N_("shared")}
@@ -83,9 +83,11 @@ DIMENSIONS = Table(
         text("dimension", N_("id")), text("label", N_("Dimension")), text("wording", N_("question")), ITEMS,
         integer("scale_min", N_("scale from")), integer("scale_max", N_("scale to")), flag("is_main", N_("read first")),
         several("highest", N_("highest"), to="scenarios"), integer("n_highest", N_("share the highest place")),
-        number("mean_highest", N_("highest mean")), number("mean_low_highest", N_("lower bound")), number("mean_high_highest", N_("upper bound")),
+        number("mean_highest", N_("highest mean")), number("mean_low_highest", N_("lower bound")),
+        number("mean_high_highest", N_("upper bound")),
         several("lowest", N_("lowest"), to="scenarios"), integer("n_lowest", N_("share the lowest place")),
-        number("mean_lowest", N_("lowest mean")), number("mean_low_lowest", N_("lower bound")), number("mean_high_lowest", N_("upper bound")),
+        number("mean_lowest", N_("lowest mean")), number("mean_low_lowest", N_("lower bound")),
+        number("mean_high_lowest", N_("upper bound")),
         code("tied", N_("places"), TIES), number("change", N_("apart"), means=N_("mean difference within agents")), N, TOTAL, N_OF,
         p_value("p", means=N_("Wilcoxon's of highest and lowest, by Holm over the pairs of the dimension")), adjusted_p(),
         number("detectable", N_("detectable"), means=N_("difference of two scenarios that is found four times in five")),
@@ -96,7 +98,8 @@ DIMENSIONS = Table(
     ),
     views=(
         View(at="appendix", columns=names(
-            "label n_complete_of_n_total chi2 df p_friedman w n_alike highest mean_highest lowest mean_lowest change p p_adjusted detectable")),
+            "label n_complete_of_n_total chi2 df p_friedman w n_alike highest mean_highest lowest mean_lowest change p p_adjusted "
+            "detectable")),
         View(at="digest", columns=names("label highest mean_highest lowest mean_lowest change p_adjusted w")),
     ),
     note=N_("Friedman's test (inexact below 15 agents) with Kendall's W over agents who rated all scenarios. p: Wilcoxon's of highest and "
@@ -119,11 +122,12 @@ RATINGS = Table(
         View(at="section", heading="", where="n > 0", order=("scenario",),
              spread=Spread(column="dimension", rows=("scenario",), cells=names("mean mean_low_to_mean_high"))),
         View(at="appendix", order=names("dimension scenario"),
-             columns=names("scenario dimension n_of_n_total mean mean_low_to_mean_high median sd iqr agreement bimodality mean_rank spread")),
+             columns=names("scenario dimension n_of_n_total mean mean_low_to_mean_high median sd iqr agreement bimodality mean_rank "
+                           "spread")),
         View(at="digest", where="n > 0", columns=names("scenario dimension n mean mean_low mean_high side spread"), top=40),
     ),
-    note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 two camps); BC: bimodality "
-            "coefficient; rank: 1 the lowest, over agents who rated all."),
+    note=N_("Intervals hold for all scenarios of a dimension at once. A: van der Eijk's agreement (1 unanimous, −1 two camps); BC: "
+            "bimodality coefficient; rank: 1 the lowest, over agents who rated all."),
 )  # fmt: skip
 
 DISTRIBUTION = Table(
@@ -209,10 +213,12 @@ TEXTS = (
 )  # fmt: skip
 
 HIGHEST = {
-    "single": N_("{label} is highest for “{highest}” ({mean_highest}; 95% interval {mean_low_highest} to {mean_high_highest}) and lowest for "
-                 "“{lowest}” ({mean_lowest}; {mean_low_lowest} to {mean_high_lowest}): {change} apart, adjusted {p}, n = {n}/{n_total}."),
-    "tied": N_("{label}: highest mean {mean_highest} (95% interval {mean_low_highest} to {mean_high_highest}), shared by {n_highest}: {highest}; "
-               "lowest {mean_lowest}, shared by {n_lowest}: {lowest}; {change} apart, adjusted {p}, n = {n}/{n_total}."),
+    "single": N_("{label} is highest for “{highest}” ({mean_highest}; 95% interval {mean_low_highest} to {mean_high_highest}) and "
+                 "lowest for “{lowest}” ({mean_lowest}; {mean_low_lowest} to {mean_high_lowest}): {change} apart, adjusted {p}, "
+                 "n = {n}/{n_total}."),
+    "tied": N_("{label}: highest mean {mean_highest} (95% interval {mean_low_highest} to {mean_high_highest}), shared by "
+               "{n_highest}: {highest}; lowest {mean_lowest}, shared by {n_lowest}: {lowest}; {change} apart, adjusted {p}, "
+               "n = {n}/{n_total}."),
 }  # fmt: skip
 ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} apart, adjusted {p}; n = {n}/{n_total}); {detectable} would "
            "have been found four times in five.")  # fmt: skip
@@ -220,8 +226,9 @@ ALIKE = N_("{label}: highest and lowest scenario were not told apart ({change} a
 
 def ends(name: str, where: str, null: str = "", top: int = 1) -> Finding:
     return Finding(
-        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null, word="tied", says=HIGHEST,
-        size="change / (scale_max - scale_min)", estimate="change", test="Wilcoxon", items="items", chart="ratings",
+        name=name, table="dimensions", kind="difference", where=f"{where} and not too_few", p="p", top=top, null=null,
+        word="tied", says=HIGHEST, size="change / (scale_max - scale_min)", estimate="change",
+        test="Wilcoxon", items="items", chart="ratings",
     )  # fmt: skip
 
 
@@ -229,43 +236,40 @@ FINDINGS = (
     ends("highest", "is_main", null=ALIKE),
     Finding(
         name="too_few", table="dimensions", kind="null", where="is_main and too_few", items="items", chart="ratings",
-        says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p adjusted for {n_pairs} pairs would still be {p_least}."),
+        says=N_("{label}: {n} agents are too few to tell scenarios apart; had all agreed, p adjusted for {n_pairs} pairs "
+                "would still be {p_least}."),
     ),
     Finding(
-        name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4, word="quadrant",
+        name="place", table="scenarios", where="quadrant.notna() and quadrant != 'unclear'", order=("-clear",), top=4,
         size="clear", estimate="mean", low="mean_low", high="mean_high", items="items", chart="quadrants",
-        says={
-            "wished_expected": N_("“{label}” is wished for and expected: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
-                                  "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
-            "wished_unexpected": N_("“{label}” is wished for, not expected: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
-                                    "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
-            "feared_expected": N_("“{label}” is feared and expected: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
-                                  "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
-            "feared_unexpected": N_("“{label}” is feared, not expected: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), "
-                                    "{plausibility} {expectation} ({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
-        },
+        says=N_("“{label}” is {quadrant}: {main_dimension} {mean} (95% interval {mean_low} to {mean_high}), {plausibility} {expectation} "
+                "({expectation_low} to {expectation_high}); n = {n}/{n_total}."),
     ),
     group_finding(SCENARIO, N_(
         "{dimension} of “{scenario}” differs between {n_groups} groups: {mean_lowest} ({lowest}) to {mean_highest} ({highest}); share of "
         "variance {effect}, adjusted {p}, n = {n}/{n_total}."),
-        null=N_("Groups of {fewest} agents or more were not found to rate a scenario differently: {tests} ratings tested (adjusted {p}; n = "
-                "{n}/{n_total}); {detectable} points would have been found four times in five."),
+        null=N_("Groups of {fewest} agents or more were not found to rate a scenario differently: {tests} ratings tested (adjusted {p}; "
+                "n = {n}/{n_total}); {detectable} points would have been found four times in five."),
         size="(mean_highest - mean_lowest) / @widest", chart="ratings"),
     ends("further", "not is_main", top=9),
 )  # fmt: skip
 
 CHARTS = (
-    Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",), draw="enquete.graphs.scenario.charts:quadrants",
+    Chart(name="quadrants", title=N_("Scenarios: wished for and expected"), needs=("scenarios",),
+          draw="enquete.graphs.scenario.charts:quadrants",
           over=View(at="section", where="expectation.notna() and mean.notna()"),
           alt=N_("Mean wish and expectation of {n_scenarios} scenarios; most wished for: {label}, {main_dimension} {mean}, {plausibility} "
                  "{expectation}.")),
-    Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",), draw="enquete.graphs.scenario.charts:ratings",
+    Chart(name="ratings", title=N_("Scenarios: mean ratings, all agents and groups"), needs=("ratings",),
+          draw="enquete.graphs.scenario.charts:ratings",
           over=View(at="section", where="n > 0 and dimension == @main_dimension", order=("scenario",)),
           alt=N_("Mean ratings of {n_scenarios} scenarios with 95% intervals; {dimension} of {scenario}, the highest: {mean}.")),
 )  # fmt: skip
 
 GLOSSARY = {
-    N_("wish and expectation"): N_("mean desirability and plausibility; a scenario is placed where both lie clear of the midpoint"),
+    N_("wish and expectation"): N_(
+        "mean desirability and plausibility; a scenario is placed where both lie clear of the midpoint"
+    ),
 }
 
 PRESENTATION = Presentation(
