@@ -6,6 +6,7 @@ not tested: their means stand in no table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from enquete.locale import N_
@@ -31,13 +32,16 @@ GROUP = reference("group", N_("group"), to="group")
 
 
 def group_tables(
-    subject: Column, title: str, *, digits: int = 2, share: bool = False, about: str = ""
+    subject: Column, title: str, *, by: Column | None = None, digits: int = 2, share: bool = False, about: str = ""
 ) -> tuple[Table, Table]:  # fmt: skip
     """Means (or shares) by subject and group, and a test a subject. subject: what is compared, an item or a theme.
 
+    by: where a subject is compared more than once, the column that tells which: each of them, the dimension say, is a test.
     about: where a methodology compares more than one thing, which this is: "change" names the tables change_groups and
     change_group_tests.
     """
+    subjects = (subject, by) if by is not None else (subject,)
+    keys = tuple(one.name for one in subjects)
     value = Column(
         name="mean",
         label=N_("share") if share else N_("mean"),
@@ -53,14 +57,14 @@ def group_tables(
         )
     ]
     by_group = Table(
-        name=f"{_start(about)}groups", title=title, key=(subject.name, "group"),
-        columns=(subject, GROUP, integer("n", "n"), value),
+        name=f"{_start(about)}groups", title=title, key=(*keys, "group"),
+        columns=(*subjects, GROUP, integer("n", "n"), value),
     )  # fmt: skip
     tests = Table(
-        name=f"{_start(about)}group_tests", title=title, key=(subject.name,),
+        name=f"{_start(about)}group_tests", title=title, key=keys,
         columns=(
-            subject, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"), integer("n_total", "N"), of("n", "n_total", "n / N"),
-                integer("n_groups", N_("groups")),
+            *subjects, *([text("item", N_("item"))] if subject.name != "item" else []), integer("n", "n"),
+            integer("n_total", "N"), of("n", "n_total", "n / N"), integer("n_groups", N_("groups")),
             reference("highest", N_("highest in"), to="group"), reference("lowest", N_("lowest in"), to="group"), *ends,
             number("effect", N_("effect"), means=N_("ε² of ranks, the share of variance between groups; Cramér's V of "
                                                     "categories")),
@@ -70,13 +74,13 @@ def group_tables(
         ),
         views=(
             View(at="section", where="p_adjusted < .05", order=("-effect",), top=3,
-                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
+                 columns=(*keys, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted",
                      "n_of_n_total")),
             View(at="appendix", where="n_groups > 1", order=("p",),
-                 columns=(subject.name, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
+                 columns=(*keys, "n_of_n_total", "n_groups", "highest", "mean_highest", "lowest", "mean_lowest",
                      "effect", "test", "p", "p_adjusted", "detectable")),
             View(at="digest", where="p_adjusted < .05", order=("-effect",), top=5,
-                 columns=(subject.name, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
+                 columns=(*keys, "highest", "mean_highest", "lowest", "mean_lowest", "effect", "p_adjusted")),
         ),
         note=N_("Groups of at least five agents. Detectable: the difference between two groups that would be found "
                 "four times in five."),
@@ -92,8 +96,9 @@ def group_finding(
     subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = "", about: str = ""
 ) -> Finding:  # fmt: skip
     return Finding(
-        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where, p="p", order=("-effect",), top=top, size=size, says=says,
-            null=null, estimate="effect",
+        name=f"{_start(about)}groups", table=f"{_start(about)}group_tests", kind="difference", where=where,
+        p="p", order=("-effect",), top=top,
+        size=size, says=says, null=null, estimate="effect",
         items="item", test="test", chart=chart,
     )  # fmt: skip
 
@@ -123,10 +128,11 @@ def groups_by(column: str, columns: pd.DataFrame | None) -> pd.Series[str]:
 
 
 def compared(
-    values: pd.DataFrame, groups: pd.Series[str], subject: str, items: dict[str, str] | None = None, *,
+    values: pd.DataFrame, groups: pd.Series[str], subject: str = "", items: Mapping[Any, str] | None = None, *,
     kind: str = "rating", about: str = "",
 ) -> dict[str, Any]:  # fmt: skip
-    """The rows of `group_tables`, by table. values: participants × subjects; items: the item id behind a subject, where it is another."""
+    """The rows of `group_tables`, by table. values: participants × subjects, or × the levels
+    of subject and `by`, named as they are; items: the item id behind a subject, where it is another."""
     import pandas as pd  # noqa: PLC0415 - declarations do not import it
 
     from enquete.analysis.inference import detectable_difference  # noqa: PLC0415
@@ -135,6 +141,8 @@ def compared(
 
     tests, means = [], []
     for name in values:
+        keys = zip(values.columns.names, name, strict=True) if isinstance(name, tuple) else [(subject, name)]
+        about_whom: dict[str, Any] = {str(key): value for key, value in keys}
         own = values[name].dropna()
         kinds = groups.reindex(own.index)
         sizes = kinds.value_counts()
@@ -143,11 +151,11 @@ def compared(
         found = kruskal_wallis(kept, kinds)
         by_group = kept.groupby(kinds).agg(["size", "mean"]).sort_values("mean", ascending=False, kind="stable")
         means += [
-            {subject: name, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
+            {**about_whom, "group": g, "n": int(row["size"]), "mean": row["mean"]} for g, row in by_group.iterrows()
         ]
         several = len(by_group) > 1 and found.p is not None
         tests.append({
-            subject: name, "item": (items or {}).get(str(name), str(name)), "n": len(kept), "n_total": len(values),
+            **about_whom, "item": (items or {}).get(name, str(name)), "n": len(kept), "n_total": len(values),
                 "n_groups": len(by_group),
             "highest": by_group.index[0] if several else None, "lowest": by_group.index[-1] if several else None,
             "mean_highest": by_group["mean"].iloc[0] if several else None,

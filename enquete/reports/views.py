@@ -160,8 +160,8 @@ class Results:
         names = [name for _, name, _, _ in Formatter().parse(told) if name]
         cells = {name: self.cell(known[name], row) for name in names if name in known}
         cells |= {name: str(row[name]) for name in names if name not in known}
-        long = [name for name in cells if name in known and known[name].format in ("reference", "text")]
-        if room is not None and long:
+        long = [name for name in cells if name in known and known[name].format in ("reference", "text", "list")]
+        if room is not None and long and len(told.format(**cells).split()) > room:
             others = told.format(**{**cells, **dict.fromkeys(long, "")})
             each = max((room - len(others.split())) // len(long), 4)
             cells |= {name: shortened(cells[name], each) for name in long}
@@ -401,15 +401,11 @@ class Records(Mapping[str, list[dict[str, Any]]]):
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of which a declared query holds; a comparison with what is missing does not."""
+    """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all or none."""
     if not where or frame.empty:
         return frame
-    try:
-        return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
-    except TypeError:  # a fact that is missing cannot be compared
-        if any(value is None for value in facts.values()):
-            return frame.iloc[:0]
-        raise
+    holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:

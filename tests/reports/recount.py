@@ -22,7 +22,7 @@ def again(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     if finding["methodology"] not in ("laddering", "discovery", "roundtable", "poll"):
         answered = answered[answered["value"].notna()]
     name = finding["id"].partition(".")[0]
-    return RECIPES[finding["methodology"], name](finding, answered)
+    return {**RECIPES[finding["methodology"], name](finding, answered), "n_total": rows["participant"].nunique()}
 
 
 def interval(values: pd.Series, low: float, high: float, suffix: str = "") -> Numbers:
@@ -106,27 +106,41 @@ def agreement(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 # --- scenarios -------------------------------------------------------------------------------------------------------
 
 
-def highest_scenario(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+def of_scenarios(rows: pd.DataFrame, item: str, names: tuple[str, str, str]) -> Numbers:
+    """Mean ± t(1 − .05/(2k))·s̃/√n for the k scenarios of the item's dimension, s̃² = ((n − 1)s² + 2s̄²)/(n + 1), s̄² the mean of
+    their variances; cut at the ends of the scale."""
+    own = rows[rows["dimension"].eq(item.rpartition("/")[2])]
+    wide = own.pivot(index="participant", columns="item_id", values="value")
+    n, (low, high) = wide.notna().sum()[item], scale(own)
+    error = np.sqrt(((n - 1) * wide[item].var() + 2 * wide.var().mean()) / (n + 1) / n)
+    mean, reach = wide[item].mean(), stats.t.ppf(1 - 0.025 / wide.shape[1], n - 1) * error
+    return dict(zip(names, (mean, max(low, mean - reach), min(high, mean + reach)), strict=True))
+
+
+def ends_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    """Of two that share no place; p is of the whole page."""
     best, worst = finding["items"]
-    dimension = best.rpartition("/")[2]
-    wide = rows[rows["dimension"].eq(dimension)].pivot(index="participant", columns="item_id", values="value")
-    pairs = {(a, b): signed_rank((wide[b] - wide[a]).dropna()) for a in wide for b in wide if a < b}
+    wide = rows[rows["item_id"].isin([best, worst])].pivot(index="participant", columns="item_id", values="value")
     both = (wide[best] - wide[worst]).dropna()
-    ends = scale(rows[rows["dimension"].eq(dimension)])
-    return {
-        **interval(wide[best].dropna(), *ends), **interval(wide[worst].dropna(), *ends, "_lowest"), "change": both.mean(),
-        "n": len(both), "p": holm(pairs)[tuple(sorted((best, worst)))], "tested": len(pairs),
-    }  # fmt: skip
+    names = ("mean_{}", "mean_low_{}", "mean_high_{}")
+    found = {"change": both.mean(), "n": len(both), "n_highest": 1, "n_lowest": 1}
+    for end, item in (("highest", best), ("lowest", worst)):
+        found |= of_scenarios(rows, item, tuple(name.format(end) for name in names))
+    return found
 
 
 def place(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
-    wished, expected = (rows[rows["item_id"].eq(item)] for item in finding["items"])
-    n = min(len(wished), len(expected))
+    wished, expected = finding["items"]
     return {
-        **interval(wished["value"], *scale(wished)),
-        **interval(expected["value"], *scale(expected), "_expected"),
-        "n": n,
+        **of_scenarios(rows, wished, ("mean", "mean_low", "mean_high")),
+        **of_scenarios(rows, expected, ("expectation", "expectation_low", "expectation_high")),
+        "n": len(rows[rows["item_id"].eq(wished)]),
     }
+
+
+def groups_of_scenarios(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
+    found = group_means(finding, rows)
+    return {**found, "mean_highest": found["mean"], "n_groups": found["groups"]}
 
 
 def group_means(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
@@ -330,8 +344,11 @@ RECIPES: dict[tuple[str, str], Callable[[dict[str, Any], pd.DataFrame], Numbers]
         ("scenario", name): highest_scenario
         for name in ("desirability", "plausibility", "fairness", "impact", "feasibility")
     },
+    ("longitudinal", "agreement"): agreement,
+    ("scenario", "highest"): ends_of_scenarios,
+    ("scenario", "further"): ends_of_scenarios,
     ("scenario", "place"): place,
-    ("scenario", "groups"): group_means,
+    ("scenario", "groups"): groups_of_scenarios,
     ("delphi", "groups"): group_means,
     ("delphi", "camps"): camps,
     ("delphi", "highest"): highest_theme,

@@ -147,7 +147,7 @@ def test_scenarios_are_told_apart_within_the_dimension_that_asks_for_desirabilit
         for s in range(4)
         for place, (dimension, value) in enumerate((("wish", 3.0), ("likely", float(1 + (a + s) % 5))), start=1)
     ]
-    found = examined(rows, {"scenario": {"polarity": {"desirability": "wish"}}})
+    found = examined(rows, {"scenario": {"desirability": "wish"}})
     assert named(found, "rated_alike") == [("T1", "caution", "above")]
     assert named(examined(rows, {"scenario": {}}), "rated_alike") == [("T1", "not computed", "no_desirability")]
 

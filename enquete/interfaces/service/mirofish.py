@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AliasChoices, BaseModel, Field
 
 from enquete.interfaces.service.status import StatusWord
-from enquete.reports.context import Found, at, figure, listed
+from enquete.reports.context import Found, listed
 
 METHODOLOGY = AliasChoices("methodology", "subagent")
 """Their word for it in a re-run is the second."""
@@ -81,12 +81,14 @@ class Aggregate(BaseModel):
 
 def aggregate_of(found: Found, agent_ids: Mapping[str, int | None]) -> Aggregate:
     """`found`: a methodology's findings. `agent_ids`: the simulation's own index by participant."""
-    answered = {f"n_r{n}": int(figure(found, "rounds", str(n), "agents_responded") or 0) for n in (1, 2, 3)}
+    rounds = {one["round"]: one["n"] for one in _rows(found, "rounds", has="round n n_consensus")}
+    answered = {f"n_r{n}": int(rounds.get(n) or 0) for n in (1, 2, 3)}
     return Aggregate(
         per_item=_changes(found),
         clusters=_clusters(found, agent_ids),
         themes=[
-            Theme(theme_id=str(one["id"]), label=str(one["label"])) for one in _rows(found, "themes", has="id label")
+            Theme(theme_id=str(one["theme"]), label=str(one["label"]))
+            for one in _rows(found, "themes", has="theme label n_statements")
         ],
         polarity=_places(found),
         **answered,
@@ -117,16 +119,15 @@ def _agent(member: Mapping[str, Any], agent_ids: Mapping[str, int | None]) -> in
 
 
 def _places(found: Found) -> dict[str, ScenarioPlace]:
-    """Its dimensions may have other names in an instrument: the findings say which of them is which."""
-    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="item n_responded mean sd")}
-    wish, plausible = (at(found, "polarity", axis) for axis in ("desirability", "plausibility"))
+    """Its dimensions may have other names in an instrument: the facts say which of them is which."""
+    rated = {str(one["item"]): one for one in _rows(found, "ratings", has="scenario dimension item n mean sd")}
+    wish, plausible = found.get("desirability"), found.get("plausibility")
     places = {}
-    for item, own in rated.items():
-        place, _, dimension = item.rpartition("/")
-        other = rated.get(f"{place}/{plausible}")
-        if dimension == wish and other is not None:
-            places[place] = ScenarioPlace(
-                n=min(own["n_responded"], other["n_responded"]),
+    for own in rated.values():
+        other = rated.get(f"{own['scenario']}/{plausible}")
+        if own["dimension"] == wish and other is not None:
+            places[str(own["scenario"])] = ScenarioPlace(
+                n=min(own["n"], other["n"]),
                 mean_desirability=own["mean"],
                 mean_plausibility=other["mean"],
                 sd_desirability=own["sd"],
