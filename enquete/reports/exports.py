@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from enquete.checkpoints.folders import write_atomically
 from enquete.nodes.planning import CRITIC
@@ -21,7 +21,9 @@ from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
+from enquete.reports.findings import Findings
 from enquete.reports.report import Material
+from enquete.reports.results import WholeResults
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.codebook import codebook, markdown
 from enquete.reports.table.row import ANSWER, ResponseRow
@@ -105,12 +107,12 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(
-    reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Mapping[str, JsonValue] | None
-) -> None:
+def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
     """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
-    folder = stage_folder(reading, methodology, phase)
+    folder, findings = stage_folder(reading, methodology, phase), found.results.get(methodology)
     if findings is not None:
+        if methodology in found.analyses:
+            findings = WholeResults(findings, found.analyses[methodology].tables)
         own = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )

@@ -78,10 +78,12 @@ def group_tables(subject: Column, title: str, *, digits: int = 2, share: bool = 
     return by_group, tests
 
 
-def group_finding(subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "") -> Finding:
+def group_finding(
+    subject: Column, says: str, *, null: str, size: str, top: int = 3, chart: str = "", where: str = ""
+) -> Finding:  # fmt: skip
     return Finding(
         name="groups", table="group_tests", kind="difference", p="p", order=("-effect",), top=top, size=size, says=says,
-            null=null, estimate="effect",
+            null=null, estimate="effect", where=where,
         items="item", test="test", chart=chart,
     )  # fmt: skip
 

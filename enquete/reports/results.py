@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from enquete.reports.context import TYPE_NAMES
 from enquete.reports.crossing.claims import Finding as AgentFinding
-from enquete.reports.declarations import Analysis, Column, Presentation, shaped
+from enquete.reports.declarations import Analysis, Column, Presentation, records, shaped
 from enquete.reports.evaluation import Evaluation, Headline
 from enquete.reports.run_reading import RunReading
 from enquete.reports.table.items import Asked
@@ -53,6 +53,23 @@ def read_results(
     types = found.get(TYPE_NAMES)
     known = names or Names(groups={str(k): str(v) for k, v in types.items()} if isinstance(types, dict) else {})
     return Results(methodology, presentation, from_json(presentation, found), known, language)
+
+
+class WholeResults(Mapping[str, JsonValue]):
+    """What results.json has, and the tables that grow with the population: their rows are made when they are read."""
+
+    def __init__(self, found: Mapping[str, JsonValue], tables: Mapping[str, pd.DataFrame]) -> None:
+        self._found, self._tables = found, tables
+
+    def __getitem__(self, name: str) -> JsonValue:
+        return self._found[name] if name in self._found else records(self._tables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of what results.json has: whoever copies all does not copy every agent."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 def agent_findings(presentation: Presentation, analysis: Analysis) -> Iterator[AgentFinding]:

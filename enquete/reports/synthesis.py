@@ -153,7 +153,7 @@ def write_synthesis(
         status = run_status(reading, stages, found, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
+                write_stage(reading, frame, methodology, phase, found)
         target = synthesis_folder(folder)
         _raise_flags(reading, found, material.health)
         write_exports(target, reading, material, frame)

@@ -383,10 +383,11 @@ class Records(Mapping[str, list[dict[str, Any]]]):
 
 
 def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows of which a declared query holds; a comparison with what is missing does not."""
+    """Rows of which a declared query holds; a comparison with what is missing does not. A query over facts alone: all or none."""
     if not where or frame.empty:
         return frame
-    return frame.query(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
+    return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:
