@@ -127,7 +127,7 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         lines,
         numbers.transform_filter("datum.text != ''").mark_point(size=230, color=PAPER, opacity=1),
         numbers.mark_text(color=MUTED, fontSize=9).encode(text="text:N"),
-        rect.mark_point(shape=shape, size=1, fill=PAPER, stroke=COLOURS[0], strokeWidth=1),
+        rect.mark_point(shape=shape, size=4, fill=PAPER, stroke=COLOURS[0], strokeWidth=1),
         *_lined(rect, places, text, INK),
         *_lined(data.chart(heads).encode(x=x, y=y), heads, {**text, "fontWeight": "bold"}, INK),
     ).properties(width=WIDTH, height=drawn.height + 3 * LINE)  # fmt: skip
@@ -228,12 +228,12 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
     axis = alt.Axis(title=None, labelAngle=0, labelExpr=worded({one.step_id: broken(one.step, px, 4, SMALL) for one in rows.itertuples()}))
     base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
         x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
-    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=alt.Scale(domain=[1, 5.4], nice=False), axis=alt.Axis(values=[1, 2, 3, 4, 5]))
+    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=alt.Scale(domain=[1, 5.4], nice=False), axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"))
     told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
     ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     return alt.layer(
         told.mark_line(color=GRID, strokeWidth=2).encode(y=y), ends, told.mark_point(size=100).encode(y=y),
-        told.mark_text(dx=16, align="left", color=MUTED, fontSize=10).encode(y=y, text="under:N"),
+        told.mark_text(dy=-14, color=MUTED, fontSize=10).encode(y=y, text="under:N"),
         unknown.mark_text(color=MUTED, fontSize=10).encode(y=alt.datum(1.15), text="under:N"),
     ).properties(height=300)  # fmt: skip
 

@@ -152,7 +152,8 @@ def _incidents(
 
 
 def _most(counts: Counter[str]) -> str | None:
-    return counts.most_common(1)[0][0] if counts else None
+    """The code counted most; of several the one that more agents name, whose number is lower."""
+    return min(counts, key=lambda code: (-counts[code], len(code), code), default=None)
 
 
 def chain_of(graph: KnowledgeGraph, centre: str, declared: Incidents) -> list[list[str]]:

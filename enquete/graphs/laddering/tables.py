@@ -174,7 +174,7 @@ STEPS = Table(
 )  # fmt: skip
 
 PARTS = Table(
-    name="parts", title=N_("Parts of an incident"), key=("part",),
+    name="parts", title=N_("Parts of an incident"), key=("part",), label="part",
     columns=(text("part", N_("Part of the incident")), integer("told", N_("incidents with it")), integer("tellings", N_("incidents told")),
              of("told", "tellings", N_("incidents told with it")), integer("different", DIFFERENT), FIRST),
     views=(View(at="section", heading="", columns=names("part told_of_tellings different first")),),
@@ -182,10 +182,10 @@ PARTS = Table(
 
 INCIDENTS = Table(
     name="incidents", title=N_("Incidents"), key=("incident", "part"),
-    columns=(reference("incident", N_("Incident"), to="concepts"), text("part", N_("Part of the incident")), AGENTS, FIRST,
+    columns=(reference("incident", N_("Incident"), to="concepts"), reference("part", N_("Part of the incident"), to="parts"), AGENTS, FIRST,
              integer("told_by", N_("Agents"), means=N_("who tell the incident")), *SHARE, *TIED,
              flag("centre", N_("the incident itself"))),
-    views=(View(at="section", heading="", top=30, spread=Spread(column="part", rows=("told_by",), cells=("first",)), note=N_(
+    views=(View(at="section", heading="", top=30, spread=Spread(column="part", rows=names("incident told_by"), cells=("first",)), note=N_(
                 "The incidents told most, with what is told most of each part.")),
            View(at="digest", where="centre", columns=names("incident told_by share"), top=8)),
 )  # fmt: skip

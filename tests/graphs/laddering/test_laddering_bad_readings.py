@@ -147,26 +147,29 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
             model="test", base_url=server.base_url, budget_tokens=10**8, fit="any",
         )  # fmt: skip
     assert run.status == "completed"
-    return run.results["laddering"]
+    (folder,) = (run.folder.parent.parent / "T1" / "laddering").iterdir()
+    logs = {name: [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+            for name in ("turn_log", "knowledge_graphs")}  # fmt: skip
+    return {**run.results["laddering"], **logs}
 
 
 def test_only_what_was_said_and_stands_is_a_concept(found: Any) -> None:
-    assert [turn["answer"] for turn in found["turns"]] == list(ANSWERS)
-    (graph,) = found["graphs"]
+    assert [turn["answer"] for turn in found["turn_log"]] == list(ANSWERS)
+    (graph,) = found["knowledge_graphs"]
     assert {node["text"] for node in graph["nodes"] if not node["retracted"]} == SURVIVE
     assert {node["text"] for node in graph["nodes"] if node["retracted"]} == TAKEN_BACK
     assert {text for one in found["concepts"] for text in one["wordings"]} == SURVIVE
 
 
 def test_only_links_between_those_are_in_matrix_and_map(found: Any) -> None:
-    text = {node["id"]: node["text"] for node in found["graphs"][0]["nodes"]}
-    code = {text: one["id"] for one in found["concepts"] for text in one["wordings"]}
+    text = {node["node"]: node["text"] for node in found["knowledge_graphs"][0]["nodes"]}
+    code = {text: one["concept"] for one in found["concepts"] for text in one["wordings"]}
     given = {(one["source"], one["target"]) for one in found["implications"] if one["direct"]}
     assert given == {(code[source], code[target]) for source, target in LINKS}
-    standing = [one for one in found["graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE]
+    standing = [one for one in found["knowledge_graphs"][0]["edges"] if not one["retracts"] and text[one["source"]] in SURVIVE]
     assert {(text[one["source"]], text[one["target"]]) for one in standing if text[one["target"]] in SURVIVE} == LINKS
 
 
 def test_what_was_left_out_is_counted_by_reason(found: Any) -> None:
-    assert Counter(found["dropped"]) == DROPPED
-    assert found["reading"]["invented"] == DROPPED["concept that is not in the answer"]
+    assert Counter({one["why"]: one["n"] for one in found["dropped"]}) == DROPPED
+    assert found["n_invented"] == DROPPED["concept that is not in the answer"]
