@@ -25,6 +25,8 @@ from enquete.reports.figures.text import broken
 WIDE = 0.72  # of a level's column that its boxes take
 LINE, LANE, GAP = 14, 9, 12  # px: of text, of a link that passes boxes, between boxes
 SMALL = 11  # px, of text in a box
+HEAD, RISE = 96, 44  # px: of the names of levels that lie one above the other, and between these
+ROOMIER, WIDEST = 1.25, 130.0  # by how much boxes must be wider so; px of a box at most
 PARTS = (0.5, 0.3, 0.7)  # of a line, where its number may stand
 APART = 20.0  # px that numbers should be apart
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -34,48 +36,54 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Layout:
-    """px of the middle of every box, the corners of every link's line, and where its number stands; y falls, the middle is 0."""
+    """px, along the levels and across: the middle of every box, the corners of every link's line, where its number stands; across, the
+    middle is 0. size: of a box; span: of all levels, and of the largest."""
 
     boxes: Mapping[str, Point]
     lines: list[list[Point]]
     numbers: list[Point]
-    wide: float
-    tall: float
-    height: float
+    size: Point
+    span: Point
 
 
-def layout(levels: list[list[str]], links: list[tuple[str, str]], tall: float) -> Layout:
-    """levels: boxes of each, in their order; a link that leads over a level passes through a lane among its boxes."""
-    column = WIDTH / len(levels)
+def lanes_of(levels: list[list[str]], links: list[tuple[str, str]]) -> list[list[tuple[float, int]]]:
+    """By level: where between its boxes, from 0 to 1, which links pass that lead over it."""
     at = {one: (level, (place + 0.5) / len(row)) for level, row in enumerate(levels) for place, one in enumerate(row)}
-    entries: list[list[tuple[float, str, float]]] = [[(at[one][1], one, tall + GAP) for one in row] for row in levels]
+    found: list[list[tuple[float, int]]] = [[] for _ in levels]
     for number, ends in enumerate(links):
-        (a, y1), (b, y2) = sorted(at[end] for end in ends)
+        (a, first), (b, last) = sorted(at[end] for end in ends)
         for level in range(a + 1, b):
-            entries[level].append((y1 + (y2 - y1) * (level - a) / (b - a), f"lane {number}", LANE))
-    y: dict[tuple[int, str], float] = {}
-    heights = [sum(height for *_, height in own) for own in entries]
-    for level, own in enumerate(entries):
-        top = -heights[level] / 2
-        for _, name, height in sorted(own):
-            y[level, name] = top + height / 2
-            top += height
-    middle = {one: ((level + 0.5) * column, y[level, one]) for one, (level, _) in at.items()}
+            found[level].append((first + (last - first) * (level - a) / (b - a), number))
+    return found
+
+
+def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, step: float) -> Layout:
+    """levels: boxes of each, in their order; step: from one level to the next."""
+    half, across = size[0] / 2, dict[tuple[int, str], float]()
+    spans = []
+    for level, (row, lanes) in enumerate(zip(levels, lanes_of(levels, links), strict=True)):
+        own = [((place + 0.5) / len(row), one, size[1] + GAP) for place, one in enumerate(row)]
+        every = sorted([*own, *((where, f"lane {number}", LANE) for where, number in lanes)])
+        spans.append(sum(room for *_, room in every))
+        so_far = -spans[-1] / 2
+        for _, name, room in every:
+            across[level, name] = so_far + room / 2
+            so_far += room
+    home = {one: level for level, row in enumerate(levels) for one in row}
+    middle = {one: ((level + 0.5) * step, across[level, one]) for one, level in home.items()}
     lines, beside = [], dict.fromkeys(range(len(levels)), 0)
-    half = column * WIDE / 2
     for number, ends in enumerate(links):
-        first, last = sorted(ends, key=lambda end: at[end])
-        (a, _), (b, _) = at[first], at[last]
-        (x1, y1), (x2, y2) = middle[first], middle[last]
-        if a == b:  # around the right side of its level
-            beside[a] += 1
-            out = x1 + half + 4 + 3 * (beside[a] % 5)
-            lines.append([(x1 + half, y1), (out, y1), (out, y2), (x2 + half, y2)])
+        first, last = sorted(ends, key=middle.__getitem__)
+        (u1, v1), (u2, v2) = middle[first], middle[last]
+        if u1 == u2:  # around its level
+            beside[home[first]] += 1
+            out = u1 + half + 4 + 3 * (beside[home[first]] % 5)
+            lines.append([(u1 + half, v1), (out, v1), (out, v2), (u1 + half, v2)])
             continue
-        lanes = [((level + 0.5) * column, y[level, f"lane {number}"]) for level in range(a + 1, b)]
-        passed = [(x + side * half, lane) for x, lane in lanes for side in (-1, 1)]
-        lines.append([(x1 + half, y1), *passed, (x2 - half, y2)])
-    return Layout(middle, lines, list(_spots(lines)), 2 * half, tall, max(heights))
+        over = range(home[first] + 1, home[last])
+        passed = [((level + 0.5) * step + side * half, across[level, f"lane {number}"]) for level in over for side in (-1, 1)]
+        lines.append([(u1 + half, v1), *passed, (u2 - half, v2)])
+    return Layout(middle, lines, list(_spots(lines)), size, (step * len(levels), max(spans)))
 
 
 def _spots(lines: list[list[Point]]) -> Iterator[Point]:
@@ -91,38 +99,52 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
 
 def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: list[str]) -> alt.LayerChart:
     """boxes: id, text, level, place, link, told; links: source, target, relation, relation_id, number, told, link. kinds: names of the
-    levels, from left to right."""
-    wide = WIDTH / len(kinds) * WIDE - 8
-    texts = {one: broken(text, wide, 4, SMALL) for one, text in zip(boxes["id"], boxes["text"], strict=True)}
+    levels, from left to right; from below to the top where boxes have more room so."""
     levels = [boxes.loc[boxes["level"].eq(level)].sort_values("place")["id"].tolist() for level in range(len(kinds))]
-    drawn = layout(levels, list(zip(links["source"], links["target"], strict=True)), LINE * max(map(len, texts.values())) + 8)
-    top = -drawn.height / 2 - 2 * LINE
+    ends = list(zip(links["source"], links["target"], strict=True))
+    wide = WIDTH / len(kinds) * WIDE
+    rows = zip(levels, lanes_of(levels, ends), strict=True)
+    stacked = min((WIDTH - HEAD - LANE * len(lanes)) / len(row) - GAP for row, lanes in rows)
+    up, wide = stacked > ROOMIER * wide, min(stacked, WIDEST) if stacked > ROOMIER * wide else wide
+    texts = {one: broken(text, wide - 8, 4, SMALL) for one, text in zip(boxes["id"], boxes["text"], strict=True)}
+    tall = LINE * max(map(len, texts.values())) + 8
+    drawn = layout(levels, ends, (tall, wide), tall + RISE) if up else layout(levels, ends, (wide, tall), WIDTH / len(kinds))
+    along, across = drawn.span
+
+    def at(point: Point) -> Point:
+        return (HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0]) if up else (point[0], across / 2 + 2 * LINE + point[1])
+
+    height = along if up else across + 2 * LINE
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, WIDTH], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[drawn.height / 2 + 2, top - 4], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
     said = [name for name in data.results.labels("relations") if name in set(links["relation_id"])]
     words = dict(zip(links["relation_id"], links["relation"], strict=True))
     letter = {name: LETTERS[place % len(LETTERS)] if len(said) > 1 else "" for place, name in enumerate(said)}
     corners = pd.DataFrame([
-        {"x": a, "y": b, "at": place, "line": number, "relation_id": one.relation_id, "width": one.width}
-        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place, (a, b) in enumerate(points)
+        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": one.relation_id, "width": one.width}
+        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place, point in enumerate(points)
     ])  # fmt: skip
-    spots = pd.DataFrame(drawn.numbers, columns=["x", "y"]).assign(told=links["told"].tolist(), link=links["link"].tolist())
-    backwards = [drawn.boxes[one.source][0] > drawn.boxes[one.target][0] for one in links.itertuples()]
-    spots["text"] = [("←" if back else "") + one.number + letter[one.relation_id]
-                     for back, one in zip(backwards, links.itertuples(), strict=True)]  # fmt: skip
-    places = boxes.assign(x=[drawn.boxes[one][0] for one in boxes["id"]], y=[drawn.boxes[one][1] for one in boxes["id"]],
+    backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
+    spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
+        told=links["told"].tolist(), link=links["link"].tolist(),
+        text=[("↓" if up else "←") * back + one.number + letter[one.relation_id]
+              for back, one in zip(backwards, links.itertuples(), strict=True)],
+    )  # fmt: skip
+    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True), strict=True)),
                           text=["\n".join(texts[one]) for one in boxes["id"]])  # fmt: skip
+    first = [at(((level + 0.5) * along / len(kinds), 0)) for level in range(len(kinds))]
+    heads = pd.DataFrame([
+        {"x": HEAD / 2 - 8 if up else a, "y": b if up else LINE, "text": "\n".join(broken(name, HEAD - 16 if up else wide, 2, SMALL))}
+        for name, (a, b) in zip(kinds, first, strict=True)
+    ])  # fmt: skip
     legend = alt.Legend(labelExpr=worded({one: [f"{letter[one]}: {words[one]}"] for one in said}), symbolType="stroke", columns=3)
     colour = alt.Color("relation_id:N", legend=legend if len(said) > 1 else None, scale=alt.Scale(
         domain=said, range=list(LEVELS[: len(said)]) if len(said) > 1 else [PALE[MUTED]]))  # fmt: skip
     stroke = alt.StrokeWidth("width:Q", legend=None, scale=None)
     lines = data.chart(corners).mark_line(opacity=0.7).encode(x=x, y=y, detail="line:N", order="at:Q", color=colour, strokeWidth=stroke)
-    numbers = data.chart(spots).encode(x=x, y=y)
-    rect = data.chart(places).encode(x=x, y=y)
-    heads = pd.DataFrame([{"x": (level + 0.5) * WIDTH / len(kinds), "y": top + LINE, "text": "\n".join(broken(name, wide, 2, SMALL))}
-                          for level, name in enumerate(kinds)])  # fmt: skip
+    numbers, rect = data.chart(spots).encode(x=x, y=y), data.chart(places).encode(x=x, y=y)
     text: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LINE - 1, "fontSize": SMALL}
-    shape = f"M{-drawn.wide / 2},{-drawn.tall / 2}h{drawn.wide}v{drawn.tall}h{-drawn.wide}Z"
+    shape = f"M{-wide / 2},{-tall / 2}h{wide}v{tall}h{-wide}Z"
     return alt.layer(
         lines,
         numbers.transform_filter("datum.text != ''").mark_point(size=230, color=PAPER, opacity=1),
@@ -130,7 +152,7 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         rect.mark_point(shape=shape, size=4, fill=PAPER, stroke=COLOURS[0], strokeWidth=1),
         *_lined(rect, places, text, INK),
         *_lined(data.chart(heads).encode(x=x, y=y), heads, {**text, "fontWeight": "bold"}, INK),
-    ).properties(width=WIDTH, height=drawn.height + 3 * LINE)  # fmt: skip
+    ).properties(width=WIDTH, height=height)  # fmt: skip
 
 
 def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour: str) -> Iterator[alt.Chart]:
@@ -168,7 +190,7 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
         id=nodes["node"], level=[at[one][0] for one in nodes["node"]], place=[at[one][1] for one in nodes["node"]],
         link=[f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}" for one in nodes.itertuples()],
     )  # fmt: skip
-    data.note(data.tell(N_("a line leads to the right, ← to the left")))
+    data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
     return network(data, boxes, edges.assign(number="", width=1.5, link=None), [data.results.labels("types")[kind] for kind in kinds])
 
 

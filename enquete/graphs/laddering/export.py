@@ -32,16 +32,16 @@ def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
     tables: Mapping[str, Any] = found
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    graphs = list(graphs_of(tables["nodes"], tables["edges"], names))
+    nodes, edges, turns = tables["nodes"], tables["edges"], tables["turns"]  # rows are made anew each time that they are read
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": ({"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in tables["turns"]),
-        "turn_log.jsonl": turn_log(tables, names),
+        "transcript.jsonl": ({"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in turns),
+        "turn_log.jsonl": turn_log(turns, tables, names),
         "interviews.json": {key: tables[key] for key in INTERVIEW},
-        "knowledge_graphs.jsonl": graphs,
-        "knowledge_graphs.graphml": agents_graphml(tables["nodes"], tables["edges"]),
+        "knowledge_graphs.jsonl": graphs_of(nodes, edges, names),
+        "knowledge_graphs.graphml": agents_graphml(nodes, edges),
         **network_files(tables, {key: tables[key] for key in MAP}),
-        "transcripts.md": transcripts_md(tables["turns"], tables["nodes"], tables["concepts"], names),
+        "transcripts.md": transcripts_md(turns, nodes, tables["concepts"], names),
         "saturation.json": {"by_interview": tables["saturation"], "by_turn": tables["by_turn"]},
     }
 
@@ -51,11 +51,13 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
     concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
     links = [one for one in cells if one["shown"]]
     boxes = [{key: one[key] for key in ("concept", "label", "type", "agents", "level", "place")} for one in concepts if one["level"] is not None]
+    kind, of_level = {one["type"]: one["label"] for one in types}, {one["level"]: one["type"] for one in boxes}
+    levels = [kind[of_level[level]] for level in sorted(of_level)]
     return {
         "pooled_graph.json": {name: tables[name] for name in ("concepts", "implications", "types", "relations")},
         "pooled_graph.graphml": pooled_graphml(concepts, cells),
-        "value_map.json": {**about, "boxes": boxes, "links": links},
-        "value_map.mmd": mermaid(boxes, links, types, tables["relations"]),
+        "value_map.json": {**about, "levels": levels, "boxes": boxes, "links": links},
+        "value_map.mmd": mermaid(levels, boxes, links, tables["relations"]),
         "implications.csv": implications_csv(concepts, cells),
         "codebook.yaml": codebook_yaml(concepts),
     }
@@ -64,13 +66,13 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
 # --- turns and graphs, agent by agent --------------------------------------------------------------------------------
 
 
-def turn_log(tables: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
+def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     """A turn with what it was judged, signalled and scored by, each beside the utterance that it was read from."""
     own = {
         name: {key: list(rows) for key, rows in groupby(tables[name], key=itemgetter("participant", "turn"))}
         for name in ("readings", "signals", "scores")
     }  # fmt: skip
-    for turn in tables["turns"]:
+    for turn in turns:
         key, who = (turn["participant"], turn["turn"]), turn["participant"]
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
         rest = {name: [{**_rest(row), **source} for row in rows.get(key, ())] for name, rows in own.items()}
@@ -135,13 +137,12 @@ def _graphml(graph: nx.MultiDiGraph) -> str:
 # --- all interviews together -----------------------------------------------------------------------------------------
 
 
-def mermaid(boxes: Rows, links: Rows, types: Rows, relations: Rows) -> str:
+def mermaid(levels: Sequence[str], boxes: Rows, links: Rows, relations: Rows) -> str:
     """The map as Mermaid source, bottom to top, with what links say on them."""
-    kind, said = ({one[key]: one["label"] for one in rows} for rows, key in ((types, "type"), (relations, "relation")))
-    out = ["flowchart BT"]
-    for level, row in groupby(sorted(boxes, key=itemgetter("level", "place")), key=itemgetter("level")):
-        own = list(row)
-        out.append(f'  subgraph L{level}["{_quoted(kind[own[0]["type"]])}"]')
+    said, out = {one["relation"]: one["label"] for one in relations}, ["flowchart BT"]
+    for level, name in enumerate(levels):
+        own = sorted((box for box in boxes if box["level"] == level), key=itemgetter("place"))
+        out.append(f'  subgraph L{level}["{_quoted(name)}"]')
         out += [*(f'    {box["concept"]}["{_quoted(box["label"])} ({box["agents"]})"]' for box in own), "  end"]
     for link in links:
         told = _quoted(f"{said.get(link['relation'], '')} {link['direct']}")

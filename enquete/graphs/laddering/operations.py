@@ -57,7 +57,7 @@ async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
     found = _read(_folder(port, asked), "pooled_graph.json")
     shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
     codes: list[JsonValue] = [
-        {key: one[key] for key in shown if one[key] is not None} for one in found["concepts"][: asked.most]
+        {key: one[key] for key in shown} for one in found["concepts"][: asked.most]
     ]
     return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
 

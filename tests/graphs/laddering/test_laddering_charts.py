@@ -76,10 +76,10 @@ def test_no_line_runs_behind_a_box() -> None:
     levels = [[f"{level}{place}" for place in range(size)] for level, size in enumerate((3, 2, 3, 1))]
     every = [one for row in levels for one in row]
     links = [(a, b) for a in every for b in every if abs(int(a[0]) - int(b[0])) > 1]
-    made = layout(levels, links, 40)
+    made = layout(levels, links, (120, 40), 180)
     boxes = list(made.boxes.values())
-    assert crossed(made.lines, boxes, made.wide, made.tall) == []
-    assert crossed([[made.boxes["00"], made.boxes["30"]]], boxes, made.wide, made.tall)  # a straight line does
+    assert crossed(made.lines, boxes, 120, 40) == []
+    assert crossed([[made.boxes["00"], made.boxes["30"]]], boxes, 120, 40)  # a straight line does
     assert len(set(made.numbers)) == len(links)
 
 

@@ -190,8 +190,7 @@ EVIL = '<script>alert(1)</script> "a" --> b; %% ] end'
 def test_mermaid_escapes_what_was_said() -> None:
     _, links, boxes = made([("c1", "c2", 2)], {"c1": "attribute", "c2": "functional_consequence"}, 1)
     boxes[0]["label"] = EVIL
-    types = [{"type": one["type"], "label": one["type"]} for one in boxes]
-    source = mermaid(boxes, links, types, [{"relation": "leads_to", "label": "leads to"}])
+    source = mermaid(["attribute", EVIL], boxes, links, [{"relation": "leads_to", "label": "leads to"}])
     assert EVIL not in source
     assert '"' not in source.split("c1[")[1].split("]")[0].strip('"')
     assert "c1 -->|leads to 2| c2" in source
