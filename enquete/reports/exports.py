@@ -19,9 +19,9 @@ from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
+from enquete.reports.findings import Findings
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
-from enquete.reports.findings import Findings
 from enquete.reports.report import Material
 from enquete.reports.results import WholeResults
 from enquete.reports.run_reading import RunReading

@@ -387,7 +387,9 @@ def chosen_rows(frame: pd.DataFrame, where: str, facts: Mapping[str, Any]) -> pd
     if not where or frame.empty:
         return frame
     holds = frame.eval(where.replace("\n", " "), local_dict=dict(facts), engine="python")
-    return frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
+    return (
+        frame[holds.fillna(False).astype(bool)] if isinstance(holds, pd.Series) else frame if holds else frame.head(0)
+    )
 
 
 def dictionaries(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """What the interviews found: graphs of each agent and of all, links and their indices, coverage, saturation, how it was asked.
 
 Interviews are rebuilt from their stored turns, so an interview that was cut short counts with what it has. Measured by:
-every concept and link traces back to an utterance, every figure stands beside its n. The tables are declared in tables.py.
+every concept and link traces back to an utterance,
+    every figure stands beside its n. The tables are declared in tables.py.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
+from enquete.graphs.laddering.choosing import Choice, Scored
 from enquete.graphs.laddering.coding import FROZEN, concepts_of
 from enquete.graphs.laddering.comparing import MEASURES, Measures, compared, covered, measured
 from enquete.graphs.laddering.coverage import Coverage, complete_share
@@ -40,7 +42,6 @@ from enquete.graphs.laddering.network import (
 from enquete.graphs.laddering.patterns import pattern
 from enquete.graphs.laddering.readings import RATINGS, Rating
 from enquete.graphs.laddering.settings import LadderingSettings
-from enquete.graphs.laddering.signals.base import Value
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.nodes.conversations import stored_turns, utterance_id
 from enquete.reports.context import AnalysisContext
@@ -69,7 +70,7 @@ def analyse(
     told = concept_rows(interviews, concepts, cells, climbs=method.climbs)
     drawn = value_map(cells, told, kinds_of(method), instrument.cut_off)
     own = pattern(interviews, concepts, method, language)
-    balances = own.pop("balances", {})
+    balances, whole = own.pop("balances", {}), own.pop("whole", {})
     compared_with = {settings.strategies[0]: interviews}
     compared_with |= {name: _begun(units, kept) for name, kept in context.variants.items()}
     curve = saturation(interviews, concepts)
@@ -78,7 +79,7 @@ def analyse(
     turns = [record for interview in interviews for record in interview.turns]
     tables = {
         "concepts": [{**one, "definition": definitions.get(one["concept"])} for one in told],
-        "implications": cells, "saturation": curve, "by_turn": _by_turn(interviews),
+        "implications": cells, "saturation": curve,
         "types": [_type(kind, method, concepts, coding["alpha"], language) for kind in kinds_of(method)],
         "relations": [
             {"relation": name, "label": edge.label.in_(language) if edge.label else name.replace("_", " ")}
@@ -86,35 +87,42 @@ def analyse(
         ],
         "coverage": _coverage(concepts, coverage, settings, language),
         "interviews": [
-            _interview(one, coverage[one.unit], measures[one.unit], method, balances.get(one.unit)) for one in interviews
+            _interview(one, coverage[one.unit], measures[one.unit], method,
+                balances.get(one.unit)) for one in interviews
         ],
         "stops": [{"stop": stop, "n": n} for stop, n in sorted(Counter(i.stop for i in interviews).items())],
         "strategies": _strategies(turns, method, language), "work": _work(turns, settings), "dropped": _dropped(turns),
         "nodes": [row for one in interviews for row in node_rows(one, home)],
         "edges": [row for one in interviews for row in edge_rows(one)],
         "turns": [_turn(one, record, settings) for one in interviews for record in one.turns],
-        "readings": [row for one in interviews for record in one.turns for row in _readings(one.unit, record)],
-        "signals": [
-            {"participant": one.unit, "turn": record.turn, "signal": name, **_value(value)}
-            for one in interviews for record in one.turns for name, value in record.signals.items()
-        ],
-        "scores": [row for one in interviews for record in one.turns for row in _scores(one.unit, record)],
+        "signals": [row for one in interviews for record in one.turns for row in _signals(one.unit, record)],
         **own, **compared(compared_with, settings), **_between_groups(interviews, concepts, context.groups_of(frame)),
     }  # fmt: skip
     reading, answered = _reading(turns), int(frame["status"].isin(RESPONDED).sum())
     facts = {
         "topic": settings.topic.topic.in_(language), "method": method.title.in_(language), "concept": settings.topic.id,
         "methodology": method.id, "ladder": list(method.ladder) if method.climbs else [], "climbs": method.climbs,
-        "top_rung": method.ladder[-1] if method.climbs else None, "n_first": sum(bool(one["first"]) for one in told),
-        "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews), "n_total": len(units),
-        "n_barren": sum(not one.graph.standing.nodes for one in interviews), "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
-        "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None, "n_late_new": sum(one["new"] for one in late),
-        "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"], "n_rest": coding["by_rule"],
-        "failed_types": coding["failed"], **drawn, **reading, "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
+        "top_rung": method.ladder[-1] if method.climbs else None, "most_named": _most_named(concepts),
+        "strategy": settings.strategies[0], "compared": len(compared_with) > 1, "n": len(interviews),
+            "n_total": len(units),
+        "n_barren": sum(not one.graph.standing.nodes for one in interviews),
+            "n_over": sum(bool(one.stop) for one in interviews), "n_answered": answered, "n_asked": len(frame),
+        "n_concepts": len(concepts), "n_late": late[0]["interviews"] if late else None,
+            "n_late_new": sum(one["new"] for one in late),
+        "coding": "failed" if coding["by"] == "rule" and coding["failed"] else coding["by"],
+            "n_rest": coding["by_rule"],
+        "failed_types": coding["failed"], **drawn, **reading,
+            "by_rule": reading["n_by_rule"] > RULE_AT_MOST * reading["n_read"],
         **{f"mean_{name}": fmean(getattr(one, name) for one in measures.values()) if measures else None for name in MEASURES},
-        "n_tellings": next((one["tellings"] for one in own.get("parts", ())), None),
+        **whole,
     }  # fmt: skip
     return shaped(PRESENTATION, tables, facts)
+
+
+def _most_named(concepts: Sequence[PooledConcept]) -> str | None:
+    """Whether the first concept is named by more agents than any other."""
+    counts = [one.agents for one in concepts[:2]]
+    return None if not counts else "tied" if len(counts) > 1 and counts[0] == counts[1] else "alone"
 
 
 def kinds_of(method: InterviewMethod) -> list[str]:
@@ -136,12 +144,14 @@ def stored_interview(unit: str, frozen: Mapping[str, JsonValue]) -> Interview:
 
 
 def _type(
-    kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None], language: str
+    kind: str, method: InterviewMethod, concepts: Sequence[PooledConcept], alpha: Mapping[str, float | None],
+        language: str
 ) -> Row:  # fmt: skip
     own = [one for one in concepts if one.type == kind]  # the most widespread first
     rung = method.ladder.index(kind) + 1 if method.climbs and kind in method.ladder else None
     return {
-        "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung, "terminal": method.is_terminal(kind),
+        "type": kind, "label": method.node_types[kind].label.in_(language), "rung": rung,
+            "terminal": method.is_terminal(kind),
         "different": len(own), "first": own[0].id if own else None, "agents": own[0].agents if own else None,
         "alpha": alpha.get(kind),
     }  # fmt: skip
@@ -158,18 +168,13 @@ def _coverage(
         depths = [one.depth_score for one in last if one.covered]
         own = {code[unit, node].id for unit, one in coverage.items() for node in one.elements[element].linked_node_ids}
         rows.append({
-            "element": element, "label": content.label.in_(language), "kind": content.type, "agents": len(depths), "n": len(last),
+            "element": element, "label": content.label.in_(language), "kind": content.type, "agents": len(depths),
+                "n": len(last),
             "most": 2 * len(depths) > len(last) if last else None, "concepts": len(own),
-            "types": sorted({kind for one in last for kind in one.types_found}), "depth": fmean(depths) if depths else None,
+            "types": sorted({kind for one in last for kind in one.types_found}),
+                "depth": fmean(depths) if depths else None,
         })  # fmt: skip
     return rows
-
-
-def _by_turn(interviews: Sequence[Interview]) -> Iterator[Row]:
-    """Per turn: interviews that reached it, and new concepts an interview found in it on average."""
-    for number in range(max((len(interview.turns) for interview in interviews), default=0)):
-        here = [interview.turns[number] for interview in interviews if len(interview.turns) > number]
-        yield {"turn": number + 1, "n": len(here), "new": fmean(turn.changes.new_nodes for turn in here)}
 
 
 def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: str) -> Iterator[Row]:
@@ -178,7 +183,13 @@ def _strategies(turns: Sequence[TurnRecord], method: InterviewMethod, language: 
     used, yielded = Counter(name for name, _ in chosen), Counter(name for name, new in chosen if new)
     for name, one in method.strategies.items():
         rate = yielded[name] / used[name] if used[name] else None
-        yield {"strategy": name, "label": one.label.in_(language), "used": used[name], "yielded": yielded[name], "rate": rate}
+        yield {
+            "strategy": name,
+            "label": one.label.in_(language),
+            "used": used[name],
+            "yielded": yielded[name],
+            "rate": rate,
+        }
 
 
 def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[Row]:
@@ -194,13 +205,15 @@ def _work(turns: Sequence[TurnRecord], settings: LadderingSettings) -> Iterator[
 
 def _reading(turns: Sequence[TurnRecord]) -> Row:
     """n_answers: turns with an answer; n_unread: of these, read by nobody; n_empty: read, without any concept; n_found: concepts that
-    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read, read by a rule."""
+    were read; n_invented: of these, left out because the answer does not hold them; n_by_rule: of n_read,
+        read by a rule."""
     given = [turn for turn in turns if turn.answer]
     kept = [turn.changes.new_nodes + turn.changes.merged for turn in given]
     invented = sum(turn.changes.dropped.get(UNSAID, 0) for turn in given)
     read, by = [bool(turn.by["extract"]) for turn in given], [turn.by["extract"] for turn in turns]
     return {
-        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented, "n_invented": invented,
+        "n_answers": len(given), "n_unread": len(given) - sum(read), "n_found": sum(kept) + invented,
+            "n_invented": invented,
         "n_empty": sum(was and not found for was, found in zip(read, kept, strict=True)),
         "n_by_rule": by.count(RULE), "n_read": sum(map(bool, by)),
     }  # fmt: skip
@@ -234,9 +247,12 @@ def _interview(
 ) -> Row:
     graph, focuses = interview.graph, [turn.choice.focus for turn in interview.turns if turn.choice]
     return {
-        "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop, "named": len(graph.standing.nodes),
-        "laddering_concepts": int(measures.richness), "links": len(graph.standing.edges), "retracted": len(graph.retracted),
-        "chain": interview.turns[-1].chain, "complete": complete_share(graph.standing, method) if method.climbs else None,
+        "participant": interview.unit, "turns": len(interview.turns), "stop": interview.stop,
+            "named": len(graph.standing.nodes),
+        "laddering_concepts": int(measures.richness), "links": len(graph.standing.edges),
+            "retracted": len(graph.retracted),
+        "chain": interview.turns[-1].chain, "complete": complete_share(graph.standing,
+            method) if method.climbs else None,
         "elements": coverage.elements_covered, "elements_total": coverage.elements_total, "breadth": coverage.breadth,
         "laddering_depth": coverage.depth if method.climbs else None, "laddering_balance": balance,
         "focus_changes": sum(one != other for one, other in pairwise(focuses)),
@@ -259,26 +275,20 @@ def _turn(interview: Interview, record: TurnRecord, settings: LadderingSettings)
     }  # fmt: skip
 
 
-def _readings(unit: str, record: TurnRecord) -> Iterator[Row]:
+def _signals(unit: str, record: TurnRecord) -> Iterator[Row]:
+    """What a turn was judged, its signals, and the pair that was chosen for the next question with what made up its score, beside the
+    runners-up."""
+    at: Row = {"participant": unit, "turn": record.turn, "focus": None}
     for name in RATINGS:
         if isinstance(one := getattr(record.readings, name), Rating):
-            yield {"participant": unit, "turn": record.turn, "reading": name, "rating": one.rating, "rationale": one.rationale}
-
-
-
-
-
-def _value(value: Value) -> Row:
-    if isinstance(value, str | bool):
-        return {"number": None, "word": str(value).lower() if isinstance(value, bool) else value}
-    return {"number": float(value), "word": None}
-
-
-def _scores(unit: str, record: TurnRecord) -> Iterator[Row]:
-    """The pair that was chosen for the next question with what made up its score, then the runners-up."""
-    if record.next is None:
-        return
-    for chosen, one in ((True, record.next), *((False, one) for one in record.next.runners_up)):
-        row = {"participant": unit, "turn": record.turn, "strategy": one.strategy, "focus": one.focus, "score": one.score}
-        multiplier = record.next.multiplier if chosen else None
-        yield {**row, "chosen": chosen, "multiplier": multiplier, "parts": [f"{key} {part:g}" for key, part in one.parts.items()]}
+            yield {**at, "kind": "judged", "name": name, "number": one.rating, "word": one.rationale}
+    for name, value in record.signals.items():
+        word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else None
+        yield {**at, "kind": "signal", "name": name, "number": None if word is not None else value, "word": word}
+    if (chosen := record.next) is not None:
+        pairs: tuple[Choice | Scored, ...] = (chosen, *chosen.runners_up)
+        for one in pairs:
+            parts = [f"{key} {part:g}" for key, part in one.parts.items()]
+            word = "; ".join([*parts, f"× {chosen.multiplier:g}"]) if one is chosen else None
+            kind = "chosen" if one is chosen else "runner_up"
+            yield {**at, "kind": kind, "name": one.strategy, "focus": one.focus, "number": one.score, "word": word}

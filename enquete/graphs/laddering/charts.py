@@ -1,6 +1,7 @@
 """Charts of the interviews: the value map, concepts and elements by agents, saturation, and the pattern of each other methodology.
 
-A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave, with their number on
+A map has a box a concept, on the level of its kind from left to right, and a line a link that enough agents gave,
+    with their number on
 it. No line runs behind a box: one over several levels has a lane of its own between the boxes of each.
 Measured by: no point of a line lies within a box (tests/graphs/laddering/test_laddering_charts.py).
 """
@@ -19,7 +20,7 @@ import pandas as pd
 from enquete.graphs.laddering.network import untangled
 from enquete.locale import N_
 from enquete.reports.charts import LABEL, LEVELS, WIDTH, ChartData, answers, intervals, worded
-from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PAPER, PALE
+from enquete.reports.figures.palette import COLOURS, GRID, INK, MUTED, PALE, PAPER
 from enquete.reports.figures.text import broken
 
 WIDE = 0.72  # of a level's column that its boxes take
@@ -81,7 +82,9 @@ def layout(levels: list[list[str]], links: list[tuple[str, str]], size: Point, s
             lines.append([(u1 + half, v1), (out, v1), (out, v2), (u1 + half, v2)])
             continue
         over = range(home[first] + 1, home[last])
-        passed = [((level + 0.5) * step + side * half, across[level, f"lane {number}"]) for level in over for side in (-1, 1)]
+        passed = [
+            ((level + 0.5) * step + side * half, across[level, f"lane {number}"]) for level in over for side in (-1, 1)
+        ]
         lines.append([(u1 + half, v1), *passed, (u2 - half, v2)])
     return Layout(middle, lines, list(_spots(lines)), size, (step * len(levels), max(spans)))
 
@@ -93,7 +96,9 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
         within = len(line) == 4 and line[0][0] == line[3][0]
         pairs = [(line[1], line[2])] if within else list(pairwise(line))[::2]
         spots = [(x1 + part * (x2 - x1), y1 + part * (y2 - y1)) for (x1, y1), (x2, y2) in pairs for part in PARTS]
-        taken.append(max(spots, key=lambda spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART)))
+        taken.append(
+            max(spots, key=lambda spot: min((hypot(spot[0] - x, spot[1] - y) for x, y in taken), default=APART))
+        )
         yield taken[-1]
 
 
@@ -108,11 +113,19 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     up, wide = stacked > ROOMIER * wide, min(stacked, WIDEST) if stacked > ROOMIER * wide else wide
     texts = {one: broken(text, wide - 8, 4, SMALL) for one, text in zip(boxes["id"], boxes["text"], strict=True)}
     tall = LINE * max(map(len, texts.values())) + 8
-    drawn = layout(levels, ends, (tall, wide), tall + RISE) if up else layout(levels, ends, (wide, tall), WIDTH / len(kinds))
+    drawn = (
+        layout(levels, ends, (tall, wide), tall + RISE)
+        if up
+        else layout(levels, ends, (wide, tall), WIDTH / len(kinds))
+    )
     along, across = drawn.span
 
     def at(point: Point) -> Point:
-        return (HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0]) if up else (point[0], across / 2 + 2 * LINE + point[1])
+        return (
+            (HEAD + (WIDTH - HEAD) / 2 + point[1], along - point[0])
+            if up
+            else (point[0], across / 2 + 2 * LINE + point[1])
+        )
 
     height = along if up else across + 2 * LINE
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, WIDTH], nice=False))
@@ -121,8 +134,10 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     words = dict(zip(links["relation_id"], links["relation"], strict=True))
     letter = {name: LETTERS[place % len(LETTERS)] if len(said) > 1 else "" for place, name in enumerate(said)}
     corners = pd.DataFrame([
-        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": one.relation_id, "width": one.width}
-        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place, point in enumerate(points)
+        {"x": at(point)[0], "y": at(point)[1], "at": place, "line": number, "relation_id": one.relation_id,
+            "width": one.width}
+        for number, (one, points) in enumerate(zip(links.itertuples(), drawn.lines, strict=True)) for place,
+            point in enumerate(points)
     ])  # fmt: skip
     backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
     spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
@@ -130,18 +145,26 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
         text=[("↓" if up else "←") * back + one.number + letter[one.relation_id]
               for back, one in zip(backwards, links.itertuples(), strict=True)],
     )  # fmt: skip
-    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True), strict=True)),
+    places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True),
+        strict=True)),
                           text=["\n".join(texts[one]) for one in boxes["id"]])  # fmt: skip
     first = [at(((level + 0.5) * along / len(kinds), 0)) for level in range(len(kinds))]
     heads = pd.DataFrame([
-        {"x": HEAD / 2 - 8 if up else a, "y": b if up else LINE, "text": "\n".join(broken(name, HEAD - 16 if up else wide, 2, SMALL))}
+        {"x": HEAD / 2 - 8 if up else a, "y": b if up else LINE,
+            "text": "\n".join(broken(name, HEAD - 16 if up else wide, 2, SMALL))}
         for name, (a, b) in zip(kinds, first, strict=True)
     ])  # fmt: skip
-    legend = alt.Legend(labelExpr=worded({one: [f"{letter[one]}: {words[one]}"] for one in said}), symbolType="stroke", columns=3)
+    legend = alt.Legend(
+        labelExpr=worded({one: [f"{letter[one]}: {words[one]}"] for one in said}), symbolType="stroke", columns=3
+    )
     colour = alt.Color("relation_id:N", legend=legend if len(said) > 1 else None, scale=alt.Scale(
         domain=said, range=list(LEVELS[: len(said)]) if len(said) > 1 else [PALE[MUTED]]))  # fmt: skip
     stroke = alt.StrokeWidth("width:Q", legend=None, scale=None)
-    lines = data.chart(corners).mark_line(opacity=0.7).encode(x=x, y=y, detail="line:N", order="at:Q", color=colour, strokeWidth=stroke)
+    lines = (
+        data.chart(corners)
+        .mark_line(opacity=0.7)
+        .encode(x=x, y=y, detail="line:N", order="at:Q", color=colour, strokeWidth=stroke)
+    )
     numbers, rect = data.chart(spots).encode(x=x, y=y), data.chart(places).encode(x=x, y=y)
     text: dict[str, Any] = {"lineBreak": "\n", "lineHeight": LINE - 1, "fontSize": SMALL}
     shape = f"M{-wide / 2},{-tall / 2}h{wide}v{tall}h{-wide}Z"
@@ -164,13 +187,17 @@ def _lined(base: alt.Chart, frame: pd.DataFrame, text: Mapping[str, Any], colour
 
 def value_map(data: ChartData) -> alt.TopLevelMixin:
     """Levels from left to right; a line is wider by agents, and has a letter for what it says where links say different things."""
-    links, boxes = data.rows(told=("source", "relation", "target", "direct")), data.frame("concepts", "level >= 0", told=("label", "agents"))
+    links, boxes = (
+        data.rows(told=("source", "relation", "target", "direct")),
+        data.frame("concepts", "level >= 0", told=("label", "agents")),
+    )
     links = links[links["direct"] > 0]
     named = data.results.analysis.tables["nodes"].groupby("concept", sort=False)["participant"].agg(set)
     people = {one: named.get(one, set()) for one in boxes["concept"]}
     both = [people[a] & people[b] for a, b in zip(links["source_id"], links["target_id"], strict=True)]
     width = 1 + 4 * links["direct"] / links["direct"].max()
-    links = links.assign(source=links["source_id"], target=links["target_id"], number=links["direct"].astype(str), width=width,
+    links = links.assign(source=links["source_id"], target=links["target_id"], number=links["direct"].astype(str),
+        width=width,
                          link=[_of(data, some) for some in both])  # fmt: skip
     boxes = boxes.assign(id=boxes["concept"], text=boxes["label"] + " (" + boxes["agents"].astype(str) + ")",
                          link=[_of(data, people[one]) for one in boxes["concept"]])  # fmt: skip
@@ -191,7 +218,12 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
         link=[f"#{answers(data.results.methodology, participant=one.participant_id, turn=one.turn)}" for one in nodes.itertuples()],
     )  # fmt: skip
     data.note(data.tell(N_("a line leads to the right or up, ← to the left, ↓ down")))
-    return network(data, boxes, edges.assign(number="", width=1.5, link=None), [data.results.labels("types")[kind] for kind in kinds])
+    return network(
+        data,
+        boxes,
+        edges.assign(number="", width=1.5, link=None),
+        [data.results.labels("types")[kind] for kind in kinds],
+    )
 
 
 def _of(data: ChartData, people: set[str]) -> str | None:
@@ -205,8 +237,12 @@ def _of(data: ChartData, people: set[str]) -> str | None:
 def concepts(data: ChartData) -> alt.TopLevelMixin:
     """Concepts by the share of agents who name them, with the interval that holds for one singled out."""
     rows = data.rows(told=("label", "type", "agents", "share", "low_to_high"))
-    base = data.chart(rows.assign(label_id=rows["concept"])).encode(y=data.names(rows.assign(label_id=rows["concept"]), "label"))
-    at = alt.X("share:Q", title=data.label("concepts", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    base = data.chart(rows.assign(label_id=rows["concept"])).encode(
+        y=data.names(rows.assign(label_id=rows["concept"]), "label")
+    )
+    at = alt.X(
+        "share:Q", title=data.label("concepts", "share"), scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
+    )
     return intervals(base, at, "low", "high").properties(height=alt.Step(30))
 
 
@@ -225,7 +261,8 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[-most * 1.15, most * 1.15], nice=False)
     x = alt.X("signed:Q", title=data.label("forces", "agents"), axis=axis, scale=scale)
     bars = base.mark_bar(size=20).encode(x=x, color=data.levels(rows, "forces", "side")["color"])
-    numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x, text="agents:Q")
+    numbers = [base.transform_filter(f"datum.side_id {test} 'towards'").mark_text(dx=dx, color=MUTED).encode(x=x,
+        text="agents:Q")
                for test, dx in (("==", 12), ("!=", -12))]  # fmt: skip
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
 
@@ -233,10 +270,15 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
 def _bars(data: ChartData, rows: pd.DataFrame, name: str, table: str) -> alt.LayerChart:
     n = max(int(rows["n"].max()), 1)
     base = data.chart(rows).encode(y=data.names(rows, name))
-    x = alt.X("agents:Q", title=data.label(table, "agents"), axis=alt.Axis(format="d", tickMinStep=1), scale=alt.Scale(domain=[0, n * 1.05], nice=False))
-    return alt.layer(base.mark_bar(size=16).encode(x=x), base.mark_text(dx=12, color=MUTED).encode(x=x, text="agents:Q")).properties(
-        height=alt.Step(30)
+    x = alt.X(
+        "agents:Q",
+        title=data.label(table, "agents"),
+        axis=alt.Axis(format="d", tickMinStep=1),
+        scale=alt.Scale(domain=[0, n * 1.05], nice=False),
     )
+    return alt.layer(
+        base.mark_bar(size=16).encode(x=x), base.mark_text(dx=12, color=MUTED).encode(x=x, text="agents:Q")
+    ).properties(height=alt.Step(30))
 
 
 def journey(data: ChartData) -> alt.TopLevelMixin:
@@ -247,10 +289,19 @@ def journey(data: ChartData) -> alt.TopLevelMixin:
     if len(rows) < len(every):
         data.note(data.tell(N_("the {n} steps that most agents told of"), n=len(rows)))
     px = WIDTH / len(rows) * 0.85
-    axis = alt.Axis(title=None, labelAngle=0, labelExpr=worded({one.step_id: broken(one.step, px, 4, SMALL) for one in rows.itertuples()}))
+    axis = alt.Axis(
+        title=None,
+        labelAngle=0,
+        labelExpr=worded({one.step_id: broken(one.step, px, 4, SMALL) for one in rows.itertuples()}),
+    )
     base = data.chart(rows.assign(under=[f"n = {n}" for n in rows["n"]])).encode(
         x=alt.X("step_id:N", sort=rows["step_id"].tolist(), axis=axis))  # fmt: skip
-    y = alt.Y("mean:Q", title=data.label("steps", "mean"), scale=alt.Scale(domain=[1, 5.4], nice=False), axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"))
+    y = alt.Y(
+        "mean:Q",
+        title=data.label("steps", "mean"),
+        scale=alt.Scale(domain=[1, 5.4], nice=False),
+        axis=alt.Axis(values=[1, 2, 3, 4, 5], format="d"),
+    )
     told, unknown = base.transform_filter("isValid(datum.mean)"), base.transform_filter("!isValid(datum.mean)")
     ends = told.transform_filter("datum.lowest").mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q")
     return alt.layer(
@@ -265,23 +316,31 @@ def incidents(data: ChartData) -> alt.TopLevelMixin:
     rows = data.top(data.rows(told=("incident", "part", "agents", "first")), "incident", MOST_INCIDENTS)
     parts = list(dict.fromkeys(rows["part"]))
     px = (WIDTH - LABEL) / len(parts) * 0.85
-    axis = alt.Axis(title=None, orient="top", labelAngle=0, labelExpr=worded({one: broken(one, px, 2, SMALL) for one in parts}))
+    axis = alt.Axis(
+        title=None, orient="top", labelAngle=0, labelExpr=worded({one: broken(one, px, 2, SMALL) for one in parts})
+    )
     base = data.chart(rows).encode(y=data.names(rows, "incident"), x=alt.X("part:N", sort=parts, axis=axis))
     some = base.transform_filter("datum.agents > 0")
-    size = alt.Size("agents:Q", legend=None, scale=alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900]))
+    size = alt.Size(
+        "agents:Q", legend=None, scale=alt.Scale(domain=[1, max(int(rows["agents"].max()), 2)], range=[260, 900])
+    )
     return alt.layer(
-        some.mark_circle(color=COLOURS[0]).encode(size=size), some.mark_text(color=PAPER, fontWeight="bold").encode(text="agents:Q")
+        some.mark_circle(color=COLOURS[0]).encode(size=size),
+            some.mark_text(color=PAPER, fontWeight="bold").encode(text="agents:Q")
     ).properties(height=alt.Step(44))  # fmt: skip
 
 
 def saturation(data: ChartData) -> alt.TopLevelMixin:
     """The number of distinct concepts as it grows, over what each interview added."""
     rows = data.frame("saturation", told=("interviews", "concepts", "new"))
-    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"), scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
+    x = alt.X("interviews:Q", title=data.label("saturation", "interviews"),
+        scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
               axis=alt.Axis(format="d", tickMinStep=1, grid=False))  # fmt: skip
     title = data.label("saturation", "concepts")
     base = data.chart(rows).encode(x=x)
-    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6)).encode(y=alt.Y("new:Q", title=title))
+    bars = base.mark_bar(color=PALE[COLOURS[1]], width=max(1.0, WIDTH / len(rows) * 0.6)).encode(
+        y=alt.Y("new:Q", title=title)
+    )
     data.note(data.tell(N_("line: so far; bars: new in this interview")))
     line = base.mark_line(strokeWidth=2, point={"size": 28} if len(rows) <= 80 else False)
     return alt.layer(bars, line.encode(y=alt.Y("concepts:Q", title=title))).properties(height=220)

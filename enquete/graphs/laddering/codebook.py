@@ -87,7 +87,10 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     cells = implication_matrix(coded, concepts)
     climbs = any(one["rung"] for one in before["types"])
     definitions = {code.id: code.definition for code in book.codes}
-    told = [{**one, "definition": definitions[one["concept"]] or None} for one in concept_rows(coded, concepts, cells, climbs=climbs)]
+    told = [
+        {**one, "definition": definitions[one["concept"]] or None}
+        for one in concept_rows(coded, concepts, cells, climbs=climbs)
+    ]
     picture = value_map(cells, told, kinds, None)
     nodes = [row for one in interviews for row in node_rows(one, home)]
     edits = list(changes(before["concepts"], book))
@@ -95,7 +98,9 @@ def recode(folder: Path, edited: Path) -> dict[str, Any]:
     written = {
         **network_files(tables, {key: picture[key] for key in MAP}),
         "saturation.json": {"by_interview": saturation(coded, concepts)},
-        "transcripts.md": transcripts_md(turns, nodes, told, {str(one["participant"]): str(one["name"]) for one in graphs}),
+        "transcripts.md": transcripts_md(
+            turns, nodes, told, {str(one["participant"]): str(one["name"]) for one in graphs}
+        ),
         "edits.json": {"from": edited.name, "edits": edits, "uncoded": uncoded},
     }
     write_files(folder / RECODED, written)
@@ -152,13 +157,21 @@ def changes(before: Sequence[Mapping[str, Any]], book: Codebook) -> Iterator[dic
 
 def _interview(stored: Mapping[str, Any]) -> Interview:
     """A graph as knowledge_graphs.jsonl has it; a concept without turns."""
-    nodes = [Node(id=one["node"], **{key: one[key] for key in OF_NODE}, sources=_sources(one)) for one in stored["nodes"]]
-    edges = [Edge(type=one["relation"], **{key: one[key] for key in OF_EDGE}, sources=_sources(one)) for one in stored["edges"]]
+    nodes = [
+        Node(id=one["node"], **{key: one[key] for key in OF_NODE}, sources=_sources(one)) for one in stored["nodes"]
+    ]
+    edges = [
+        Edge(type=one["relation"], **{key: one[key] for key in OF_EDGE}, sources=_sources(one))
+        for one in stored["edges"]
+    ]
     graph = KnowledgeGraph({node.id: node for node in nodes}, {edge.key: edge for edge in edges})
     return Interview(str(stored["participant"]), graph=graph)
 
 
-OF_NODE, OF_EDGE = ("text", "type", "confidence", "turn", "elements"), ("source", "target", "confidence", "turn", "retracts", "contrast")
+OF_NODE, OF_EDGE = (
+    ("text", "type", "confidence", "turn", "elements"),
+    ("source", "target", "confidence", "turn", "retracts", "contrast"),
+)
 
 
 def _sources(stored: Mapping[str, Any]) -> tuple[Source, ...]:

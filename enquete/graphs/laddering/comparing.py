@@ -1,6 +1,7 @@
 """Interviews by their codes: how far each covers the topic, what strategies are compared by, and whether adapting helped.
 
-Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook, a rule's over the concepts
+Strategies ask the same agents, each in an arm of its own. Their interviews are read by one codebook,
+    a rule's over the concepts
 of all arms alike, and compared agent by agent. Measured by: a comparison by hand (tests/graphs/laddering/test_laddering_comparing.py).
 """
 
@@ -99,7 +100,8 @@ def compared(interviews: Mapping[str, Sequence[Interview]], settings: LadderingS
         ],
         "adapting": [row for name in by if name != ADAPTIVE for row in _differences(name, by[ADAPTIVE], by[name])],
         "interviews_compared": [
-            {"participant": unit, "strategy": name, **own[place]} for place, unit in enumerate(agents) for name, own in by.items()
+            {"participant": unit, "strategy": name, **own[place]} for place, unit in enumerate(agents) for name,
+                own in by.items()
         ],
     }  # fmt: skip
 
@@ -116,4 +118,9 @@ def _differences(strategy: str, adaptive: Sequence[Row], other: Sequence[Row]) -
         sd = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
         row: dict[str, Any] = {"strategy": strategy, "measure": name, **asdict(mean), "p": p}
         larger = "more" if mean.mean and mean.mean > 0 else "fewer" if mean.mean else "as_many"
-        yield {**row, "direction": larger, "size": abs(mean.mean or 0.0), "detectable": detectable_change(len(gaps), sd)}
+        yield {
+            **row,
+            "direction": larger,
+            "size": abs(mean.mean or 0.0),
+            "detectable": detectable_change(len(gaps), sd),
+        }

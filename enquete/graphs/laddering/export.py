@@ -24,25 +24,33 @@ Row = Mapping[str, Any]
 Rows = Sequence[Row]
 MAP = ("cut_off", "cut_off_wanted", "map_share", "map_repeated")
 OF_TURN = ("participant", "turn", "question", "answer", "status")
-INTERVIEW = ("partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops", "coverage",
-             "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting", "interviews_compared")  # fmt: skip
+INTERVIEW = ("partial", "arms", "concept", "methodology", "strategy", "n", "n_total", "n_over", "coding", "stops",
+    "coverage",
+             "strategies", "work", "dropped", "interviews", "strategies_compared", "adapting",
+                 "interviews_compared")  # fmt: skip
 
 
 def files(found: Found, frame: pd.DataFrame, phase: str) -> Files:
     """Answers, transcript, turn log, graphs (JSON and GraphML), implication matrix, value map (JSON, Mermaid), saturation."""
     tables: Mapping[str, Any] = found
     names = dict(zip(frame["participant"], frame["agent_name"], strict=True))
-    nodes, edges, turns = tables["nodes"], tables["edges"], tables["turns"]  # rows are made anew each time that they are read
+    nodes, edges, turns = (
+        tables["nodes"],
+        tables["edges"],
+        tables["turns"],
+    )  # rows are made anew each time that they are read
     return {
         "responses.jsonl": lines(frame),
-        "transcript.jsonl": ({"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in turns),
+        "transcript.jsonl": (
+            {"name": names.get(t["participant"], ""), **{key: t[key] for key in OF_TURN}} for t in turns
+        ),
         "turn_log.jsonl": turn_log(turns, tables, names),
         "interviews.json": {key: tables[key] for key in INTERVIEW},
         "knowledge_graphs.jsonl": graphs_of(nodes, edges, names),
         "knowledge_graphs.graphml": agents_graphml(nodes, edges),
         **network_files(tables, {key: tables[key] for key in MAP}),
         "transcripts.md": transcripts_md(turns, nodes, tables["concepts"], names),
-        "saturation.json": {"by_interview": tables["saturation"], "by_turn": tables["by_turn"]},
+        "saturation.json": {"by_interview": tables["saturation"]},
     }
 
 
@@ -50,7 +58,11 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
     """Of concepts, implications, types and relations; about: the map's facts."""
     concepts, cells, types = tables["concepts"], tables["implications"], tables["types"]
     links = [one for one in cells if one["shown"]]
-    boxes = [{key: one[key] for key in ("concept", "label", "type", "agents", "level", "place")} for one in concepts if one["level"] is not None]
+    boxes = [
+        {key: one[key] for key in ("concept", "label", "type", "agents", "level", "place")}
+        for one in concepts
+        if one["level"] is not None
+    ]
     kind, of_level = {one["type"]: one["label"] for one in types}, {one["level"]: one["type"] for one in boxes}
     levels = [kind[of_level[level]] for level in sorted(of_level)]
     return {
@@ -68,16 +80,19 @@ def network_files(tables: Mapping[str, Any], about: Mapping[str, Any]) -> dict[s
 
 def turn_log(turns: Rows, tables: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
     """A turn with what it was judged, signalled and scored by, each beside the utterance that it was read from."""
-    own = {
-        name: {key: list(rows) for key, rows in groupby(tables[name], key=itemgetter("participant", "turn"))}
-        for name in ("readings", "signals", "scores")
-    }  # fmt: skip
+    signals = {key: list(rows) for key, rows in groupby(tables["signals"], key=itemgetter("participant", "turn"))}
     for turn in turns:
         key, who = (turn["participant"], turn["turn"]), turn["participant"]
         source = {"source_utterance_id": f"{who}#{turn['turn']}", "source_quote": (turn["answer"] or "")[:300]}
-        rest = {name: [{**_rest(row), **source} for row in rows.get(key, ())] for name, rows in own.items()}
+        own = [{**_rest(row), **source} for row in signals.get(key, ())]
         by = {name: turn[f"by_{name}"] for name in ("extract", "signal", "question")}
-        yield {"name": names.get(who, ""), **{k: v for k, v in turn.items() if not k.startswith("by_")}, "by": by, **rest, **source}
+        yield {
+            "name": names.get(who, ""),
+            **{k: v for k, v in turn.items() if not k.startswith("by_")},
+            "by": by,
+            "signals": own,
+            **source,
+        }
 
 
 def _rest(row: Row) -> dict[str, Any]:
@@ -85,7 +100,10 @@ def _rest(row: Row) -> dict[str, Any]:
 
 
 def graphs_of(nodes: Rows, edges: Rows, names: Mapping[str, str]) -> Iterable[dict[str, Any]]:
-    links = {who: [_rest(one) | {"turn": one["turn"]} for one in rows] for who, rows in groupby(edges, key=itemgetter("participant"))}
+    links = {
+        who: [_rest(one) | {"turn": one["turn"]} for one in rows]
+        for who, rows in groupby(edges, key=itemgetter("participant"))
+    }
     for who, rows in groupby(nodes, key=itemgetter("participant")):
         own = [_rest(one) | {"turn": one["turn"]} for one in rows]
         yield {"participant": who, "name": names.get(who, ""), "nodes": own, "edges": links.get(who, [])}
@@ -96,8 +114,10 @@ def agents_graphml(nodes: Rows, edges: Rows) -> str:
     graph = nx.MultiDiGraph()  # two relationships of different types may join the same concepts
     for one in nodes:
         graph.add_node(f"{one['participant']}/{one['node']}", **_facts({
-            "label": one["text"], "participant": one["participant"], "type": one["type"], "turn": one["turn"], "confidence": one["confidence"],
-            "retracted": one["retracted"], "elements": ", ".join(one["elements"]), "sources": "; ".join(one["utterances"]),
+            "label": one["text"], "participant": one["participant"], "type": one["type"], "turn": one["turn"],
+                "confidence": one["confidence"],
+            "retracted": one["retracted"], "elements": ", ".join(one["elements"]),
+                "sources": "; ".join(one["utterances"]),
             "quote": one["quote"],
         }))  # fmt: skip
     for number, one in enumerate(edges, start=1):
@@ -115,7 +135,12 @@ def pooled_graphml(concepts: Rows, cells: Rows) -> str:
     for one in concepts:
         graph.add_node(one["concept"], **_facts({key: one[key] for key in ("label", "type", "agents", "opposite")}))
     for number, one in enumerate((cell for cell in cells if cell["direct"]), start=1):
-        facts = {"weight": one["direct"], "direct": one["direct"], "indirect": one["indirect"], "relation": one["relation"]}
+        facts = {
+            "weight": one["direct"],
+            "direct": one["direct"],
+            "indirect": one["indirect"],
+            "relation": one["relation"],
+        }
         graph.add_edge(one["source"], one["target"], key=f"e{number}", **_facts(facts))
     return _graphml(graph)
 
@@ -172,7 +197,8 @@ def implications_csv(concepts: Rows, cells: Rows) -> str:
 def codebook_yaml(concepts: Rows) -> str:
     """Every code with its type, what a researcher or a model wrote of it, the agents who named it, all wordings that stand for it."""
     codes = [
-        {"id": one["concept"], "label": one["label"], "type": one["type"], "definition": one["definition"] or "", "agents": one["agents"],
+        {"id": one["concept"], "label": one["label"], "type": one["type"], "definition": one["definition"] or "",
+            "agents": one["agents"],
          "wordings": list(one["wordings"]), **({"opposite": one["opposite"]} if one["opposite"] else {})}
         for one in concepts
     ]  # fmt: skip

@@ -20,7 +20,8 @@ CHECKS = {
         Threshold(
             "share of interviews with an answer of which no concept was read; bad if all",
             (None, 0.20), (None, 0.99), {"interviews": 1}, "one interview without any concept has nothing to show",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
+                          "proposal",
             "an interview that gives nothing is a gap that no status shows", decisive=True,
         ),
         "share",
@@ -41,7 +42,8 @@ CHECKS = {
         Threshold(
             "share of answers that were read and gave no concept; bad if all",
             (None, 0.60), (None, 0.999), {"answers": 10}, "a few answers may well say nothing",
-            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's proposal",
+            "definition", "without concepts there is nothing to interpret; the bound of a caution is this project's "
+                          "proposal",
             "what extraction does not find is in no map", decisive=True,
         ),
         "share",
@@ -55,7 +57,8 @@ CHECKS = {
             "proposal", "no benchmark was found", "a model that invents much also invents what passes the check",
         ),
         "share",
-        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the rest.")),
+        (N_("Concepts that nobody said"), N_("They are left out; the model that reads is not to be trusted with the "
+                                             "rest.")),
         {"too_few_concepts": N_("fewer than ten concepts were read")},
     ),
     UNREAD: OwnCheck(
@@ -89,7 +92,11 @@ def _by_rule(found: Found, *, synthetic: bool) -> Diagnostic:
     rule, total = sum(one["rule"] for one in work), sum(done)
     why_not = "no_model" if synthetic else ""
     return judged(
-        BY_RULE, rule / total if total else None, {"turns": max(done, default=0)}, why_not=why_not, rule=CHECKS[BY_RULE].rule
+        BY_RULE,
+        rule / total if total else None,
+        {"turns": max(done, default=0)},
+        why_not=why_not,
+        rule=CHECKS[BY_RULE].rule,
     )
 
 
@@ -101,6 +108,7 @@ def _reading(found: Found) -> Iterator[Diagnostic]:
         int(figure(found, f"n_{key}") or 0) for key in ("answers", "unread", "empty", "found", "invented")
     )
     for name, part, whole, unit in (
-        (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"), (UNREAD, unread, answers, "answers"),
+        (EMPTY, empty, answers - unread, "answers"), (INVENTED, invented, concepts, "concepts"),
+            (UNREAD, unread, answers, "answers"),
     ):  # fmt: skip
         yield judged(name, part / whole if whole else None, {unit: whole}, rule=CHECKS[name].rule)

@@ -1,5 +1,6 @@
 """Many interviews as one network: concepts pooled, the implication matrix with direct and indirect links, the indices read off it
-(Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995), and the hierarchical value map. Rows are those of tables.py.
+(Reynolds & Gutman 1988; Pieters, Baumgartner & Allen 1995),
+    and the hierarchical value map. Rows are those of tables.py.
 
 Measured by: matrix, indices and cut-off by hand; every concept of the map has its place on its own level alone
 (tests/graphs/laddering/test_laddering_network.py).
@@ -106,7 +107,7 @@ def linked(interview: Interview, belongs: Mapping[Place, PooledConcept]) -> set[
 def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[PooledConcept]) -> list[Row]:
     """Cells with at least one link, the strongest first. An agent counts once a cell, as direct where it is both.
 
-    low, high: of the share that links directly, for one that is singled out of all; tied: cells with as many.
+    low, high: of the share that links directly, for one that is singled out of all.
     """
     belongs = homes(concepts)
     direct, indirect, named = Counter[Pair](), Counter[Pair](), defaultdict[Pair, Counter[str]](Counter)
@@ -121,11 +122,11 @@ def implication_matrix(interviews: Sequence[Interview], concepts: Sequence[Poole
             said[pair] |= {item_of(one.utterance) for one in edge.sources}
     cells = sorted({*direct, *indirect}, key=lambda pair: (-direct[pair], -indirect[pair], pair))
     intervals = share_intervals([direct[pair] for pair in cells], len(interviews)).to_dict("records")
-    ties = Counter(direct.values())
     return [
-        {"source": pair[0], "target": pair[1], "relation": min(named[pair], key=lambda name: (-named[pair][name], name), default=None),
-         "direct": direct[pair], "indirect": indirect[pair], "share": one["estimate"], "low": one["low"], "high": one["high"],
-         "tied": ties[direct[pair]], "alone": ties[direct[pair]] == 1, "items": sorted(said[pair])}
+        {"source": pair[0], "target": pair[1], "relation": min(named[pair], key=lambda name: (-named[pair][name], name),
+            default=None),
+         "direct": direct[pair], "indirect": indirect[pair], "share": one["estimate"], "low": one["low"],
+             "high": one["high"], "items": sorted(said[pair])}
         for pair, one in zip(cells, intervals, strict=True)
     ]  # fmt: skip
 
@@ -157,16 +158,16 @@ def concept_rows(
     n = len(interviews)
     intervals = share_intervals([one.agents for one in concepts], n, selected="highest").to_dict("records")
     ties = Counter((one.type, one.agents) for one in concepts)
-    most = max((one.agents for one in concepts), default=0)
-    first = sum(one.agents == most for one in concepts)
     graphs = {one.unit: one.graph for one in interviews}
     return [
         {
-            "concept": one.id, "label": one.label, "type": one.type, "opposite": one.opposite or None, "agents": one.agents,
-            "share": known["estimate"], "low": known["low"], "high": known["high"], "tied": ties[one.type, one.agents],
-            "alone": ties[one.type, one.agents] == 1, "first": None if one.agents < most else "tied" if first > 1 else "alone",
+            "concept": one.id, "label": one.label, "type": one.type, "opposite": one.opposite or None,
+                "agents": one.agents,
+            "share": known["estimate"], "low": known["low"], "high": known["high"],
+                "tie": "alone" if ties[one.type, one.agents] == 1 else "tied",
             "wordings": list(one.wordings), **_indices(ins[one.id], outs[one.id], outs.total()),
-            "items": sorted({item_of(s.utterance) for unit, node in one.members for s in graphs[unit].nodes[node].sources}),
+            "items": sorted({item_of(s.utterance) for unit,
+                node in one.members for s in graphs[unit].nodes[node].sources}),
         }
         for one, known in zip(concepts, intervals, strict=True)
     ]  # fmt: skip
@@ -188,7 +189,9 @@ def saturation(interviews: Sequence[Interview], concepts: Sequence[PooledConcept
     curve = []
     for number, interview in enumerate(interviews, start=1):
         here = {belongs[interview.unit, node].id for node in interview.graph.standing.nodes}
-        curve.append({"interviews": number, "participant": interview.unit, "concepts": len(here | seen), "new": len(here - seen)})
+        curve.append(
+            {"interviews": number, "participant": interview.unit, "concepts": len(here | seen), "new": len(here - seen)}
+        )
         seen |= here
     last = len(curve) - 1
     marks = {0, last // 4, last // 2, 3 * last // 4, last}
@@ -203,7 +206,8 @@ def node_rows(interview: Interview, home: Mapping[Place, PooledConcept]) -> Iter
         code = home.get((interview.unit, name))
         yield {
             **node.model_dump(exclude={"id", "elements", "sources"}), "participant": interview.unit, "node": name,
-            "concept": code.id if code else None, "elements": list(node.elements), "item": item_of(node.sources[0].utterance),
+            "concept": code.id if code else None, "elements": list(node.elements),
+                "item": item_of(node.sources[0].utterance),
             "quote": node.sources[0].quote, "retracted": name in interview.graph.retracted,
             "utterances": [one.utterance for one in node.sources], "quotes": [one.quote for one in node.sources],
         }  # fmt: skip
@@ -235,7 +239,10 @@ def value_map(cells: list[Row], concepts: list[Row], order: Sequence[str], wante
     links = [cell for cell in cells if cell["shown"]]
     here = {end for cell in links for end in (cell["source"], cell["target"])}
     levels = sorted({rung[one] for one in here})
-    rows = [[one["concept"] for one in concepts if one["concept"] in here and rung[one["concept"]] == level] for level in levels]
+    rows = [
+        [one["concept"] for one in concepts if one["concept"] in here and rung[one["concept"]] == level]
+        for level in levels
+    ]
     at = {one: (level, place) for level, row in enumerate(untangled(rows, links)) for place, one in enumerate(row)}
     for one in concepts:
         one["level"], one["place"] = at.get(one["concept"], (None, None))

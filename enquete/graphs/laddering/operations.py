@@ -56,9 +56,7 @@ async def laddering_codes(port: Port, asked: Most) -> dict[str, JsonValue]:
     """The codes of the interviews with type, agents, wordings and, on a ladder, abstractness, centrality, prestige; who made them."""
     found = _read(_folder(port, asked), "pooled_graph.json")
     shown = ("concept", "label", "type", "agents", "wordings", "abstractness", "centrality", "prestige")
-    codes: list[JsonValue] = [
-        {key: one[key] for key in shown} for one in found["concepts"][: asked.most]
-    ]
+    codes: list[JsonValue] = [{key: one[key] for key in shown} for one in found["concepts"][: asked.most]]
     return {**_about(port, asked), "codes": codes, "total": len(found["concepts"])}
 
 

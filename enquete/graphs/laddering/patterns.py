@@ -50,7 +50,8 @@ def pattern(
 
 
 def _forces(
-    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Sequence[Force], method: InterviewMethod,
+    interviews: Sequence[Interview], concepts: Sequence[PooledConcept], declared: Sequence[Force],
+        method: InterviewMethod,
     language: Language,
 ) -> Tables:  # fmt: skip
     """Of each force the agents who name it, those who were asked for it, its codes, the one named most."""
@@ -136,18 +137,20 @@ def _incidents(
                 with_part[labels[place]] += bool(nodes)
     found = [one for one in concepts if one.id in by_code]
     ends = share_intervals([one.agents for one in found], len(interviews), selected="highest").to_dict("records")
-    ties = Counter(one.agents for one in found)
+    ties, ends_of = Counter(one.agents for one in found), share_interval(len(whole), len(told)) if told else {}
     return {
         "parts": [{"part": label, "told": with_part[label], "tellings": tellings, "different": len(named[place]),
                    "first": _most(named[place])} for place, label in enumerate(labels) if tellings],
         "incidents": [
-            {"incident": one.id, "part": label, "agents": len(having[one.id][place]), "first": _most(by_code[one.id][place]),
-             "told_by": one.agents, "share": end["estimate"], "low": end["low"], "high": end["high"], "tied": ties[one.agents], "alone": ties[one.agents] == 1,
+            {"incident": one.id, "part": label, "agents": len(having[one.id][place]),
+                "first": _most(by_code[one.id][place]),
+             "told_by": one.agents, "share": end["estimate"], "low": end["low"], "high": end["high"],
+                 "tie": "alone" if ties[one.agents] == 1 else "tied",
              "centre": place == next(i for i, part in enumerate(declared.parts) if declared.centre in part.types)}
             for one, end in zip(found, ends, strict=True) for place, label in enumerate(labels)
         ],
-        "whole": [{"n": len(told), "n_total": len(interviews), "whole": len(whole), **share_interval(len(whole), len(told))}]
-        if told else [],
+        "whole": {"n_told": len(told), "n_whole": len(whole),
+            **{f"whole_{key}": value for key, value in ends_of.items()}},
     }  # fmt: skip
 
 
@@ -185,15 +188,21 @@ def _steps(interviews: Sequence[Interview], concepts: Sequence[PooledConcept], d
     known = [code for code in order if len(felt[code]) >= FEWEST]
     sd = [float(np.std(felt[code], ddof=1)) for code in known]
     means = [fmean(felt[code]) for code in known]
-    ends = selected_intervals([len(felt[c]) for c in known], means, sd, selected="lowest", ends=(1, 5)).to_dict("records") if known else []
+    ends = (
+        selected_intervals([len(felt[c]) for c in known], means, sd, selected="lowest", ends=(1, 5)).to_dict("records")
+        if known
+        else []
+    )
     interval = dict(zip(known, ends, strict=True))
     lowest = min(means, default=None)
     return [
         {
-            "step": code, "place": place, "agents": by_id[code].agents, "n": len(felt[code]), "n_total": len(interviews),
+            "step": code, "place": place, "agents": by_id[code].agents, "n": len(felt[code]),
+                "n_total": len(interviews),
             "mean": fmean(felt[code]) if felt[code] else None,
             **{key: interval[code][key] if code in interval and len(known) > 1 else None for key in ("low", "high")},
-            "lowest": code in interval and len(known) > 1 and fmean(felt[code]) == lowest, "feeling": _most(tally.feelings[code]),
+            "lowest": code in interval and len(known) > 1 and fmean(felt[code]) == lowest,
+                "feeling": _most(tally.feelings[code]),
             "friction": _most(tally.frictions[code]), "frictions": tally.frictions[code].total(),
         }
         for place, code in enumerate(order, 1)

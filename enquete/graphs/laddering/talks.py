@@ -20,7 +20,8 @@ OWN = Presentation(
     facts=(*PRESENTATION.facts.values(), integer("n_nodes"), integer("n_edges")),
     charts=(Chart(
         name="own_graph", title=N_("What {participant} named, and how it hangs together"), needs=("nodes", "edges"),
-        draw="enquete.graphs.laddering.charts:own_graph", alt=N_("{n_nodes} concepts and {n_edges} links of one interview."),
+        draw="enquete.graphs.laddering.charts:own_graph", alt=N_("{n_nodes} concepts and {n_edges} links of one "
+                                                                 "interview."),
     ),),
 )  # fmt: skip
 
@@ -32,7 +33,9 @@ def talks(folder: Path, participant: str, language: Language) -> Iterator[Talk]:
     if not turns:
         return
     pooled: dict[str, Any] = json.loads((folder / "pooled_graph.json").read_text("utf-8"))
-    (graph,) = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant)) or [{"nodes": [], "edges": []}]
+    (graph,) = list(lines_of(folder / "knowledge_graphs.jsonl", "participant", participant)) or [
+        {"nodes": [], "edges": []}
+    ]
     tables = {name: [{"participant": participant, **one} for one in graph[name]] for name in ("nodes", "edges")}
     codes = codes_of(tables["nodes"], pooled["concepts"])
     name = str(turns[0]["name"])

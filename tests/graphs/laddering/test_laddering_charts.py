@@ -20,13 +20,18 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "types": [{"type": "a", "label": "attribute"}, {"type": "v", "label": "value"}],
     "relations": [{"relation": "leads_to", "label": "leads to"}, {"relation": "causes", "label": "causes"}],
     "concepts": [
-        {"concept": "c1", "label": "short trips", "type": "a", "agents": 4, "level": 0, "place": 0, "share": 0.8, "low": 0.4, "high": 1.0},
-        {"concept": "c2", "label": "time at home", "type": "v", "agents": 3, "level": 1, "place": 0, "share": 0.6, "low": 0.2, "high": 0.9},
-        {"concept": "c3", "label": EVIL, "type": "v", "agents": 3, "level": 1, "place": 1, "share": 0.6, "low": 0.2, "high": 0.9},
+        {"concept": "c1", "label": "short trips", "type": "a", "agents": 4, "level": 0, "place": 0, "share": 0.8,
+            "low": 0.4, "high": 1.0},
+        {"concept": "c2", "label": "time at home", "type": "v", "agents": 3, "level": 1, "place": 0, "share": 0.6,
+            "low": 0.2, "high": 0.9},
+        {"concept": "c3", "label": EVIL, "type": "v", "agents": 3, "level": 1, "place": 1, "share": 0.6, "low": 0.2,
+            "high": 0.9},
     ],
-    "implications": [{"source": "c2", "target": "c3", "direct": 4, **LINK}, {"source": "c2", "target": "c1", "direct": 3, **LINK}],
+    "implications": [{"source": "c2", "target": "c3", "direct": 4, **LINK},
+        {"source": "c2", "target": "c1", "direct": 3, **LINK}],
     "nodes": [{"participant": who, "node": "n1", "concept": one} for who in ("p1", "p2") for one in ("c1", "c2", "c3")],
-    "saturation": [{"interviews": n, "new": new, "concepts": all_} for n, new, all_ in ((1, 3, 3), (2, 2, 5), (3, 0, 5), (4, 1, 6))],
+    "saturation": [{"interviews": n, "new": new, "concepts": all_} for n, new,
+        all_ in ((1, 3, 3), (2, 2, 5), (3, 0, 5), (4, 1, 6))],
     "coverage": [{"element": "e", "label": "prices", "agents": 3, "n": 4, "concepts": 2}],
 }  # fmt: skip
 FACTS = {"n": 4, "n_total": 5, "n_shown": 3, "n_links": 2, "cut_off": 3, "n_late_new": 1}
@@ -65,10 +70,17 @@ def test_a_letter_says_what_a_link_says_where_they_differ() -> None:
 def crossed(lines: list[list[Point]], boxes: list[Point], wide: float, tall: float) -> list[Point]:
     """Points of lines, at every hundredth, that lie within a box."""
     points = [
-        (a + (c - a) * k / 100, b + (d - b) * k / 100) for line in lines for (a, b), (c, d) in pairwise(line) for k in range(101)
+        (a + (c - a) * k / 100, b + (d - b) * k / 100)
+        for line in lines
+        for (a, b), (c, d) in pairwise(line)
+        for k in range(101)
     ]
     edge = 1e-9
-    return [(x, y) for x, y in points if any(abs(x - a) < wide / 2 - edge and abs(y - b) < tall / 2 - edge for a, b in boxes)]
+    return [
+        (x, y)
+        for x, y in points
+        if any(abs(x - a) < wide / 2 - edge and abs(y - b) < tall / 2 - edge for a, b in boxes)
+    ]
 
 
 def test_no_line_runs_behind_a_box() -> None:
@@ -85,7 +97,8 @@ def test_no_line_runs_behind_a_box() -> None:
 
 @pytest.mark.parametrize(
     ("methodology", "interviews", "name"),
-    [("jobs_to_be_done", FORCES, "forces"), ("customer_journey", [*JOURNEY * 5], "journey"), ("critical_incident", INCIDENTS * 3, "incidents")],
+    [("jobs_to_be_done", FORCES, "forces"), ("customer_journey", [*JOURNEY * 5], "journey"),
+        ("critical_incident", INCIDENTS * 3, "incidents")],
 )  # fmt: skip
 def test_each_pattern_has_a_chart_of_its_own(methodology: str, interviews: Any, name: str) -> None:
     one = pictures(found(methodology, interviews))[name]

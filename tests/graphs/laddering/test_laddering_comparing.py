@@ -19,8 +19,8 @@ from enquete.graphs.laddering.settings import LadderingSettings
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.results import read_results
 from tests.graphs.laddering.builders import SETTINGS, graph
-from tests.support.studies import call_keys, personas
 from tests.support.charts import results
+from tests.support.studies import call_keys, personas
 from tests.support.tables import findings
 
 ELEMENT = next(iter(SETTINGS.topic.elements))
@@ -67,8 +67,15 @@ def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
     one = found["adapting"][0]
     again = stats.ttest_rel([5, 4, 6, 3, 5, 7], [3, 3, 2, 3, 4, 4])
     low, high = again.confidence_interval(0.95)
-    assert [one[key] for key in ("n", "mean", "low", "high", "p")] == pytest.approx([6, 11 / 6, low, high, again.pvalue])
-    assert (one["strategy"], one["measure"], one["direction"], len(found["interviews_compared"])) == ("static", "richness", "more", 12)
+    assert [one[key] for key in ("n", "mean", "low", "high", "p")] == pytest.approx(
+        [6, 11 / 6, low, high, again.pvalue]
+    )
+    assert (one["strategy"], one["measure"], one["direction"], len(found["interviews_compared"])) == (
+        "static",
+        "richness",
+        "more",
+        12,
+    )
     assert [row["richness"] for row in found["strategies_compared"]] == pytest.approx([19 / 6, 5])
     sentence = findings(PRESENTATION, told(found, 8).analysis)["adapting"].text
     assert sentence.startswith("Adapting helped: adaptive questions found 1.8 more concepts an interview than a fixed")
@@ -77,7 +84,10 @@ def test_the_difference_is_adaptive_less_other_agent_by_agent() -> None:
 
 @pytest.mark.parametrize(
     ("richness", "said"),
-    [([(2, 4), (3, 5), (2, 5), (1, 3), (2, 4)], "did not help: adaptive questions found 2.2 fewer"), ([(3, 3)] * 5, "not certain")],
+    [
+        ([(2, 4), (3, 5), (2, 5), (1, 3), (2, 4)], "did not help: adaptive questions found 2.2 fewer"),
+        ([(3, 3)] * 5, "not certain"),
+    ],
 )
 def test_no_help_and_no_difference_are_said_so(richness: list[tuple[int, int]], said: str) -> None:
     found: Any = compared(pair(richness), LadderingSettings(strategy="scored,static"))

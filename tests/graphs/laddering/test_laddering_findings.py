@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from enquete.graphs.laddering.tables import PRESENTATION
 from enquete.reports.groups import compared
@@ -14,10 +13,11 @@ from enquete.reports.key_findings import FEWEST, KeyFinding
 from tests.support.charts import results
 from tests.support.tables import findings
 
-INTERVAL = {"share": 0.4, "low": 0.2, "high": 0.6, "tied": 1, "alone": True}
+INTERVAL = {"share": 0.4, "low": 0.2, "high": 0.6, "tie": "alone"}
 TABLES: dict[str, list[dict[str, Any]]] = {
     "concepts": [
-        {"concept": "c1", "label": "calm", "type": "value", "agents": 12, "first": "alone", "items": ["turn_12"], **INTERVAL},
+        {"concept": "c1", "label": "calm", "type": "value", "agents": 12, "items": ["turn_12"],
+            **INTERVAL},
         {"concept": "c2", "label": "quiet", "type": "attribute", "agents": 9, "items": ["turn_01"], **INTERVAL},
     ],
     "implications": [{"source": "c2", "target": "c1", "relation": "leads_to", "direct": 8, "indirect": 0, "shown": True,
@@ -26,7 +26,9 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "types": [{"type": "attribute", "label": "attribute"}, {"type": "value", "label": "value"}],
 }  # fmt: skip
 FACTS = {
-    "n": 20, "n_total": 22, "climbs": True, "by_rule": False, "top_rung": "value", "n_concepts": 2, "n_first": 1, "n_late_new": 1,
+    "n": 20, "n_total": 22, "climbs": True, "by_rule": False, "top_rung": "value", "n_concepts": 2,
+        "most_named": "alone",
+        "n_late_new": 1,
     "n_by_rule": 0, "n_read": 100, "n_answers": 100,
 }  # fmt: skip
 
@@ -40,18 +42,20 @@ def test_what_leads_to_what_is_a_share_of_interviews() -> None:
     found = said()
     assert list(found) == ["saturation", "concept", "end", "link"]  # `findings` has the last one first
     link = found["link"]
-    assert link.text == "“quiet” leads to “calm” in 8 interviews (40%, 95% interval 20% to 60% for one of all links; n = 20/22)."
+    assert (
+        link.text
+        == "“quiet” leads to “calm” in 8 interviews (40%, 95% interval 20% to 60% for one of all links; n = 20/22)."
+    )
     assert (link.items, link.kind, link.size, link.figure) == (("turn_01", "turn_12"), "position", 0.4, "value_map")
     assert (link.estimate, link.low, link.high) == (0.4, 0.2, 0.6)
-    assert found["end"].text.startswith("Named most as value: “calm”, in 12 interviews")
+    assert found["end"].text.startswith("As value “calm” is named most, in 12 interviews")
     assert "brought 1 of 2 different concepts (n = 20/22)" in found["saturation"].text
 
 
 def test_ties_are_named_as_ties() -> None:
-    tied = [{**one, "first": "tied", "alone": False, "tied": 3} for one in TABLES["concepts"]]
-    found = said({**TABLES, "concepts": tied}, n_first=2)
-    assert found["concept"].text.startswith("Among the 2 concepts spoken of most: “calm”")
-    assert found["end"].text.startswith("Among the 3 named most as value: “calm”")
+    found = said({**TABLES, "concepts": [{**one, "tie": "tied"} for one in TABLES["concepts"]]}, most_named="tied")
+    assert found["concept"].text.startswith("Of all concepts “calm” is among those named most, in 12 interviews")
+    assert found["end"].text.startswith("As value “calm” is among those named most, in 12 interviews")
 
 
 def test_where_a_rule_read_the_answers_that_is_all_there_is_to_say() -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enquete.graphs.laddering.analysis import kinds_of
 from enquete.graphs.laddering.codes import grouped
 from enquete.graphs.laddering.export import agents_graphml, implications_csv, mermaid, pooled_graphml
 from enquete.graphs.laddering.interview import Interview
 from enquete.graphs.laddering.knowledge import KnowledgeGraph
-from enquete.graphs.laddering.analysis import kinds_of
 from enquete.graphs.laddering.network import (
     MOST_CONCEPTS,
     PooledConcept,
@@ -53,10 +53,16 @@ def mapped(cells: list[Row], concepts: list[Row], wanted: int | None) -> Row:
     return value_map(cells, concepts, kinds_of(METHOD), wanted)
 
 
-def made(cells: list[tuple[str, str, int]], types: dict[str, str], wanted: int | None) -> tuple[Row, list[Row], list[Row]]:
+def made(
+    cells: list[tuple[str, str, int]], types: dict[str, str], wanted: int | None
+) -> tuple[Row, list[Row], list[Row]]:
     """The map of links written down, with its links and boxes."""
-    rows: list[Row] = [{"source": a, "target": b, "direct": n, "indirect": 0, "relation": "leads_to"} for a, b, n in cells]
-    concepts: list[Row] = [{"concept": one, "label": f"word {one}", "type": kind, "agents": 1} for one, kind in types.items()]
+    rows: list[Row] = [
+        {"source": a, "target": b, "direct": n, "indirect": 0, "relation": "leads_to"} for a, b, n in cells
+    ]
+    concepts: list[Row] = [
+        {"concept": one, "label": f"word {one}", "type": kind, "agents": 1} for one, kind in types.items()
+    ]
     return mapped(rows, concepts, wanted), rows, concepts
 
 
@@ -91,11 +97,13 @@ def test_abstractness_centrality_and_prestige_by_hand() -> None:
     """Direct links in all: 3 + 2 + 1 + 1 = 7. f1: 3 in, 2 out. i1: 2 in. a1: 3 out."""
     concepts = pool(THREE)
     rows = concept_rows(THREE, concepts, implication_matrix(THREE, concepts), climbs=True)
-    found = {one["label"].removesuffix(" text"): [one[k] for k in ("abstractness", "centrality", "prestige")] for one in rows}
+    found = {
+        one["label"].removesuffix(" text"): [one[k] for k in ("abstractness", "centrality", "prestige")] for one in rows
+    }
     assert found["f1"] == pytest.approx([3 / 5, 5 / 7, 3 / 7])
     assert found["i1"] == pytest.approx([1, 2 / 7, 2 / 7])
     assert found["a1"] == pytest.approx([0, 3 / 7, 0])
-    assert [(one["first"], one["tied"], one["alone"], one["items"]) for one in rows[:2]] == [("tied", 1, True, ["turn_01"])] * 2  # a kind each
+    assert [(one["tie"], one["items"]) for one in rows[:2]] == [("alone", ["turn_01"])] * 2  # of its kind
 
 
 def test_without_links_there_is_no_index() -> None:
@@ -143,7 +151,10 @@ def test_the_cut_off_is_the_highest_that_represents_two_thirds_of_the_links() ->
 
 
 def test_the_matrix_is_a_table_and_no_label_a_formula() -> None:
-    codes = [{"concept": "c1", "label": "=A1", "type": "attribute"}, {"concept": "c2", "label": "gut", "type": "terminal_value"}]
+    codes = [
+        {"concept": "c1", "label": "=A1", "type": "attribute"},
+        {"concept": "c2", "label": "gut", "type": "terminal_value"},
+    ]
     rows = implications_csv(codes, [{"source": "c1", "target": "c2", "direct": 3, "indirect": 2}]).splitlines()
     assert rows == ["id,type,code,'=A1,gut", "c1,attribute,'=A1,,3.02", "c2,terminal_value,gut,,"]
 
@@ -205,7 +216,8 @@ def gephi_labels(graphml: str) -> dict[str, list[str]]:
     """What Gephi takes for the label of nodes and of edges: attributes called so, and yEd's numbers (ImporterGraphML.java, where
     a key's id goes before its name)."""
     keys = [
-        (re.search(r'id="([^"]+)"', key)[1], re.search(r'for="([^"]+)"', key)[1], re.search(r'attr.name="([^"]+)"', key)[1])
+        (re.search(r'id="([^"]+)"', key)[1], re.search(r'for="([^"]+)"', key)[1],
+            re.search(r'attr.name="([^"]+)"', key)[1])
         for key in re.findall(r"<key [^>]+>", graphml)
     ]  # fmt: skip
     assert len({name for name, _, _ in keys}) == len(keys) > 5
@@ -215,7 +227,10 @@ def gephi_labels(graphml: str) -> dict[str, list[str]]:
 
 def test_graphml_holds_sources_and_can_be_read_back() -> None:
     one = graph("a1 f1", "a1>f1", {"a1": ("quota", "price")})
-    evil, back = one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"}), one.edges["a1>f1:leads_to"].model_copy(update={"type": "revises"})
+    evil, back = (
+        one.nodes["a1"].model_copy(update={"text": f"{EVIL}\x0b"}),
+        one.edges["a1>f1:leads_to"].model_copy(update={"type": "revises"}),
+    )
     nodes, edges = words(KnowledgeGraph({**one.nodes, "a1": evil}, {**one.edges, back.key: back}))
     graphml = agents_graphml(nodes, edges)
     read = nx.parse_graphml(graphml, force_multigraph=True)
@@ -228,9 +243,13 @@ def test_graphml_holds_sources_and_can_be_read_back() -> None:
         ("agent:1/a1", "agent:1/f1", "e1", "leads_to"), ("agent:1/a1", "agent:1/f1", "e2", "revises")
     ]  # fmt: skip
     assert read.edges["agent:1/a1", "agent:1/f1", "e1"]["link_quote"] == "so gesagt"
-    ends: list[Row] = [{"concept": name, "label": name, "type": "attribute", "agents": 2, "opposite": None} for name in ("c1", "c2")]
+    ends: list[Row] = [
+        {"concept": name, "label": name, "type": "attribute", "agents": 2, "opposite": None} for name in ("c1", "c2")
+    ]
     cells: list[Row] = [
         {"source": "c1", "target": "c2", "direct": 2, "indirect": 0, "relation": "x"},
         {"source": "c2", "target": "c1", "direct": 0, "indirect": 1, "relation": None},
     ]
-    assert [edge[:2] for edge in nx.read_graphml(io.BytesIO(pooled_graphml(ends, cells).encode())).edges] == [("c1", "c2")]
+    assert [edge[:2] for edge in nx.read_graphml(io.BytesIO(pooled_graphml(ends, cells).encode())).edges] == [
+        ("c1", "c2")
+    ]

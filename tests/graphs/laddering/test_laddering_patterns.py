@@ -54,7 +54,8 @@ def found(methodology: str, interviews: Sequence[Interview]) -> dict[str, Any]:
     method, codes = LadderingSettings(methodology=methodology).method, pooled(interviews)
     concepts = [{"concept": one.id, "label": one.label, "type": one.type, "agents": one.agents} for one in codes]
     tables = pattern(interviews, codes, method, "en")
-    tables.pop("balances", None)  # of agents, which `pattern` gives beside its tables
+    for beside in ("balances", "whole"):  # of agents, and facts
+        tables.pop(beside, None)
     return {"concepts": concepts, **tables}
 
 
@@ -77,12 +78,18 @@ def test_forces_count_agents_and_weigh_each_agents_own() -> None:
     assert [(one["agents"], one["codes"], label(own, one["first"])) for one in own["forces"]] == [
         (3, 2, "p"), (3, 3, "g"), (2, 1, "w"), (2, 1, "h"),
     ]  # fmt: skip
-    by_agent = pattern(FORCES, pooled(FORCES), LadderingSettings(methodology="jobs_to_be_done").method, "en")["balances"]
+    by_agent = pattern(FORCES, pooled(FORCES), LadderingSettings(methodology="jobs_to_be_done").method, "en")[
+        "balances"
+    ]
     assert list(by_agent.values()) == pytest.approx([1 / 3, -1 / 3, 1, 0, None, 1])
     (one,) = own["balance"]
-    assert [one[key] for key in ("n", "towards", "even", "against", "decided", "mean")] == pytest.approx([5, 3, 1, 1, 4, 0.4])
+    assert [one[key] for key in ("n", "towards", "even", "against", "decided", "mean")] == pytest.approx(
+        [5, 3, 1, 1, 4, 0.4]
+    )
     assert (one["direction"], one["p"]) == ("towards", None)  # four are too few to be tested
-    (more,) = found("jobs_to_be_done", [replace(one, unit=f"{one.unit}{n}") for n in range(3) for one in FORCES])["balance"]
+    (more,) = found("jobs_to_be_done", [replace(one, unit=f"{one.unit}{n}") for n in range(3) for one in FORCES])[
+        "balance"
+    ]
     assert more["p"] == pytest.approx(stats.binomtest(9, 12).pvalue)
 
 
@@ -92,7 +99,8 @@ JOURNEY = [
     interview("b", {"start": "stage", "desk": "touchpoint", "end": "stage", "rage": "state", "calm": "state"},
               ["start>desk", "desk>rage", "desk>calm"], {"rage": 2, "calm": 4}),
     interview("c", {"end": "stage", "start": "stage", "calm": "state"}, ["end>calm"], {"calm": 5}),
-    interview("d", {"end": "stage", "calm": "state"}, ["end>calm"], {"calm": 3}, by="rule"),  # a rule that found no feeling
+    interview("d", {"end": "stage", "calm": "state"}, ["end>calm"], {"calm": 3}, by="rule"),
+        # a rule that found no feeling
 ]  # fmt: skip
 
 
@@ -123,8 +131,10 @@ def test_an_incident_has_its_own_chain_and_not_that_of_another() -> None:
     assert [one["agents"] for one in storm] == [1, 2, 2, 1, 1]
     assert [label(own, one["first"]) for one in fire] == [None, "fire", None, "fear", None]
     assert [one["centre"] for one in fire] == [False, True, False, False, False]
-    (whole,) = own["whole"]
-    assert (whole["whole"], whole["n"], whole["n_total"]) == (1, 2, 2)  # a's storm, of two agents who told any
+    whole = pattern(INCIDENTS, pooled(INCIDENTS), LadderingSettings(methodology="critical_incident").method, "en")[
+        "whole"
+    ]
+    assert (whole["n_whole"], whole["n_told"]) == (1, 2)  # a's storm, of two agents who told any
 
 
 def again(interviews: Sequence[Interview], times: int) -> list[Interview]:
@@ -141,16 +151,22 @@ def again(interviews: Sequence[Interview], times: int) -> list[Interview]:
 @pytest.mark.parametrize(
     ("methodology", "interviews", "said"),
     [
-        ("jobs_to_be_done", again(FORCES, 6), "18 of 24 agents name more for a change than against it (75%, 95% interval 55% to 88%, adjusted p = 0.02"),
+        ("jobs_to_be_done", again(FORCES, 6), "18 of 24 agents name more for a change than against it (75%, 95% "
+                                              "interval 55% to 88%, adjusted p = 0.02"),
         ("customer_journey", again(JOURNEY, 5), "“desk”, where answers about feelings have a mean valence of 2.00 of 5"),
-        ("critical_incident", again(INCIDENTS, 3), "3 of 6 agents who told an incident told one from what led to it to what stays"),
+        ("critical_incident", again(INCIDENTS, 3), "3 of 6 agents who told an incident told one from what led to it "
+                                                   "to what stays"),
     ],
 )  # fmt: skip
-def test_each_has_a_finding_of_its_own_and_no_ladder(methodology: str, interviews: Sequence[Interview], said: str) -> None:
+def test_each_has_a_finding_of_its_own_and_no_ladder(
+    methodology: str, interviews: Sequence[Interview], said: str
+) -> None:
     """Wilson's interval of 18 of 24: [.551, .880]; the sign test's p: 2·P(X ≤ 6) of 24 = .0227 (R binom.test)."""
     assert not LadderingSettings(methodology=methodology).method.climbs
     tables = found(methodology, interviews)
     facts = {"n": len(interviews), "n_total": len(interviews), "climbs": False, "by_rule": False}
+    method = LadderingSettings(methodology=methodology).method
+    facts |= pattern(interviews, pooled(interviews), method, "en").get("whole", {})
     told = [one.text for one in findings(PRESENTATION, results(PRESENTATION, tables, facts).analysis).values()]
     assert any(said in one for one in told), told
     assert not any("leads to" in one for one in told)

@@ -57,8 +57,10 @@ def recovered(interviews: Sequence[Interview], settings: LadderingSettings) -> d
     shown = value_map(cells, rows, kinds_of(settings.method), None)
     return {
         "codes": len(concepts), "planted": len(thoughts), "thoughts": len({one for one in home.values() if one >= 0}),
-        "precision": right / sum(n for _, n in found), "recall": len(chained & {pair for pair, _ in found}) / len(chained),
-        "cut_off": shown["cut_off"], "share": shown["map_share"] or 0, "levels": len({one["level"] for one in rows} - {None}),
+        "precision": right / sum(n for _, n in found),
+            "recall": len(chained & {pair for pair, _ in found}) / len(chained),
+        "cut_off": shown["cut_off"], "share": shown["map_share"] or 0,
+            "levels": len({one["level"] for one in rows} - {None}),
     }  # fmt: skip
 
 

