@@ -102,7 +102,7 @@ def _spots(lines: list[list[Point]]) -> Iterator[Point]:
         yield taken[-1]
 
 
-def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: list[str]) -> alt.LayerChart:
+def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: list[str]) -> alt.TopLevelMixin:
     """boxes: id, text, level, place, link, told; links: source, target, relation, relation_id, number, told, link. kinds: names of the
     levels, from left to right; from below to the top where boxes have more room so."""
     levels = [boxes.loc[boxes["level"].eq(level)].sort_values("place")["id"].tolist() for level in range(len(kinds))]
@@ -142,7 +142,7 @@ def network(data: ChartData, boxes: pd.DataFrame, links: pd.DataFrame, kinds: li
     backwards = [drawn.boxes[a][0] > drawn.boxes[b][0] for a, b in ends]
     spots = pd.DataFrame(list(map(at, drawn.numbers)), columns=["x", "y"]).assign(
         told=links["told"].tolist(), link=links["link"].tolist(),
-        text=[("↓" if up else "←") * back + one.number + letter[one.relation_id]
+        text=[("↓" if up else "←") * back + str(one.number) + letter[one.relation_id]
               for back, one in zip(backwards, links.itertuples(), strict=True)],
     )  # fmt: skip
     places = boxes.assign(**dict(zip("xy", zip(*(at(drawn.boxes[one]) for one in boxes["id"]), strict=True),
@@ -226,7 +226,7 @@ def own_graph(data: ChartData) -> alt.TopLevelMixin:
     )
 
 
-def _of(data: ChartData, people: set[str]) -> str | None:
+def _of(data: ChartData, people: set[str]) -> Any:
     """To the interviews of these agents."""
     return f"#{answers(data.results.methodology, participant=','.join(sorted(people)))}" if people else None
 
@@ -267,7 +267,7 @@ def forces(data: ChartData) -> alt.TopLevelMixin:
     return alt.layer(bars, *numbers).properties(height=alt.Step(34))
 
 
-def _bars(data: ChartData, rows: pd.DataFrame, name: str, table: str) -> alt.LayerChart:
+def _bars(data: ChartData, rows: pd.DataFrame, name: str, table: str) -> alt.TopLevelMixin:
     n = max(int(rows["n"].max()), 1)
     base = data.chart(rows).encode(y=data.names(rows, name))
     x = alt.X(
