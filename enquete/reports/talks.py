@@ -9,11 +9,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from enquete.locale import N_
-from enquete.reports.figures.canvas import Figure
 from enquete.state.asking import Language
+
+if TYPE_CHECKING:
+    from enquete.reports.charts import Picture  # altair, which readers of a table do not import
 
 INTERVIEWER = N_("Interviewer")
 
@@ -37,7 +39,7 @@ class Talk:
     title: str
     lines: tuple[Line, ...]
     session: str = ""
-    graph: Figure | None = None
+    graph: Picture | None = None
 
 
 Talks: TypeAlias = Callable[[Path, str, Language], Iterable[Talk]]

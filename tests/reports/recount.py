@@ -244,7 +244,7 @@ def revision(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
 
 def by_rule(finding: dict[str, Any], rows: pd.DataFrame) -> Numbers:
     """Agents with an answered turn; every answer was read by a rule where the respondent is a program."""
-    return {"n": rows["participant"].nunique(), "read": len(rows), "answers": len(rows)}
+    return {"n": rows["participant"].nunique(), "n_by_rule": len(rows), "n_read": len(rows)}
 
 
 # --- sorts -----------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from enquete.reports.table.rows import responses
 from tests.reports.conftest import Made
 from tests.reports.recount import RECIPES, again
 
-CHANCE = {("longitudinal", "drift"): {"p"}, ("longitudinal", "groups"): {"p"}, ("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("delphi", "groups"): {"p"},
-CHANCE = {("diversity", "views"): {"p", "views"}, ("scenario", "groups"): {"p"}, ("scenario", "highest"): {"p"}, ("scenario", "further"): {"p"}, ("delphi", "groups"): {"p"},
-          ("discovery", "complete"): {"complete"}}  # fmt: skip
+CHANCE = {("longitudinal", "drift"): {"p"}, ("longitudinal", "groups"): {"p"}, ("diversity", "views"): {"p", "views"},
+          ("scenario", "groups"): {"p"}, ("scenario", "highest"): {"p"}, ("scenario", "further"): {"p"},
+          ("delphi", "groups"): {"p"}, ("discovery", "complete"): {"complete"}}  # fmt: skip
 """Figures that need the same random numbers: p of permutations and of the parallel analysis, and what it counts; or a schema,
 which says when a record is complete."""
 

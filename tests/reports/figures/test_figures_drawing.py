@@ -24,7 +24,6 @@ EVERY = [
     *(f"diversity/{name}" for name in ("pca", "statements", "factors", "scree", "tree")),
     *(f"delphi/{name}" for name in ("convergence", "dissent", "ranking")),
     *(f"scenario/{name}" for name in ("quadrants", "groups")),
-    *(f"laddering/{name}" for name in ("value_map", "saturation")),
     *(f"discovery/{name}" for name in ("completeness", "coverage")),
     *(f"roundtable/{name}" for name in ("agreement", "positions")),
     *(f"poll/{name}" for name in ("means", "shares")),

@@ -13,6 +13,7 @@ from enquete.interfaces.web.run.chapters import Chapter, Printer, chapters, name
 from enquete.interfaces.web.run.shelf import CHECKS, OpenRun
 from enquete.interfaces.web.run.table import ANY, Where
 from enquete.locale import N_, NN_, plural, tell
+from enquete.reports.charts import Picture
 from enquete.reports.embedded import CHECKS_TITLE
 from enquete.reports.figures.canvas import Figure
 from enquete.reports.figures.spoken import Spoken, spoken
@@ -74,9 +75,9 @@ class Tabs:
         folded = [Chapter(title, named(appendix, title)) for title in map(self._told, (CHECKS_TITLE, SHAPES))]
         return Tab(tell(HEALTH, self.language), body, [self._folded(one) for one in folded if one.body])
 
-    def drawn(self, figure: Figure) -> Markup:
-        """A figure that stands in no Markdown, a conversation's graph, say."""
-        return Markup(self._printer([figure]).html(f"![](figures/{figure.stem}.svg)"))
+    def drawn(self, picture: Picture) -> Markup:
+        """A picture that stands in no Markdown, a conversation's graph, say."""
+        return Markup(f'<figure id="f-{picture.name.rpartition("/")[2]}">{picture.svg(self.run.href)}</figure>')
 
     # --- how a text becomes a tab ----------------------------------------------------------------------------------
 
