@@ -19,6 +19,7 @@ from enquete.reports.crossing.narrative import METHODOLOGY as SYNTHESIS
 from enquete.reports.crossing.sentences import sentence
 from enquete.reports.episodes import episodes
 from enquete.reports.evaluation import evaluation
+from enquete.reports.findings import Findings
 from enquete.reports.preference import found as preference
 from enquete.reports.replicates import told as replicates_text
 from enquete.reports.report import Material
@@ -105,19 +106,19 @@ def stage_folder(reading: RunReading, methodology: str, phase: str) -> Path:
     return reading.interviews / phase / methodology / reading.run
 
 
-def write_stage(
-    reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, findings: Mapping[str, JsonValue] | None
-) -> None:
-    """The methodology's own files of this phase, and the audit of its calls. Rows of an earlier run are not repeated."""
+def write_stage(reading: RunReading, frame: pd.DataFrame, methodology: str, phase: str, found: Findings) -> None:
+    """The methodology's own files of this phase, of all its tables, and the audit of its calls. Rows of an earlier run are
+    not repeated."""
     folder = stage_folder(reading, methodology, phase)
+    own = evaluation(reading.methodology(methodology))
+    findings = found.results.get(methodology)
+    if findings is not None and own.presentation is not None:
+        findings = {**findings, **found.analyses[methodology].as_json(own.presentation, one_agent=True)}
     if findings is not None:
-        own = chosen(
+        rows = chosen(
             frame, frame["methodology"].eq(methodology) & frame["phase"].eq(phase) & frame["run_id"].eq(reading.run)
         )
-        files = evaluation(reading.methodology(methodology)).files(
-            findings, own.drop(columns=[*PLAIN]).reset_index(drop=True), phase
-        )
-        write_files(folder, files)
+        write_files(folder, own.files(findings, rows.drop(columns=[*PLAIN]).reset_index(drop=True), phase))
     write_jsonl(folder / "audit.jsonl", audit(reading, methodology, phase))
 
 

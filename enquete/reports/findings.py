@@ -26,6 +26,7 @@ from enquete.reports.health.probes import RETEST
 from enquete.reports.page_findings import corrected
 from enquete.reports.run_reading import RunReading, open_run
 from enquete.reports.table.rows import participants_table, persona_columns
+from enquete.reports.views import Names, Results
 from enquete.simulations.join import join
 from enquete.state.asking import Arm
 
@@ -81,7 +82,9 @@ def find(
     declared = {name: (_presentation(reading, name), one) for name, one in found.analyses.items()}
     found.analyses = corrected(declared)
     for name, (presentation, _) in declared.items():
-        found.results[name] = {**about[name], **found.analyses[name].as_json(presentation)}
+        final = found.analyses[name]
+        flags = list(Results(name, presentation, final, Names(groups=reading.type_names), reading.language).flags())
+        found.results[name] = {**about[name], "flags": flags, **final.as_json(presentation)}
     return found
 
 

@@ -153,7 +153,7 @@ def write_synthesis(
         status = run_status(reading, stages, found, partial=partial)
         for methodology, phase in stages:
             if reached(reading, methodology, phase, frame):
-                write_stage(reading, frame, methodology, phase, found.results.get(methodology))
+                write_stage(reading, frame, methodology, phase, found)
         target = synthesis_folder(folder)
         _raise_flags(reading, found, material.health)
         write_exports(target, reading, material, frame)
@@ -189,7 +189,7 @@ def _material(
         persona_columns(reading.ledger),
         found.analyses,
     )
-    replicates = replicate(reading, frame, found.results, crossing.claims)
+    replicates = replicate(reading, frame, found, crossing.claims)
     found.bugs.extend(replicates.bugs)
     health = examine(reading, found.results, frame, file)
     against = preferences(reading)

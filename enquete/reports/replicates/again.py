@@ -21,7 +21,7 @@ from enquete.reports.context import Found, jsonable
 from enquete.reports.crossing.claims import DIGITS, Claim
 from enquete.reports.crossing.joined import cross
 from enquete.reports.evaluation import Evaluation, Headline, Shown, evaluations
-from enquete.reports.findings import find
+from enquete.reports.findings import Findings, find
 from enquete.reports.health.occasions import rounds
 from enquete.reports.results import headlines as declared_headlines
 from enquete.reports.results import read_results
@@ -83,7 +83,7 @@ class Replicates:
         )  # fmt: skip
 
 
-def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims: Sequence[Claim]) -> Replicates:
+def replicate(reading: RunReading, frame: pd.DataFrame, main: Findings, claims: Sequence[Claim]) -> Replicates:
     """Findings over the replicates of a run, and where its answers vary; empty without replicates. frame: all arms."""
     arms = [arm for arm in reading.record.arms if arm.role == "replicate"]
     if not arms:
@@ -95,14 +95,15 @@ def replicate(reading: RunReading, frame: pd.DataFrame, results: Results, claims
         rows = standing_in(frame, arm.id, earlier)
         found = find(reading, rows, arm=arm)
         bugs += found.bugs
-        again.append(Again(found.results, of(cross(own, alike(own, found.results, results), rows).claims)))
+        named = alike(own, found, main)
+        again.append(Again(named, of(cross(own, named, rows).claims)))
     language, shared_t0 = reading.language, frozenset(earlier.loc[earlier["phase"].eq("T0"), "methodology"])
-    main = headlines(own, results, language)
+    said = headlines(own, main.results, language)
     others = [headlines(own, one.results, language) for one in again]
     return Replicates(
         (reading.record.main.id, *(arm.id for arm in arms)),
         judged(claims, again, shared_t0),
-        judged_headlines(main, others, shared_t0),
+        judged_headlines(said, others, shared_t0),
         bool(shared_t0),
         tuple(spreads(frame)),
         tuple(bugs),
@@ -117,9 +118,15 @@ class Again:
     claims: Mapping[str, Claim]
 
 
-def alike(own: Mapping[str, Evaluation], found: Results, main: Results) -> Results:
+def alike(own: Mapping[str, Evaluation], found: Findings, main: Findings) -> Results:
     """A replicate's findings, with arbitrary names (of groups, say) as in the main arm's."""
-    return {name: own[name].alike(result, main[name]) if name in main else result for name, result in found.items()}
+    results = dict(found.results)
+    for name in found.analyses.keys() & main.analyses.keys():
+        rename, presentation = own[name].alike, own[name].presentation
+        if rename is not None and presentation is not None:
+            renamed = rename(found.analyses[name], main.analyses[name])
+            results[name] = {**results[name], **renamed.as_json(presentation)}
+    return results
 
 
 def headlines(own: Mapping[str, Evaluation], results: Results, language: Language) -> dict[str, Headline]:
