@@ -519,9 +519,9 @@ class Views:
         sides = [side for side in sides if side[2]]
         most = max((n for *_, n in sides), default=0)
         tied = sum(n == most for *_, n in sides)
-        largest = "only" if len(self.q.factors) == 1 else "largest"
         for one, sign, n in sides:
             ordered = self._ordered(one.z)[::sign]
+            largest = "largest_opposed" if len(one.flagged) > n else "only" if len(self.q.factors) == 1 else "largest"
             standing = "smaller" if n < most else "tied" if tied > 1 else largest
             yield {
                 "pole": self._pole(one.number, sign < 0), "view": str(one.number + 1), "holders": n, "opposed": len(one.flagged) - n, "n": len(self.q.rows),

@@ -40,7 +40,7 @@ OUTCOMES = {
 }  # fmt: skip
 VERDICTS = {"apart": N_("sets views apart"), "open": N_("neither"), "consensus": N_("consensus of the views")}
 DIRECTIONS = {"above": N_("higher"), "between": N_("between"), "below": N_("lower")}
-STANDINGS = {"only": N_("the only one"), "largest": N_("the largest"), "tied": N_("as large as another"), "smaller": N_("smaller")}
+STANDINGS = {"only": N_("the only one"), "largest": N_("the largest"), "largest_opposed": N_("the largest, and reversed"), "tied": N_("as large as another"), "smaller": N_("smaller")}
 EXTRACTIONS = {"pca": N_("principal components"), "centroid": N_("centroid")}
 REASONS = {"sort_incomplete": N_("sort incomplete"), "off_grid": N_("sort off the grid"), "axes_incomplete": N_("axes incomplete")}
 MIXTURES = {
@@ -261,7 +261,7 @@ TYPE_GROUPS = Table(
     name="type_groups", title=N_("Types by group"), key=("type", "stakeholder_type"),
     columns=(reference("type", N_("Type"), to="types"), GROUP, integer("n", N_("agents")), integer("n_group", N_("in the group")), of("n", "n_group", N_("n / group")),
              share("share", N_("share of the group"))),
-    views=(View(at="section", spread=Spread(column="type", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
+    views=(View(at="appendix", spread=Spread(column="type", rows=("stakeholder_type",), cells=("n_of_n_group",))),),
 )  # fmt: skip
 
 COMPONENTS = Table(
@@ -345,18 +345,17 @@ TEXTS = (
     Text(at="flag", where="alike == True", says=N_("Diversity of views: all agents answered alike.")),
 )  # fmt: skip
 
-_HELD = N_("The largest shared view, held by {holders} of {n} agents and reversed by {opposed}, puts “{top}” on top ({top_place}) and “{bottom}” at the bottom "
-           "({bottom_place}).")  # fmt: skip
 FINDINGS = (
     Finding(
         name="largest", table="poles", word="standing", where="standing != 'smaller' and holders >= 5", size="holders / n", estimate="holders", items="top",
         chart="statements",
         says={
-            "only": N_("The shared view, held by {holders} of {n} agents and reversed by {opposed}, puts “{top}” on top ({top_place}) and “{bottom}” at the "
-                       "bottom ({bottom_place})."),
-            "largest": _HELD,
-            "tied": N_("{tied} shared views are held by {holders} of {n} agents each; one of them, reversed by {opposed}, puts “{top}” on top ({top_place}) and "
-                       "“{bottom}” at the bottom ({bottom_place})."),
+            "only": N_("The shared view, held by {holders} of {n} agents, puts “{top}” on top ({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
+            "largest": N_("The largest shared view, held by {holders} of {n} agents, puts “{top}” on top ({top_place}) and “{bottom}” at the bottom ({bottom_place})."),
+            "largest_opposed": N_("The largest shared view, held by {holders} of {n} agents and reversed by {opposed}, puts “{top}” on top ({top_place}) and “{bottom}” "
+                                  "at the bottom ({bottom_place})."),
+            "tied": N_("{tied} sides of shared views are held by {holders} of {n} agents each; one puts “{top}” on top ({top_place}) and “{bottom}” at the bottom "
+                       "({bottom_place})."),
         },
     ),
     Finding(
