@@ -294,13 +294,11 @@ class Clusters:
     def facts(self) -> Row:
         choice, told, firm = self.found.choice, self.found.choice.continuity, self.found.stability
         gap_k = self.gap.k if self.gap else None
-        mixture = "no_types" if self.sure is None else self.sure.reason or "given"
         return {
             "n_types": 0 if choice.k == 1 else choice.k, "p_chance": choice.p, "null_best": max(choice.null, default=None), "chance_draws": len(choice.null),
             "p_continuum": told.p if told else None, "continuum_draws": told.draws if told else None, "excess": max(told.excess.values()) if told else None,
             "least_excess": LEAST_EXCESS, "ari": firm.ari if firm else None, "least_jaccard": min(firm.jaccard) if firm else None,
-            "required_jaccard": UNSTABLE, "gap_k": gap_k, "gap_differs": choice.k > 1 and gap_k != choice.k, "at_edge": choice.at_the_edge,
-            "mixture": mixture if mixture in ("given", "few", "flat", "no_types") else "unsolved", "sure": SURE,
+            "required_jaccard": UNSTABLE, "gap_k": gap_k, "gap_differs": choice.k > 1 and gap_k != choice.k, "at_edge": choice.at_the_edge, "sure": SURE,
             "n_sure": None if self.probabilities is None else int(self.probabilities.max(axis=1).ge(SURE).sum()),
         }  # fmt: skip
 
@@ -592,6 +590,6 @@ def alike(found: Analysis, main: Analysis) -> Analysis:
     names |= {str(both.index[r]): str(both.columns[c]) for r, c in pairs if both.iat[r, c]}
     tables = dict(found.tables)
     for name, column in (("types", "type"), ("type_items", "type"), ("type_groups", "type"), ("membership", "type"), ("agents", "archetype")):
-        frame = tables[name]
-        tables[name] = frame.assign(**{column: frame[column].map(lambda one: names.get(one, one))})
+        own_names = [names.get(one, one) for one in tables[name][column]]
+        tables[name] = tables[name].assign(**{column: pd.Series(own_names, tables[name].index, dtype=object)})
     return replace(found, tables=tables)

@@ -43,10 +43,6 @@ DIRECTIONS = {"above": N_("higher"), "between": N_("between"), "below": N_("lowe
 STANDINGS = {"only": N_("the only one"), "largest": N_("the largest"), "largest_opposed": N_("the largest, and reversed"), "tied": N_("as large as another"), "smaller": N_("smaller")}
 EXTRACTIONS = {"pca": N_("principal components"), "centroid": N_("centroid")}
 REASONS = {"sort_incomplete": N_("sort incomplete"), "off_grid": N_("sort off the grid"), "axes_incomplete": N_("axes incomplete")}
-MIXTURES = {
-    "given": N_("given"), "few": N_("too few agents for the number of parameters"), "flat": N_("the agents do not differ"),
-    "unsolved": N_("the mixture found no solution"), "no_types": N_("no types"),
-}  # fmt: skip
 REFUSED = {
     "fewer": N_("{n} sorts do not give the {view} shared views that were asked for; parallel analysis found their number instead"),
     "no_factors": N_("flags set by hand were not applied: there are no shared views"),
@@ -309,24 +305,14 @@ MEMBERSHIP = Table(
 GROUPS, GROUP_TESTS = group_tables(reference("asked", N_("Statement or axis"), to="items"), N_("Statements and axes by group"))
 
 FACTS = (
-    integer("n_statements", N_("statements")), integer("n_axes", N_("axes")), integer("grid_low", N_("lowest column")), integer("grid_high", N_("highest column")),
-    N, TOTAL, integer("n_sorts", N_("sorts analysed")), integer("n_views", N_("shared views")), integer("n_types", N_("types")),
-    integer("n_defining", N_("sorts that define a view")), integer("n_dropped", N_("views without a result")),
-    integer("asked", N_("number of views set by hand")), code("extraction", N_("extraction"), levels=EXTRACTIONS), number("threshold", N_("least loading")),
-    integer("draws", N_("draws")), number("alpha", N_("level")), integer("parallel_views", N_("views above chance")), integer("kaiser", N_("eigenvalues above 1")),
-    integer("two_loaders", N_("views with two loadings")), integer("flags_added", N_("flags added by hand")), integer("flags_removed", N_("flags removed by hand")),
-    code("other_extraction", N_("other extraction"), levels=EXTRACTIONS), integer("other_views", N_("its views")), number("other_ari", N_("Rand index with it")),
-    integer("other_n", N_("agents compared")), number("ari_types", N_("Rand index of views and types")), integer("n_both", N_("agents with view and type")),
-    p_value("p_chance", N_("p against chance")), number("null_best", N_("best silhouette by chance"), digits=3), integer("chance_draws", N_("draws against chance")),
-    p_value("p_continuum", N_("p against a continuum")), integer("continuum_draws", N_("draws against a continuum")), number("excess", N_("largest excess"), digits=3),
-    number("least_excess", N_("required excess")), number("ari", N_("Rand index of resamples")), number("least_jaccard", N_("smallest Jaccard index")),
-    number("required_jaccard", N_("required Jaccard index")), integer("gap_k", N_("types by the gap statistic")), flag("gap_differs", N_("the gap statistic differs")),
-    flag("at_edge", N_("the largest number tried")), code("mixture", N_("probabilities"), levels=MIXTURES), integer("n_sure", N_("agents sure of their type")),
-    share("sure", N_("limit of a sure type")), integer("n_components", N_("components above chance")), share("first_two", N_("variance of the first two components")),
-    share("sort_weight", N_("weight of the sort")), share("axes_weight", N_("weight of the axes")), integer("placements", N_("placements")),
-    integer("n_moved", N_("placements moved")), share("share_moved", N_("share moved"), digits=1), integer("agents_moved", N_("sorts moved")),
-    integer("n_again", N_("placements changed")), integer("agents_again", N_("agents asked again")), integer("agents_complete", N_("complete sorts")),
-    flag("alike", N_("all answered alike")),
+    *map(integer, names(
+        "n_statements n_axes grid_low grid_high n n_total n_sorts n_views n_types n_defining n_dropped asked draws parallel_views kaiser "
+        "two_loaders flags_added flags_removed other_views other_n n_both chance_draws continuum_draws gap_k n_sure n_components "
+        "placements n_moved agents_moved n_again agents_again agents_complete")),
+    *map(number, names("threshold alpha least_excess ari least_jaccard required_jaccard other_ari ari_types")),
+    *(number(one, digits=3) for one in names("null_best excess")), *map(p_value, names("p_chance p_continuum")),
+    *map(flag, names("gap_differs at_edge alike")), *map(share, names("sure first_two sort_weight axes_weight")), share("share_moved", digits=1),
+    *(code(one, "", levels=EXTRACTIONS) for one in names("extraction other_extraction")),
 )  # fmt: skip
 
 TEXTS = (
@@ -337,8 +323,8 @@ TEXTS = (
     Text(at="appendix", where="gap_differs == True", after="types_tried",
          says=N_("**Caution:** the gap statistic arrives at another number of types, {gap_k} (1: none).")),
     Text(at="appendix", where="at_edge == True", after="types_tried", says=N_("**Caution:** {n_types} is the largest number of types that was tried; there may be more.")),
-    Text(at="appendix", where="n_views > 0 and n_types > 0", after="types", says=N_("Views and types: adjusted Rand index {ari_types} over {n_both} agents. "
-         "{n_sure} of {n} agents belong to one type with a probability of at least {sure}.")),
+    Text(at="appendix", where="n_both > 0", after="types", says=N_("Views and types: adjusted Rand index {ari_types} over {n_both} agents.")),
+    Text(at="appendix", where="n_sure >= 0", after="types", says=N_("{n_sure} of {n} agents belong to one type with a probability of at least {sure}.")),
     Text(at="appendix", where="flags_added > 0 or flags_removed > 0", after="views", says=N_("Changed by hand: {flags_added} flags added, {flags_removed} removed.")),
     Text(at="appendix", where="n_dropped > 0", after="views", says=N_("Views without a result, because no sort defines them or their sorts cancel one another: {n_dropped}.")),
     Text(at="flag", where="share_moved > .05", says=N_("Diversity of views: {n_moved} of {placements} placements had to be moved for the sort to fit the grid.")),
