@@ -402,7 +402,7 @@ def test_sentences_are_short_and_few_agents_have_none(language: Language, panel:
 
 
 @pytest.mark.parametrize("agents", [7, 50])
-def test_picturedcan_be_read_and_lead_to_answers(agents: int) -> None:
+def test_charts_can_be_read_and_lead_to_answers(agents: int) -> None:
     of = results(PRESENTATION, find(table(agents)))
     pictures = {one.name.partition("/")[2]: one for one in pictured.drawn(of, footer="")}
     assert set(pictures) == {"plane", "statements", "places", "scree", *(["groups"] if agents == 50 else [])}

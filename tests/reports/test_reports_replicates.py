@@ -8,15 +8,13 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from tests.reports.test_reports_crossing import EVALUATIONS, table
 
 from enquete.reports.crossing.claims import Claim, Group
 from enquete.reports.evaluation import Headline
 from enquete.reports.replicates.again import (
     Again,
     Replicates,
-    alike,
     contrast,
     judged,
     judged_headlines,
@@ -27,7 +25,6 @@ from enquete.reports.replicates.again import (
 from enquete.reports.replicates.told import mark, section
 from enquete.state.request import RunRequest
 from tests.reports.conftest import TYPES, _make
-from tests.reports.test_reports_crossing import EVALUATIONS, crossed, results, table
 
 
 def claim(**values: float) -> Claim:
@@ -103,32 +100,6 @@ def test_what_is_measured_from_one_t0_is_not_decided():
     wish = replace(MAIN, methods=("scenario",))
     held = judged([wish], [Again({"scenario": {}}, {MAIN.id: LIKE})] * 5, shared_t0={"longitudinal"})[MAIN.id].held
     assert held.verdict == "stable"
-
-
-@given(st.permutations(["A", "B"]))
-def test_archetypes_bear_the_names_of_those_they_share_most_members_with(names):
-    """Whatever a replicate calls its archetypes, the same members give the same claims."""
-    found = results()
-    letters = dict(zip(("A", "B"), names, strict=True))
-    views = found["diversity"]
-    found["diversity"] = {
-        part: [{**one, "archetype": letters[one["archetype"]]} for one in views[part]]
-        for part in ("archetypes", "members")
-    }
-    renamed = crossed(alike(EVALUATIONS, found, results()), table())
-    assert {one.id: one.groups for one in renamed.claims} == {
-        one.id: one.groups for one in crossed(results(), table()).claims
-    }
-
-
-def test_an_archetype_without_a_match_keeps_a_name_of_its_own():
-    found, one_view = results(), results()
-    one_view["diversity"] = {
-        "archetypes": [{"archetype": "A"}],
-        "members": [{**one, "archetype": "A"} for one in results()["diversity"]["members"]],
-    }
-    renamed = alike(EVALUATIONS, found, one_view)["diversity"]
-    assert sorted(one["archetype"] for one in renamed["archetypes"]) == ["A", "B′"]
 
 
 def test_an_arm_stands_in_with_its_own_rows_and_an_earlier_t0():
@@ -242,7 +213,7 @@ def test_the_table_names_scenarios_and_gives_every_run():
 
 
 def test_of_many_runs_the_table_gives_the_range_or_how_often():
-    figures = [Headline("x", "types", k, k, methodology="diversity") for k in (3, 3, 2, 3, 3, 3, 4)]
+    figures = [Headline("x", "structure.found", k, k, ("types",), methodology="diversity") for k in (3, 3, 2, 3, 3, 3, 4)]
     places = ["wished_expected"] * 6 + ["feared_expected"]
     words = [Headline("y", "quadrant", place, place, ("Calm",), methodology="scenario") for place in places]
     lines = [
